@@ -1,12 +1,14 @@
-"""Constraints with the words that diagnostics say for what they take."""
+"""Constraints with the words that diagnostics say for what they take, and the text of it."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, InferenceContext, IntConstraint, VerificationContext
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -33,6 +35,18 @@ class Accepts(AttrConstraint):
         """The attribute of a number, several or a word, as a constructor may be given it."""
         return value
 
+    def value_of(self, attribute: Any) -> Any:
+        """The number, several or the word that an attribute is of."""
+        return attribute
+
+    def parse(self, parser: Parser) -> Attribute:
+        """A property as text has it. Raises ParseError."""
+        return parser.parse_attribute()
+
+    def print(self, printer: Printer, attribute: Attribute) -> None:
+        """The text that `parse` reads."""
+        printer.print_attribute(attribute)
+
     def mapping_type_vars(  # pyright: ignore
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
     ) -> Any:
@@ -45,39 +59,90 @@ def one_of(words: Sequence[str]) -> str:
 
 
 ANY = Accepts("any type", lambda type_: True)
-ARRAY = Accepts("an array of attributes", lambda attribute: isinstance(attribute, ArrayAttr))
 
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOf(Accepts):
-    """Attributes of a class."""
+    """Types or attributes of some classes."""
 
-    type: type[Attribute]
+    types: tuple[type[Attribute], ...]
+
+
+class StringOf(InstanceOf):
+    """A string."""
+
+    def attribute_of(self, value: Any) -> Attribute:
+        return StringAttr(value)
+
+    def value_of(self, attribute: Any) -> Any:
+        return attribute.data
+
+    def parse(self, parser: Parser) -> Attribute:
+        return StringAttr(parser.parse_str_literal())
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerOf(Accepts):
-    """Integers of a width."""
+    """Integers of a width, which text does not say."""
 
     width: int
 
     def attribute_of(self, value: Any) -> Attribute:
         return IntegerAttr(value, self.width)
 
+    def value_of(self, attribute: Any) -> Any:
+        return attribute.value.data
+
+    def parse(self, parser: Parser) -> Attribute:
+        return IntegerAttr(parse_number(parser, self.width), self.width)
+
+    def print(self, printer: Printer, attribute: Attribute) -> None:
+        if isinstance(attribute, IntegerAttr):
+            attribute.print_without_type(printer)
+        else:
+            printer.print_attribute(attribute)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ListOf(Accepts):
-    """Dense lists of integers of a width: `array<i32: 1, 0>`."""
+    """Dense lists of integers of a width: `[1, 0]`."""
 
     width: int
 
     def attribute_of(self, value: Any) -> Attribute:
         return DenseArrayBase.from_list(IntegerType(self.width), value)
 
+    def value_of(self, attribute: Any) -> Any:
+        return () if attribute is None else tuple(attribute.get_values())
 
-def instance_of(type_: type[Attribute], words: str) -> InstanceOf:
-    """Attributes of a class."""
-    return InstanceOf(words, lambda attribute: isinstance(attribute, type_), type=type_)
+    def parse(self, parser: Parser) -> Attribute:
+        return self.attribute_of(
+            parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parse_number(parser, self.width)
+            )
+        )
+
+    def print(self, printer: Printer, attribute: Attribute) -> None:
+        printer.print_string(str(list(self.value_of(attribute))))
+
+
+def parse_number(parser: Parser, width: int) -> int:
+    """An integer of a width; `true` and `false` are 1 and 0 of one bit. Raises ParseError beyond
+    it."""
+    start = parser.pos
+    number = parser.parse_integer(allow_boolean=width == 1)
+    if not -(1 << (width - 1)) <= number < 1 << max(width - 1, 1):
+        parser.raise_error(f"expected an integer of {width} bits, got {number}", start, parser.pos)
+    return number
+
+
+def instance_of(words: str, *types: type[Attribute]) -> InstanceOf:
+    """Types or attributes of some classes."""
+    return InstanceOf(words, lambda attribute: isinstance(attribute, types), types=types)
+
+
+ARRAY = instance_of("an array of attributes", ArrayAttr)
+STRING: Any = StringOf("a string", lambda value: isinstance(value, StringAttr), types=(StringAttr,))
 
 
 def integer(width: int, least: int | None = None) -> IntegerOf:

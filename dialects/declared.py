@@ -15,14 +15,16 @@ where types follow from those they agree with, or from constraints (`declared_fo
 remembered by them, so that of ops alike only the first is looked at.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.declared_format import DeclaredFormatParser
 from tilewright.dialects.fields import FieldsOp, fields_op
+from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.op_facts import OpFacts
 
 if TYPE_CHECKING:
@@ -60,6 +62,12 @@ class DeclaredOp(FieldsOp):
         """A type or an attribute as diagnostics name it."""
         return str(attribute)
 
+    @classmethod
+    def misfit(cls, name: str, place: str, words: str, got: Attribute) -> VerifyException:
+        """The exception that says what an operand, a result or a property, by its name and its
+        place, has to be."""
+        return VerifyException(f"'{cls.name}' expected {name} to be {words}, got {cls.shown(got)}")
+
     def values_of(self, name: str) -> tuple[SSAValue, ...]:
         """The values of an operand or result."""
         values: Any = getattr(self, name)
@@ -86,18 +94,43 @@ class DeclaredOp(FieldsOp):
             return [], [*results, *operands][:1]
         return [*reversed(firsts.values())], others
 
+    @classmethod
+    def infer(
+        cls, operand_types: tuple[Attribute, ...], properties: Mapping[str, Attribute]
+    ) -> Sequence[Attribute]:
+        """The types of its results where text and builders say none, for operands that it takes.
+        Raises VerifyException or Illegal where they do not follow."""
+        return ()
+
+    @classmethod
+    def inferred(
+        cls, operand_types: tuple[Attribute, ...], properties: Mapping[str, Attribute]
+    ) -> Sequence[Attribute]:
+        """The types of its results for any operands. Raises VerifyException."""
+        try:
+            return cls.infer(operand_types, properties)
+        except (VerifyException, Illegal) as error:
+            message = f"'{cls.name}' op failed to infer returned types: {error}"
+            raise VerifyException(message) from None
+        except Exception:
+            cls.facts.verify_operands(cls, operand_types)
+            raise
+
     # --- verification ---
 
     def verify_(self) -> None:
         types = [value.type for value in (*self._operands, *self.results)]
         counts = (len(self.results), len(self.regions), len(self.successors))
         key = (counts, *types, *self.properties.items())
-        if key not in self.verified:
-            self._verify_alike()
-            if len(self.verified) >= _REMEMBERED:
-                self.verified.clear()
-            self.verified.add(key)
-        self.verify_in_place()
+        try:
+            if key not in self.verified:
+                self._verify_alike()
+                if len(self.verified) >= _REMEMBERED:
+                    self.verified.clear()
+                self.verified.add(key)
+            self.verify_in_place()
+        except Illegal as error:
+            raise VerifyException(f"'{self.name}' {error}") from None
 
     def _verify_alike(self) -> None:
         """Verify what depends on types and properties alone."""
@@ -108,10 +141,10 @@ class DeclaredOp(FieldsOp):
         self.verify_types()
 
     def verify_types(self) -> None:
-        """Raise VerifyException where types or properties of the right kind are wrong."""
+        """Raise VerifyException or Illegal where types or properties of their kinds are wrong."""
 
     def verify_in_place(self) -> None:
-        """Raise VerifyException where regions, parents, symbols or locations are wrong."""
+        """Raise VerifyException or Illegal where regions, parents, symbols or locations are."""
 
 
 def _element(value: SSAValue) -> Any:
@@ -151,7 +184,7 @@ def declared_op(name: str) -> Callable[[type[_Op]], type[_Op]]:
         # xDSL's verification of the definition is ours in `OpFacts`, with ours of the diagnostics.
         defined.verify_ = DeclaredOp.verify_
         defined.definition = defined.get_irdl_definition()
-        defined.facts, defined.verified = OpFacts(defined, defined.shown), set()
+        defined.facts, defined.verified = OpFacts(defined), set()
         return defined
 
     return define

@@ -1,29 +1,21 @@
 """The text of declared ops: xDSL's assembly format, with less to say.
 
-A type that is not written follows from one that it agrees with (SAME_TYPES), or is the only one
-that a constraint takes; one may stand for many. Integers, lists of them and strings are written
-without their types. Properties that stand nowhere else are among the attributes, where any may be
-read.
+A type that is not written follows from one that it agrees with (SAME_TYPES), is the only one that a
+constraint takes, or that the op infers; one may stand for many. A property is written as its
+constraint has it, integers, lists of them and strings without their types. Properties that stand
+nowhere else are among the attributes, where any may be read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    i32,
-)
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import BaseAttr, IRDLOperation
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttrDictDirective,
     AttributeVariable,
-    DenseArrayAttributeVariable,
     FormatDirective,
     FormatProgram,
     OptionalOperandVariable,
@@ -33,8 +25,11 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.irdl.declarative_assembly_format_parser import FormatParser
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.accepts import IntegerOf, ListOf
+from tilewright.dialects.accepts import Accepts
+from tilewright.dialects.directives import AllTypes
+from tilewright.dialects.field_counts import segments
 from tilewright.dialects.fields import whole_format
 from tilewright.dialects.op_facts import SEGMENTS
 
@@ -62,11 +57,16 @@ def made(parser: Parser, start: int, state: ParsingState) -> Any:
         for operand, type_ in zip(unresolved, given, strict=True)
     ]
     if op.facts.segmented:
-        sizes = [len(unresolved) for unresolved in operands]
-        state.properties[SEGMENTS] = DenseArrayBase.from_list(i32, sizes)
+        state.properties[SEGMENTS] = segments(tuple(map(len, operands)))
+    results = [type_ for given in state.result_types for type_ in given or ()]
+    if not results:
+        try:
+            results = op.inferred(tuple(value.type for value in values), state.properties)
+        except VerifyException as error:
+            parser.raise_error(str(error), start, parser.pos)
     return op.create(
         operands=values,
-        result_types=[type_ for given in state.result_types for type_ in given or ()],
+        result_types=results,
         properties=state.properties,
         attributes=state.attributes,
         regions=[region for regions in state.regions for region in regions or ()],
@@ -126,19 +126,19 @@ class DeclaredFormatParser(FormatParser):
         variable = super().parse_optional_variable(inside_ref, qualified=qualified)
         if isinstance(variable, OptionalOperandVariable):
             return PresentOperand(variable.name, variable.index)
-        if type(variable) is not AttributeVariable or not variable.is_property:
-            return variable
-        name, optional, default = variable.name, variable.is_optional, variable.default_value
-        match self.op_def.properties[name].constr:
-            case IntegerOf(width=width):
-                return IntegerVariable(name, True, optional, default, width)
-            case ListOf(width=width):
-                type_ = IntegerType(width)
-                return DenseArrayAttributeVariable(name, True, optional, default, type_)
-            case BaseAttr(attr=kind) if kind is StringAttr:
-                return StringVariable(name, True, optional, default)
-            case _:
-                return variable
+        if isinstance(variable, AttributeVariable) and variable.is_property:
+            name, constraint = variable.name, self.op_def.properties[variable.name].constr
+            if isinstance(constraint, Accepts):
+                optional, default = variable.is_optional, variable.default_value
+                return WordedVariable(name, True, optional, default, constraint)
+        return variable
+
+    def parse_custom_directive(self) -> FormatDirective:
+        directive = super().parse_custom_directive()
+        if isinstance(directive, AllTypes):
+            self.seen_operand_types = [True] * len(self.seen_operand_types)
+            self.seen_result_types = [True] * len(self.seen_result_types)
+        return directive
 
     def get_constraint_variables(self) -> set[str]:
         fields = [name for name, _ in (*self.op_def.operands, *self.op_def.results)]
@@ -168,35 +168,16 @@ class PresentOperand(OptionalOperandVariable):
 
 
 @dataclass(frozen=True)
-class IntegerVariable(AttributeVariable):
-    """An integer without its type."""
+class WordedVariable(AttributeVariable):
+    """A property of a constraint with words, which knows its text."""
 
-    width: int
+    constraint: Accepts
 
     def parse_attr(self, parser: Parser) -> Attribute:
-        return parse_integer_attr(parser, self.width)
+        return self.constraint.parse(parser)
 
     def print_attr(self, printer: Printer, attr: Attribute) -> None:
-        if isinstance(attr, IntegerAttr):
-            attr.print_without_type(printer)
-        else:
-            printer.print_attribute(attr)
-
-
-class StringVariable(AttributeVariable):
-    """A string."""
-
-    def parse_attr(self, parser: Parser) -> Attribute:
-        return StringAttr(parser.parse_str_literal())
-
-
-def parse_integer_attr(parser: Parser, width: int) -> IntegerAttr:
-    """An integer of a width; `true` and `false` are 1 and 0. Raises ParseError beyond it."""
-    start = parser.pos
-    number = parser.parse_integer(allow_boolean=width == 1)
-    if not -(1 << (width - 1)) <= number < 1 << max(width - 1, 1):
-        parser.raise_error(f"expected an integer of {width} bits, got {number}", start, parser.pos)
-    return IntegerAttr(number, width)
+        self.constraint.print(printer, attr)
 
 
 class Entries(AttrDictDirective):

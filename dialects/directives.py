@@ -35,6 +35,10 @@ class Anchor(CustomDirective):
         return True
 
 
+class AllTypes(CustomDirective):
+    """A directive that says the types of all operands and results."""
+
+
 def cases_of(op: Any, attribute: AttributeVariable) -> Mapping[str, Attribute]:
     """The choices of a property, by their words."""
     constraint: Any = op.definition.properties[attribute.name].constr

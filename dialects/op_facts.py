@@ -1,7 +1,7 @@
 """The facts that follow from the definition of an op, worked out once: its values, by name, its
 properties, and the verification of their number and kind."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,8 +40,8 @@ def _accepts(definition: Any) -> Accepts:
 class OpFacts:
     """The facts of an op, from its definition."""
 
-    def __init__(self, op: type[DefinedOp], shown: Callable[[Attribute], str]):
-        self.definition, self.shown = op.get_irdl_definition(), shown
+    def __init__(self, op: type[DefinedOp]):
+        self.definition = op.get_irdl_definition()
         self.operands = _value_fields(self.definition.operands)
         self.results = _value_fields(self.definition.results)
         self.segmented = SEGMENTS in self.definition.properties
@@ -71,7 +71,15 @@ class OpFacts:
 
     # --- verification ---
 
-    def verify(self, op: DefinedOp) -> dict[str, tuple[SSAValue, ...]]:
+    def verify_operands(self, op: Any, types: Sequence[Attribute]) -> None:
+        """Raise VerifyException for the first of some operands that is not what it may be, the
+        last place being that of all that follow."""
+        for index, type_ in enumerate(types):
+            place = self.operands[min(index, len(self.operands) - 1)]
+            if not place.accepts.takes(type_):
+                raise op.misfit(place.name, f"operand #{index}", place.accepts.words, type_)
+
+    def verify(self, op: Any) -> dict[str, tuple[SSAValue, ...]]:
         """Raise VerifyException where a value, a region or a property is not what it may be."""
         values = self.values(op)
         regions = len(self.definition.regions)
@@ -81,17 +89,18 @@ class OpFacts:
         ):
             if len(given) != wanted:
                 raise VerifyException(f"'{op.name}' expected {wanted} {what}, got {len(given)}")
-        for place in (*self.operands, *self.results):
-            for value in values[place.name]:
-                if not place.accepts.takes(value.type):
-                    raise VerifyException(
-                        f"'{op.name}' expected {place.name} to be {place.accepts.words}, "
-                        f"got {self.shown(value.type)}"
-                    )
+        for what, places in (("operand", self.operands), ("result", self.results)):
+            index = 0
+            for place in places:
+                for value in values[place.name]:
+                    if not place.accepts.takes(value.type):
+                        place_of = f"{what} #{index}"
+                        raise op.misfit(place.name, place_of, place.accepts.words, value.type)
+                    index += 1
         self._verify_properties(op)
         return values
 
-    def _verify_properties(self, op: DefinedOp) -> None:
+    def _verify_properties(self, op: Any) -> None:
         known = self.definition.properties
         for name, definition in known.items():
             value = op.properties.get(name)
@@ -99,7 +108,7 @@ class OpFacts:
                 if not isinstance(definition, OptPropertyDef) and name != SEGMENTS:
                     raise op.fail(f"{name} to be {_words(op, definition)}, got none")
             elif not _takes(definition, value):
-                raise op.fail(f"{name} to be {_words(op, definition)}, got {self.shown(value)}")
+                raise op.misfit(name, "property", _words(op, definition), value)
         for name in op.properties:
             if name not in known:
                 raise VerifyException(

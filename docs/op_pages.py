@@ -7,11 +7,13 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.accepts import IntegerOf, ListOf
 from tilewright.dialects.cute.dialect import CUTE
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax
-from tilewright.dialects.cute.ops.properties import ModePrefix, NumbersOp
+from tilewright.dialects.cute.ops.operation import CuteOp
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.fields import FieldsOp, whole_format
+from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import ScalarOp
 
@@ -50,17 +52,24 @@ def op_entry(op: type[Operation], lines: list[str]) -> str:
 
 def syntax(op: Any) -> str | None:
     """An op's name, operands and types; None where it reads them in a way of its own."""
+    if issubclass(op, CuteOp) and (op.definition.operands or "custom<" in op.assembly_format):
+        return cute_syntax(op)
     if op.assembly_format is not None or op.parse.__func__ is FieldsOp.parse.__func__:
-        return f"{op.name} {' '.join(whole_format(op).split())}"
+        written = re.sub(r"custom<Identifier>\((\$\w+)\)", r"\1", whole_format(op))
+        return f"{op.name} {' '.join(written.split())}"
     if issubclass(op, ScalarOp):
         return f"{op.name} FORM $inputs"
-    if not issubclass(op, CuteOp) or op.parse.__func__ is not CuteOp.parse.__func__:
+    return None
+
+
+def cute_syntax(op: type[CuteOp]) -> str | None:
+    """The same of an op of `cute` that has operands and types where most have them."""
+    definition = op.definition
+    properties = {n: field for n, field in definition.properties.items() if n != SEGMENTS}
+    regular = all(isinstance(field.constr, IntegerOf | ListOf) for field in properties.values())
+    if op.assembly_format != op.regular_format() or not regular:
         return None
-    definition, prefix = op.get_irdl_definition(), ""
-    if op.parse_prefix.__func__ is not CuteOp.parse_prefix.__func__:
-        if not issubclass(op, ModePrefix | NumbersOp):
-            return None
-        prefix = f"<{', '.join(f'${name}' for name in definition.properties)}> "
+    prefix = f"<{', '.join(f'${name}' for name in properties)}> " if properties else ""
     names = [name for name, _ in definition.operands]
     operands, types = (
         ", ".join(form.format(name) for name in names) for form in ("${}", "type(${})")

@@ -18,6 +18,7 @@ from xdsl.dialects import arith, cf, func, gpu, scf
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.ops import fragment
@@ -31,10 +32,24 @@ from tilewright.source.diagnostic import OpError
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Why a value has its layout: the op that wants it, in words."""
+    """Why a value has its layout: the op that has it, and as which of its operands."""
 
     op: Operation
     layout: Layout
+    operand: int | None = None
+
+
+class LayoutConflict(OpError):
+    """A fragment that has one layout by an op, and another one by the next."""
+
+    def __init__(self, source: _Source, before: _Source):
+        super().__init__(
+            source.op,
+            f"'{source.op.name}' expected a fragment with layout {source.layout}, got "
+            f"{before.layout}, which '{before.op.name}' gives it; a fragment has one layout "
+            "(nearest legal: cute_nvgpu.fragment.cast between them)",
+        )
+        self.sources = (source, before)
 
 
 @dataclass(frozen=True)
@@ -45,36 +60,55 @@ class SynthesizeLayoutsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         ops = list(_with_layouts(op))
-        links = _links(ops)
-        known: dict[SSAValue, _Source] = {}
-        work: deque[SSAValue] = deque()
-        for value, source in _seeds(ops):
-            _learn(value, source, known, work)
-        while work:
-            value = work.popleft()
-            for neighbour in links.get(value, ()):
-                _learn(neighbour, known[value], known, work)
         made = dict[tuple[int, int], FragmentType]()
-        for value, source in known.items():
+        for value, source in _sources(ops).items():
             _set_layout(value, source.layout, made)
         _set_signatures(ops)
+
+
+def cast_between_layouts(root: Operation) -> None:
+    """Cast where ops want one fragment in several layouts, as registers at the tile level may be
+    the operands of several MMAs. Raises LayoutConflict where it is no operand."""
+    while True:
+        try:
+            _sources(list(_with_layouts(root)))
+            return
+        except LayoutConflict as conflict:
+            for source in conflict.sources:
+                if source.operand is not None:
+                    value = source.op.operands[source.operand]
+                    cast = fragment.CastOp(value, value.type)
+                    Rewriter.insert_op(cast, InsertPoint.before(source.op))
+                    source.op.operands[source.operand] = cast.result
+                    break
+            else:
+                raise
+
+
+def _sources(ops: Sequence[Operation]) -> dict[SSAValue, _Source]:
+    """Why each fragment has its layout. Raises LayoutConflict."""
+    links = _links(ops)
+    known: dict[SSAValue, _Source] = {}
+    work: deque[SSAValue] = deque()
+    for value, source in _seeds(ops):
+        _learn(value, source, known, work)
+    while work:
+        value = work.popleft()
+        for neighbour in links.get(value, ()):
+            _learn(neighbour, known[value], known, work)
+    return known
 
 
 def _learn(
     value: SSAValue, source: _Source, known: dict[SSAValue, _Source], work: deque[SSAValue]
 ) -> None:
-    """Record the layout of a value. Raises OpError where it has another already."""
+    """Record the layout of a value. Raises LayoutConflict where it has another already."""
     before = known.get(value)
     if before is None:
         known[value] = source
         work.append(value)
     elif before.layout != source.layout and not equivalent(before.layout, source.layout):
-        raise OpError(
-            source.op,
-            f"'{source.op.name}' expected a fragment with layout {source.layout}, got "
-            f"{before.layout}, which '{before.op.name}' gives it; a fragment has one layout "
-            "(nearest legal: cute_nvgpu.fragment.cast between them)",
-        )
+        raise LayoutConflict(source, before)
 
 
 def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
@@ -92,12 +126,14 @@ def _seeds(ops: Sequence[Operation]) -> Iterator[tuple[SSAValue, _Source]]:
             continue
         if isinstance(op, RegisterMmaOp):
             atom = op.mma_atom
-            for operand, value in zip(atom.inputs, op.inputs, strict=True):
-                yield value, _Source(op, atom.tv_layout(operand))
+            for i, (operand, value) in enumerate(zip(atom.inputs, op.inputs, strict=True)):
+                yield value, _Source(op, atom.tv_layout(operand), i)
             yield op.d, _Source(op, atom.tv_layout("D"))
         elif isinstance(op, WarpgroupMmaOp):
             for operand, value in _fragments(op):
-                yield value, _Source(op, op.mma_atom.tv_layout(operand))
+                uses = [i for i, used in enumerate(op.operands) if used is value]
+                place = uses[-1 if operand == "C" else 0] if uses else None
+                yield value, _Source(op, op.mma_atom.tv_layout(operand), place)
         elif isinstance(op, WmmaAccessOp):
             yield op.fragment, _Source(op, op.access.tv_layout)
         elif isinstance(op, TmemAccessOp):

@@ -34,8 +34,8 @@ SHARED = {
     # The interpreter of programs of tiles, that of threads, the check that follows threads' roles.
     "Access", "Allocation", "Arrivals", "Gang", "Launch", "Loading", "Machine", "Mbarrier",
     "Mbarriers", "Program",
-    # CuTe IR and CUDA Tile IR: types of one name, the types that operands may have.
-    "TileType", "Accepts",
+    # CuTe IR and CUDA Tile IR.
+    "TileType",
     # A kernel and a tensor in registers, at the tile level and below it.
     "Kernel", "RegisterTensor",
     # What a front end records, what a check does; what torch.cuda has, too.

@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
@@ -37,7 +36,7 @@ from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.lattice.launch import MAX_THREADS
-from tilewright.dialects.illegal import told
+from tilewright.dialects.illegal import Illegal, told
 from tilewright.source import checked
 from tilewright.source.checked import Rule, checking, number_from
 from tilewright.source.diagnostic import CompileError, Diagnostic, at
@@ -102,9 +101,10 @@ def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Opera
                 f"{told((*operands, properties))}"
             ) from None
     properties = {key: _property(value) for key, value in properties.items()}
-    types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
-    if isinstance(types, str):
-        raise ValueError(f"'cute.{name}' {types}")
+    try:
+        types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
+    except (VerifyException, Illegal) as error:
+        raise ValueError(f"'cute.{name}' {error}") from None
     return op.create(operands=operands, result_types=types, properties=properties)
 
 
@@ -113,7 +113,7 @@ def _property(value: Any) -> Attribute:
         case str():
             return StringAttr(value)
         case int():
-            return IntegerAttr(value, i64)
+            return IntegerAttr(value, i32)
         case list():
             numbers = cast("list[int]", value)
             return DenseArrayBase.from_list(i32, numbers)

@@ -32,14 +32,16 @@ _PASSES = {
     ),
     "cuda-tile-canonicalize": "passes.cuda_tile_canonicalize:CudaTileCanonicalizePass",
     "cuda-tile-fuse-fma": "passes.cuda_tile_fuse_fma:CudaTileFuseFmaPass",
-    "cuda-tile-take-blocks": "passes.cuda_tile.scheduling.take_blocks:CudaTileTakeBlocksPass",
-    "cuda-tile-share-blocks": "passes.cuda_tile.scheduling.share_blocks:CudaTileShareBlocksPass",
+    "cuda-tile-make-persistent": (
+        "passes.cuda_tile.scheduling.make_persistent:CudaTileMakePersistentPass"
+    ),
+    "cuda-tile-share-blocks": "passes.cuda_tile.scheduling.split_blocks:CudaTileShareBlocksPass",
     "cuda-tile-show-layouts": "lowering.cuda_tile.show_layouts:CudaTileShowLayoutsPass",
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",
     "cuda-tile-synthesize-scopes": (
         "passes.cuda_tile_synthesize_scopes:CudaTileSynthesizeScopesPass"
     ),
-    "cute-expand-ops": "passes.cute_expand_ops:CuteExpandOpsPass",
+    "cute-expand-ops": "lowering.to_base.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
     "inline-calls": "passes.inline_calls:InlineCallsPass",
     "cute-nvgpu-check-issue": "passes.check_issue:CheckIssuePass",
@@ -53,7 +55,7 @@ _PASSES = {
 }
 _TILE_STEPS = (
     "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "order-blocks",
-    "split-blocks", "turn-kernel", "split-turns", "slice-products", "place-accumulators",
+    "split-blocks", "strip-mine", "unroll-rows", "slice-products", "place-accumulators",
     "pair-products", "legalize-placed",
 )  # fmt: skip
 """The steps of `passes.cuda_tile.steps`, which has them by name, in order."""

@@ -15,7 +15,7 @@ they are for the next one, are in the same registers, though not numbered so:
 from collections.abc import Collection
 
 from tilewright.dialects.cute.algebra import composition, equivalent
-from tilewright.dialects.cute.int_tuple import LayoutError, flatten, unflatten
+from tilewright.dialects.cute.int_tuple import LayoutError, unflatten
 from tilewright.dialects.cute.inverse import left_inverse
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tiled_mma import TiledMma
@@ -32,7 +32,7 @@ def along(mma: TiledMma, extents: tuple[int, int], modes: Collection[int]) -> La
     places = mma.partition("C", Layout(extents))
     strides: list[int] = []
     count = 1
-    for extent, step in zip(flatten(places.shape), flatten(places.stride), strict=True):
+    for extent, step in places.leaves:
         kept = int(step >= extents[0]) in modes
         strides.append(count if kept else 0)
         count *= extent if kept else 1
@@ -67,7 +67,6 @@ def as_operand_a(first: TiledMma, second: TiledMma, extents: tuple[int, int]) ->
     c, a = first.partition("C", Layout(extents)), second.partition("A", Layout(extents))
     threads = first.tv_layout("C")[0], second.tv_layout("A")[0]
     order = composition(left_inverse(c), a)
-    assert isinstance(order, Layout)
     if not (equivalent(*threads) and equivalent(composition(c, order), a)):
         raise LayoutError(
             "expected accumulators that are where A is read, got "

@@ -9,13 +9,12 @@ take a ComposedLayout act on its `outer`, where its modes are.
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 from tilewright.dialects.cute.int_tuple import LayoutError, Shape, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout, make_layout, make_unchecked
-from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, on_outer
 
-AnyLayout = TypeVar("AnyLayout", Layout, ComposedLayout)
 # What tiles: a layout, an extent, None for "leave as it is", or one of these for each mode.
 Tiler: TypeAlias = Layout | int | tuple["Tiler", ...] | None
 
@@ -37,14 +36,13 @@ def coalesce(layout: AnyLayout, profile: Any = None) -> AnyLayout:
     return from_modes(*merge_modes(layout.leaves))
 
 
-def filter(layout: AnyLayout, profile: Any = None) -> AnyLayout:
+@on_outer
+def filter(layout: Layout, profile: Any = None) -> Layout:
     """`coalesce` without the modes of stride 0: (2,4,8):(8,1,0) -> (2,4):(8,1).
 
     The images are the same, without their repetitions along such modes. Raises LayoutError when the
     profile has more modes than the layout.
     """
-    if isinstance(layout, ComposedLayout):
-        return layout.with_outer(filter(layout.outer, profile))
     if type(profile) is tuple:
         return _by_mode(layout, cast("tuple[Any, ...]", profile), filter)
     return from_modes(*merge_modes([(s, d) for s, d in layout.leaves if d]))

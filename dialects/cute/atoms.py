@@ -113,10 +113,7 @@ class CopyTraits:
 
     def to_reference(self, side: Literal["S", "D"]) -> Layout:
         """(thread, value) of a side -> thread + threads*value of the reference."""
-        inverse = right_inverse(self.reference)
-        layout = composition(inverse, self.target(side))
-        assert isinstance(layout, Layout)
-        return layout
+        return composition(right_inverse(self.reference), self.target(side))
 
 
 class CopyAtom(Protocol):

@@ -20,6 +20,7 @@ from tilewright.dialects.cute.int_tuple import (
     transform,
     unflatten,
 )
+from tilewright.dialects.cute.symbolic.scalar import is_scalar
 
 
 def crd2idx(crd: Any, shape: Shape, stride: Stride | None = None) -> Any:
@@ -97,15 +98,15 @@ def slice_(coord: Coord, t: Any) -> Any:
     return t if coord is None else _select(coord, t, keep_none=True)
 
 
-def dice(coord: Coord, t: Any) -> Any:
-    """The part of `t` that stands opposite an integer: dice((None, 2), (4, 8)) = (8,).
+def dice(coord: Any, t: Any) -> Any:
+    """The part of `t` that stands opposite a number: dice((None, 2), (4, 8)) = (8,).
 
     Raises LayoutError when the coordinate does not fit.
     """
-    return t if isinstance(coord, int) else _select(coord, t, keep_none=False)
+    return t if is_scalar(coord) else _select(coord, t, keep_none=False)
 
 
-def _select(coord: Coord, t: Any, keep_none: bool) -> tuple[Any, ...]:
+def _select(coord: Any, t: Any, keep_none: bool) -> tuple[Any, ...]:
     if not is_tuple(coord):
         return (t,) if (coord is None) == keep_none else ()
     if not is_tuple(t) or len(coord) != len(t):

@@ -9,8 +9,8 @@ from typing import Any
 
 from tilewright.dialects.cute.algebra import coalesce, composition, from_modes, merge_modes
 from tilewright.dialects.cute.coordinate import coprofile, leaf_paths
-from tilewright.dialects.cute.int_tuple import LayoutError, unflatten
-from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.layout import Layout, make_unchecked, unflatten_layout
 
 
 def right_inverse(layout: Layout) -> Layout:
@@ -59,10 +59,7 @@ def _invert_by_basis(
         inverses.append(
             invert([(d.value, i, s) for d, i, s in modes if d.value and d.modes == path])
         )
-    return make_unchecked(
-        unflatten(tuple(inverse.shape for inverse in inverses), profile),
-        unflatten(tuple(inverse.stride for inverse in inverses), profile),
-    )
+    return unflatten_layout(inverses, profile)
 
 
 def _right_inverse_modes(modes: list[tuple[int, int, int]]) -> Layout:

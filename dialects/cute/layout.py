@@ -11,7 +11,7 @@ A layout takes an index, a coordinate, or anything between, and a None in a coor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from tilewright.dialects.cute.coordinate import (
@@ -56,7 +56,7 @@ class Layout(FrozenValue):
     __match_args__ = ("shape", "stride")
     shape: Shape
     stride: Stride
-    leaves: tuple[tuple[int, Any], ...]
+    leaves: tuple[tuple[Any, Any], ...]
 
     def __init__(self, shape: Shape, stride: Stride | None = None) -> None:
         stride = compact_col_major(shape) if stride is None else stride
@@ -161,7 +161,7 @@ class Layout(FrozenValue):
     def coshape(self) -> IntTuple:
         """The smallest box from 0 that holds every image; strides count by their magnitude."""
         bounds: list[tuple[int, int | ScaledBasis]] = []
-        for s, d in zip(flatten(self.shape), flatten(self.stride), strict=True):
+        for s, d in self.leaves:
             bounds.append((s, d if isinstance(d, ScaledBasis) else abs(d)))
         last = tuple(s - 1 for s, _ in bounds)
         corner = crd2idx(last, tuple(s for s, _ in bounds), tuple(d for _, d in bounds))
@@ -204,9 +204,24 @@ def make_layout(*layouts: Layout) -> Layout:
 
     Raises LayoutError when indices would be added to coordinates.
     """
-    stride = tuple(layout.stride for layout in layouts)
-    coprofile(stride)
-    return make_unchecked(tuple(layout.shape for layout in layouts), stride)
+    layout = stacked(layouts)
+    coprofile(layout.stride)
+    return layout
+
+
+def stacked(layouts: Sequence[Layout]) -> Layout:
+    """`make_layout` of layouts whose images are of one kind."""
+    return make_unchecked(
+        tuple(layout.shape for layout in layouts), tuple(layout.stride for layout in layouts)
+    )
+
+
+def unflatten_layout(layouts: Sequence[Layout], profile: Any) -> Layout:
+    """The layouts as what stands at the leaves of a profile: as many as it has."""
+    return make_unchecked(
+        unflatten(tuple(layout.shape for layout in layouts), profile),
+        unflatten(tuple(layout.stride for layout in layouts), profile),
+    )
 
 
 def make_identity_layout(shape: Shape) -> Layout:

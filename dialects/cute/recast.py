@@ -3,9 +3,12 @@
     (32,4):(1,32) of 8-bit elements is (8,4):(1,8) of 32-bit ones
 
 Upcasting by n goes to elements n times as wide, downcasting to narrower ones. Widths are in bits.
+`recast` takes dynamic leaves too; what is known it does not check, as the others do.
 """
 
+from collections.abc import Callable, Sequence
 from math import gcd
+from operator import mul
 from typing import Any, TypeVar, cast
 
 from tilewright.dialects.cute.int_tuple import (
@@ -16,7 +19,9 @@ from tilewright.dialects.cute.int_tuple import (
     unflatten,
 )
 from tilewright.dialects.cute.layout import Layout, make_unchecked
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.symbolic import scalar
+from tilewright.dialects.cute.symbolic.tuples import shape_div
 
 Recastable = TypeVar("Recastable", Layout, Swizzle, ComposedLayout)
 
@@ -47,7 +52,9 @@ def upcast(n: int, layout: Recastable) -> Recastable:
     if isinstance(layout, ComposedLayout):
         inner = _recast_inner(upcast, n, layout.inner)
         return ComposedLayout(inner, _upcast_offset(n, layout.offset), upcast(n, layout.outer))
-    return _with_leaves(layout, [_upcast_mode(n, s, d) for s, d in layout.leaves])
+    for extent, stride in layout.leaves:
+        _check_upcast(n, extent, stride)
+    return _with_leaves(layout, [_upcast_leaf(n, s, d) for s, d in layout.leaves])
 
 
 def downcast(n: int, layout: Recastable) -> Recastable:
@@ -72,7 +79,7 @@ def downcast(n: int, layout: Recastable) -> Recastable:
     return _with_leaves(layout, modes)
 
 
-def _with_leaves(layout: Layout, leaves: list[tuple[int, int]]) -> Layout:
+def _with_leaves(layout: Layout, leaves: Sequence[tuple[Any, Any]]) -> Layout:
     return make_unchecked(
         unflatten(tuple(s for s, _ in leaves), layout.shape),
         unflatten(tuple(d for _, d in leaves), layout.shape),
@@ -90,23 +97,20 @@ def _log2(operation: str, n: int) -> int:
     return n.bit_length() - 1
 
 
-def _upcast_mode(n: int, extent: int, stride: int | ScaledBasis) -> tuple[int, int]:
+def _check_upcast(n: int, extent: int, stride: int | ScaledBasis) -> None:
+    """Raise LayoutError for a mode that elements n times as wide tear apart."""
     if isinstance(stride, ScaledBasis):
         raise LayoutError(f"upcast: expected integer strides, got {stride}")
-    if stride == 0 or n == 1:
-        return extent, stride
     step = abs(stride)
-    if step % n and n % step:
+    if step and step % n and n % step:
         raise LayoutError(
             f"upcast: stride {stride} of mode {extent}:{stride} and {n} do not divide"
         )
-    merged = -(-n // step)  # elements of this mode in one wide element
+    merged = -(-n // step) if step else 1  # elements of this mode in one wide element
     if extent % merged and merged % extent:
         raise LayoutError(
             f"upcast: mode {extent}:{stride} does not fill elements {n} times as wide"
         )
-    wide = -(-step // n)
-    return -(-extent // merged), wide if stride > 0 else -wide
 
 
 def _recast_inner(recast: Any, n: int, inner: Swizzle | Layout) -> Swizzle | Layout:
@@ -140,3 +144,61 @@ def _unit_mode(layout: Layout) -> int:
     if len(units) != 1:
         raise LayoutError(f"downcast: expected one mode of stride 1, got {layout}")
     return units[0]
+
+
+# --- dynamic leaves -------------------------------------------------------------------------------
+
+
+def recast(
+    new_bits: int, old_bits: int, layout: Layout | ComposedLayout
+) -> Layout | ComposedLayout:
+    """The layout of `new_bits`-wide elements over those of `old_bits`, as far as it is known.
+
+    Raises LayoutError where an offset, a swizzle or a stride does not divide.
+    """
+    common = gcd(new_bits, old_bits)
+    wide, narrow = new_bits // common, old_bits // common
+    if wide != 1:
+        layout = _recast(wide, layout, _upcast_leaf, upcast, _divided_offset)
+    if narrow != 1:
+        layout = _recast(narrow, layout, _downcast_leaf, downcast, mul)
+    return layout
+
+
+def _recast(
+    n: int,
+    layout: Layout | ComposedLayout,
+    leaf: Callable[[int, Any, Any], tuple[Any, Any]],
+    swizzle: Callable[[int, Swizzle], Swizzle],
+    offset: Callable[[int, int], int],
+) -> Layout | ComposedLayout:
+    if isinstance(layout, Layout):
+        return _with_leaves(layout, [leaf(n, s, d) for s, d in layout.leaves])
+    if not isinstance(layout.offset, int):
+        raise LayoutError(f"recast: expected a known offset, got {layout.offset}")
+    inner, outer = (
+        swizzle(n, part) if isinstance(part, Swizzle) else _recast(n, part, leaf, swizzle, offset)
+        for part in (layout.inner, layout.outer)
+    )
+    return compose_unchecked(inner, offset(n, layout.offset), cast("Layout", outer))
+
+
+def _divided_offset(n: int, offset: int) -> int:
+    if offset % n:
+        raise LayoutError(f"recast: expected an offset that {n} divides, got {offset}")
+    return offset // n
+
+
+def _upcast_leaf(n: int, extent: Any, stride: Any) -> tuple[Any, Any]:
+    if not isinstance(stride, int):
+        return extent, shape_div(stride, n)
+    if stride == 0:
+        return extent, stride
+    wide, merged = -(-abs(stride) // n), -(-n // abs(stride))
+    return scalar.ceil_div(extent, merged), wide if stride > 0 else -wide
+
+
+def _downcast_leaf(n: int, extent: Any, stride: Any) -> tuple[Any, Any]:
+    if stride == 1 or stride == -1:
+        return scalar.mul(extent, n), stride
+    return extent, scalar.mul(stride, n)

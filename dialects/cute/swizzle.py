@@ -13,8 +13,9 @@ is XORed with the row's number modulo 8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from tilewright.dialects.cute.coordinate import coordinate_add
 from tilewright.dialects.cute.drawing import html
@@ -29,7 +30,7 @@ from tilewright.dialects.cute.int_tuple import (
 )
 from tilewright.dialects.cute.layout import Layout, read_layout, slice_and_offset
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
-from tilewright.dialects.cute.value import FrozenValue, slot_setter
+from tilewright.dialects.cute.value import FrozenValue, fields_setter
 
 INDEX_BITS = 63
 """The bits of an index that is not negative."""
@@ -59,9 +60,7 @@ class Swizzle(FrozenValue):
                 f"expected the fields of a swizzle in the {INDEX_BITS} bits of an index, got "
                 f"S<{bits},{base},{shift}>"
             )
-        _set_bits(self, bits)
-        _set_base(self, base)
-        _set_shift(self, shift)
+        _set_swizzle(self, bits, base, shift)
 
     @staticmethod
     def parse(text: str) -> Swizzle:
@@ -96,9 +95,7 @@ class Swizzle(FrozenValue):
         return 1 << (self.bits + self.base + abs(self.shift))
 
 
-_set_bits = slot_setter(Swizzle, "bits")
-_set_base = slot_setter(Swizzle, "base")
-_set_shift = slot_setter(Swizzle, "shift")
+_set_swizzle = fields_setter(Swizzle)
 
 
 class ComposedLayout(FrozenValue):
@@ -119,9 +116,7 @@ class ComposedLayout(FrozenValue):
         sum_ = coordinate_add(offset, outer.coshape())
         if isinstance(inner, Swizzle) and isinstance(sum_, tuple):
             raise LayoutError(f"expected indices to swizzle, got {to_text(offset)} o {outer}")
-        _set_inner(self, inner)
-        _set_offset(self, offset)
-        _set_outer(self, outer)
+        _set_composed(self, inner, offset, outer)
 
     @staticmethod
     def parse(text: str) -> ComposedLayout:
@@ -193,9 +188,30 @@ class ComposedLayout(FrozenValue):
         return self.outer.cosize()
 
 
-_set_inner = slot_setter(ComposedLayout, "inner")
-_set_offset = slot_setter(ComposedLayout, "offset")
-_set_outer = slot_setter(ComposedLayout, "outer")
+_set_composed = fields_setter(ComposedLayout)
+
+
+def outer_of(layout: Layout | ComposedLayout) -> Layout:
+    """The layout that has the modes."""
+    return layout.outer if isinstance(layout, ComposedLayout) else layout
+
+
+AnyLayout = TypeVar("AnyLayout", Layout, ComposedLayout)
+Arguments = ParamSpec("Arguments")
+
+
+def on_outer(
+    operation: Callable[Concatenate[Layout, Arguments], Layout],
+) -> Callable[Concatenate[AnyLayout, Arguments], AnyLayout]:
+    """An operation on layouts that acts on the `outer` of a ComposedLayout, where its modes are."""
+
+    @wraps(operation)
+    def on_any(layout: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Any:
+        if isinstance(layout, ComposedLayout):
+            return layout.with_outer(operation(layout.outer, *args, **kwargs))
+        return operation(layout, *args, **kwargs)
+
+    return on_any
 
 
 def _read_swizzle(reader: LayoutReader) -> Swizzle:
@@ -209,9 +225,7 @@ def _read_swizzle(reader: LayoutReader) -> Swizzle:
 def compose_unchecked(inner: Any, offset: Any, outer: Layout) -> ComposedLayout:
     """A ComposedLayout from parts that are known to fit, or are checked by who asks."""
     composed = object.__new__(ComposedLayout)
-    _set_inner(composed, inner)
-    _set_offset(composed, offset)
-    _set_outer(composed, outer)
+    _set_composed(composed, inner, offset, outer)
     return composed
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
+from typing import Any, cast
 
-from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, is_tuple, to_text
+from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, flatten, is_tuple, to_text
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic import scalar
@@ -158,8 +158,7 @@ def run_of(tensor: Tensor, path: tuple[int, ...]) -> int:
     A swizzle keeps runs of 2 to the power of its base in place.
     """
     run = 1
-    mode = tensor.modes.mode(*path)
-    for extent, stride in zip(_flat(mode.shape), _flat(mode.stride), strict=True):
+    for extent, stride in tensor.modes.mode(*path).leaves:
         if extent == 1:
             continue
         if stride != run or not isinstance(extent, int):
@@ -174,12 +173,11 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
     """A divisor of the addresses, in bytes, of all elements that start a run of `run` elements."""
     known = 8 * tensor.align
     if isinstance(tensor.layout, ComposedLayout):
-        known = gcd(known, tensor.bits * divisor_of(_scalar(tensor.layout.offset)))
+        known = gcd(known, tensor.bits * divisor_of(cast("Scalar", tensor.layout.offset)))
         if isinstance(tensor.layout.inner, Swizzle) and tensor.layout.inner.bits:
             known = gcd(known, tensor.bits << tensor.layout.inner.base)
     reached = 1
-    modes = tensor.modes
-    for extent, stride in zip(_flat(modes.shape), _flat(modes.stride), strict=True):
+    for extent, stride in tensor.modes.leaves:
         if stride == reached and reached < run and isinstance(extent, int):
             # Within a run; where the mode goes on beyond it, from one run to the next.
             reached *= extent
@@ -188,15 +186,6 @@ def alignment_of_runs(tensor: Tensor, run: int) -> int:
             step = divisor_of(stride) if extent != 1 else 0
         known = gcd(known, tensor.bits * step)
     return max(known // 8, 1)
-
-
-def _scalar(offset: Any) -> Scalar:
-    """The offset of a layout through a swizzle, which is a number."""
-    return offset
-
-
-def _flat(t: Any) -> tuple[Any, ...]:
-    return tuple(leaf for item in t for leaf in _flat(item)) if is_tuple(t) else (t,)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -249,7 +238,7 @@ def why_no_coord_tensor(tensor: CoordTensor) -> str | None:
     """Why a tensor of coordinates is none, or None where it is one."""
     if (fault := why_not("layout", tensor.layout)) is not None:
         return fault
-    leaves = _flat(tensor.layout.stride)
+    leaves = flatten(tensor.layout.stride)
     if not all(isinstance(leaf, ScaledBasis) or leaf == 0 for leaf in leaves):
         return f"expected strides that are bases, such as 1@0, got {tensor.layout}"
     try:

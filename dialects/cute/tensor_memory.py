@@ -5,7 +5,6 @@ elements count as many as a cell has: bf16 side by side `(128,64):(131072,1)`, f
 `(128,64):(131072,2)`. PTX ISA, tcgen05 tensor memory addressing.
 """
 
-from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.tensor import Tensor
 
@@ -22,7 +21,7 @@ def extents(layout: Layout, bits: int = CELL_BITS) -> tuple[int, int]:
     last, both included."""
     lanes = columns = 0
     per_cell = CELL_BITS // bits
-    for extent, stride in zip(flatten(layout.shape), flatten(layout.stride), strict=True):
+    for extent, stride in layout.leaves:
         assert isinstance(extent, int) and isinstance(stride, int)
         lane, column = divmod(stride, LANE_STRIDE * per_cell)
         lanes += (extent - 1) * lane

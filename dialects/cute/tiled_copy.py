@@ -22,10 +22,10 @@ from tilewright.dialects.cute.layout import Layout, make_layout
 from tilewright.dialects.cute.recast import upcast
 from tilewright.dialects.cute.symbolic import layouts, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
-from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.layouts import Tile, tile_layouts
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
-from tilewright.dialects.cute.tiled_mma import TiledMma, covers, tile_leaves
+from tilewright.dialects.cute.tiled_mma import TiledMma, covers
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
 
 Side = Literal["S", "D"]
@@ -72,7 +72,7 @@ class TiledCopy:
 
         Raises LayoutError where the tile does not divide it.
         """
-        return _tidfrg(self, side, layout) if layouts.known(layout) else _dealt(self, side, layout)
+        return (_known_dealt if layouts.known(layout) else _dealt)(self, side, layout)
 
     def partition(self, side: Side, layout: Layout) -> Layout:
         """One thread's part of a layout, wherever it starts: ((FrgV,FrgX),RestM,RestN,...)."""
@@ -104,10 +104,7 @@ def make_tiled_copy(atom: CopyAtom, threads: Layout, values: Layout) -> TiledCop
     Raises LayoutError where one of the two is not injective.
     """
     places = raked_product(threads, values)
-    assert isinstance(places, Layout)
-    shape = (threads.size(), values.size())
-    layout_tv = composition(right_inverse(places), Layout(shape))
-    assert isinstance(layout_tv, Layout)
+    layout_tv = composition(right_inverse(places), Layout((threads.size(), values.size())))
     tiler = tuple(Layout(extent, 1) for extent in product_each(places.shape))
     return TiledCopy(atom, layout_tv, tiler)
 
@@ -127,16 +124,8 @@ def _side_layout(copy: TiledCopy, side: Side) -> Layout:
     traits = copy.traits
     atoms = zipped_divide(copy.layout_tv, (traits.threads, traits.values))
     target = composition(atoms[0], traits.to_reference(side))
-    assert isinstance(atoms, Layout) and isinstance(target, Layout)
     paired = make_layout(*(make_layout(target[i], atoms.mode(1, i)) for i in range(2)))
-    layout = coalesce(paired, (1, (1, 1)))
-    assert isinstance(layout, Layout)
-    return layout
-
-
-@cache
-def _tidfrg(copy: TiledCopy, side: Side, layout: Layout) -> Layout:
-    return _dealt(copy, side, layout)
+    return coalesce(paired, (1, (1, 1)))
 
 
 def _dealt(copy: TiledCopy, side: Side, layout: Layout) -> Layout:
@@ -146,6 +135,9 @@ def _dealt(copy: TiledCopy, side: Side, layout: Layout) -> Layout:
     return layouts.joined([threads, values, rest])
 
 
+_known_dealt = cache(_dealt)
+
+
 # --- retile ---------------------------------------------------------------------------------------
 
 
@@ -153,7 +145,6 @@ def _dealt(copy: TiledCopy, side: Side, layout: Layout) -> Layout:
 def _retiled(copy: TiledCopy, layout: Layout) -> Layout:
     values = layout[0].size()
     places = composition(right_inverse(copy.layout_tv), Layout(copy.tile_shape))
-    assert isinstance(places, Layout)
     # (m, n) -> value, in units of the fragment's first mode
     by_tile = upcast(copy.threads * values, places)
     per_mode = product_each(by_tile.shape)
@@ -164,14 +155,13 @@ def _retiled(copy: TiledCopy, layout: Layout) -> Layout:
             raise LayoutError(f"expected a fragment with a multiple of {wanted} in mode {i}")
     tiles = zipped_divide(layout, (values, *per_mode))
     retiled = composition(tiles[0], order)
-    assert isinstance(retiled, Layout) and isinstance(tiles, Layout)
     return make_layout(retiled, *(tiles.mode(1, i) for i in range(1, layout.rank())))
 
 
 def why_no_tiled_copy(copy: TiledCopy) -> str | None:
     """Why the parts make no tiled copy, or None where they do."""
     layout, traits = copy.layout_tv, copy.traits
-    for kept in (layout, *tile_leaves(copy.tiler)):
+    for kept in (layout, *tile_layouts(copy.tiler)):
         if (reason := why_not("layout", kept)) is not None:
             return reason
     if rank(layout.shape) != 2 or not layouts.known(layout) or has_basis(layout.stride):

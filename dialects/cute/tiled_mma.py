@@ -7,7 +7,6 @@ permuted before it is dealt out. A tensor becomes, for A,
     partition  (FrgV,RestM,RestK,...)                            the part of one thread
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,12 +14,12 @@ from typing import Any
 from tilewright.dialects.cute.algebra import complement, composition
 from tilewright.dialects.cute.algebra import filter as filter_
 from tilewright.dialects.cute.atoms import OPERAND_MODES, MmaTraits, Operand, TiledAtom
-from tilewright.dialects.cute.int_tuple import LayoutError, flatten, is_tuple, rank
+from tilewright.dialects.cute.int_tuple import LayoutError, is_tuple, rank
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout, append_to_rank, make_layout
 from tilewright.dialects.cute.symbolic import layouts, scalar, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
-from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.layouts import Tile, tile_layouts
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiling import tiled_product
@@ -108,9 +107,7 @@ class TiledMma:
 
         Raises LayoutError where the tile does not divide it.
         """
-        return (
-            _thrfrg(self, which, layout) if layouts.known(layout) else _dealt(self, which, layout)
-        )
+        return (_known_dealt if layouts.known(layout) else _dealt)(self, which, layout)
 
     def partition(self, which: Operand, layout: Layout) -> Layout:
         """One thread's part of a layout, wherever it starts: (FrgV,RestRows,RestColumns,...)."""
@@ -133,27 +130,20 @@ class TiledMma:
 
 @cache
 def _thread_layout(thread_ids: Layout, atom_layout: Layout) -> Layout:
-    layout = tiled_product(thread_ids, append_to_rank(atom_layout, 3))
-    assert isinstance(layout, Layout)
-    return layout
+    return tiled_product(thread_ids, append_to_rank(atom_layout, 3))
 
 
 def coord_along(mode: Layout, thread: Any) -> Any:
     """The coordinate that a thread has along one mode of a compact layout of threads."""
     coord: Any = 0
     before = 1
-    for extent, stride in zip(flatten(mode.shape), flatten(mode.stride), strict=True):
+    for extent, stride in mode.leaves:
         if extent == 1 or stride == 0:
             continue
         place = scalar.mod(scalar.div(thread, stride), extent)
         coord = scalar.add(coord, scalar.mul(place, before))
         before *= extent
     return coord
-
-
-@cache
-def _thrfrg(mma: TiledMma, which: Operand, layout: Layout) -> Layout:
-    return _dealt(mma, which, layout)
 
 
 def _dealt(mma: TiledMma, which: Operand, layout: Layout) -> Layout:
@@ -166,6 +156,9 @@ def _dealt(mma: TiledMma, which: Operand, layout: Layout) -> Layout:
     values = layouts.composition(inside, operand.tv)
     threads = tuple(Layout(mma.thread_layout[mode + 1].size(), 1) for mode in modes)
     return tiling.zipped_divide(layouts.joined([values, rest]), (None, threads))
+
+
+_known_dealt = cache(_dealt)
 
 
 @cache
@@ -182,15 +175,13 @@ def _tv_layout(mma: TiledMma, which: Operand) -> Layout:
     )
     index = make_layout(threads, complement(threads))
     to_vmnk = composition(right_inverse(index), Layout(threads.size(), 1))
-    by_thread = composition(by_vmnk, to_vmnk)
-    assert isinstance(by_thread, Layout)
-    return make_layout(by_thread, whole[1])
+    return make_layout(composition(by_vmnk, to_vmnk), whole[1])
 
 
 def why_no_tiled_mma(mma: TiledMma) -> str | None:
     """Why the parts make no tiled MMA, or None where they do."""
     layout, permutation = mma.atom_layout, mma.permutation
-    for kept in (layout, *tile_leaves(permutation)):
+    for kept in (layout, *tile_layouts(permutation)):
         if (reason := why_not("layout", kept)) is not None:
             return reason
     if not layouts.known(layout) or has_basis(layout.stride) or rank(layout.shape) > 3:
@@ -251,15 +242,6 @@ def _permutation_fault(mma: TiledMma, mode: int) -> str | None:
             f"there), got {given}; nearest legal: _"
         )
     return None
-
-
-def tile_leaves(tile: Tile) -> Iterator[Layout]:
-    """The layouts of a tile from left to right."""
-    if isinstance(tile, Layout):
-        yield tile
-    elif tile is not None:
-        for slot in tile:
-            yield from tile_leaves(slot)
 
 
 def covers(layout: Layout, extent: int) -> bool:

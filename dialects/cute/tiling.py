@@ -13,7 +13,10 @@ The variants gather the halves differently. For a 2-D A tiled by (X, Y), what is
     blocked  ((X, x), (Y, y))       raked   ((x, X), (y, Y))        products only
 """
 
-from tilewright.dialects.cute.algebra import AnyLayout, Tiler, coalesce, complement, composition
+from collections.abc import Callable
+from typing import Any
+
+from tilewright.dialects.cute.algebra import Tiler, coalesce, complement, composition
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -30,65 +33,64 @@ from tilewright.dialects.cute.layout import (
     make_ordered_layout,
     make_unchecked,
 )
-from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.swizzle import on_outer
 
 # --- divide ---------------------------------------------------------------------------------------
 
 
-def logical_divide(layout: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def logical_divide(layout: Layout, tiler: Tiler) -> Layout:
     """(elements of a tile, tiles): A o (B, complement(B)), where B is the tiler.
 
     16:1 by 4:2 -> (4,(2,2)):(2,(1,8)). A tuple divides mode by mode, further modes stay; an integer
     n stands for n:1, None leaves its mode undivided. Raises LayoutError when the tiler has too many
     modes, is not injective, or does not compose with the layout.
     """
-    if isinstance(layout, ComposedLayout):
-        return layout.with_outer(logical_divide(layout.outer, tiler))
-    if tiler is None:
-        return layout
-    if isinstance(tiler, tuple):
-        modes = _modes_to_tile(layout, tiler, "logical_divide")
-        return make_layout(*map(logical_divide, modes, tiler), *modes[len(tiler) :])
     if not isinstance(tiler, Layout):
-        tiler = Layout(tiler, 1)
+        return _by_tiler(logical_divide, layout, tiler)
     rest = complement(tiler, coalesce(layout))
     return composition(
         layout, make_unchecked((tiler.shape, rest.shape), (tiler.stride, rest.stride))
     )
 
 
-def _modes_to_tile(layout: Layout, tiler: tuple[Tiler, ...], operation: str) -> list[Layout]:
+def _by_tiler(
+    operation: Callable[..., Any], layout: Layout, tiler: int | tuple[Tiler, ...] | None
+) -> Layout:
+    """`operation` by what stands for layouts: n for n:1, a tuple for one a mode, None for none."""
+    if tiler is None:
+        return layout
+    if not isinstance(tiler, tuple):
+        return operation(layout, Layout(tiler, 1))
     modes = list(layout)
     if len(tiler) > len(modes):
         raise LayoutError(
-            f"{operation}: expected at most {len(modes)} tilers for {layout}, got {len(tiler)}"
+            f"{operation.__name__}: expected at most {len(modes)} tilers for {layout}, "
+            f"got {len(tiler)}"
         )
-    return modes
+    return make_layout(*map(operation, modes, tiler), *modes[len(tiler) :])
 
 
-def zipped_divide(layout: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
     """`logical_divide` with the tiles gathered in front: ((X, Y), (x, y)).
 
     (6,8):(8,1) by (3,4) -> ((3,4),(2,2)):((8,1),(24,4)). A None in the tiler takes its mode as
     already divided. Raises LayoutError as `logical_divide`, and where such a mode has not rank 2.
     """
-    if isinstance(layout, ComposedLayout):
-        return layout.with_outer(zipped_divide(layout.outer, tiler))
     return _gather(logical_divide(layout, tiler), tiler)
 
 
-def tiled_divide(layout: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
     """`zipped_divide` with the rest as modes of its own: ((X, Y), x, y). Raises as it does."""
-    if isinstance(layout, ComposedLayout):
-        return layout.with_outer(tiled_divide(layout.outer, tiler))
     tile, rest = zipped_divide(layout, tiler)
     return make_layout(tile, *rest)
 
 
-def flat_divide(layout: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def flat_divide(layout: Layout, tiler: Tiler) -> Layout:
     """`zipped_divide` with all modes of their own: (X, Y, x, y). Raises as it does."""
-    if isinstance(layout, ComposedLayout):
-        return layout.with_outer(flat_divide(layout.outer, tiler))
     tile, rest = zipped_divide(layout, tiler)
     return make_layout(*tile, *rest)
 
@@ -110,71 +112,60 @@ def _gather(layout: Layout, tiler: Tiler) -> Layout:
 # --- product --------------------------------------------------------------------------------------
 
 
-def logical_product(block: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def logical_product(block: Layout, tiler: Tiler) -> Layout:
     """(the block, its copies): (A, complement(A) o B), where B is the tiler.
 
     (2,2):(1,2) by (3,3):(3,1) -> ((2,2),(3,3)):((1,2),(12,4)). A tuple multiplies mode by mode; an
     integer n stands for n:1, None leaves its mode alone. Raises LayoutError when the tiler has too
     many modes, or the block is not injective.
     """
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(logical_product(block.outer, tiler))
-    if tiler is None:
-        return block
-    if isinstance(tiler, tuple):
-        modes = _modes_to_tile(block, tiler, "logical_product")
-        return make_layout(*map(logical_product, modes, tiler), *modes[len(tiler) :])
     if not isinstance(tiler, Layout):
-        tiler = Layout(tiler, 1)
+        return _by_tiler(logical_product, block, tiler)
     copies = composition(complement(block, block.size() * tiler.cosize()), tiler)
     return make_unchecked((block.shape, copies.shape), (block.stride, copies.stride))
 
 
-def zipped_product(block: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def zipped_product(block: Layout, tiler: Tiler) -> Layout:
     """`logical_product` with the blocks gathered in front: ((X, Y), (x, y)).
 
     Raises LayoutError as `logical_product`, and where a None meets a mode not of rank 2.
     """
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(zipped_product(block.outer, tiler))
     return _gather(logical_product(block, tiler), tiler)
 
 
-def tiled_product(block: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def tiled_product(block: Layout, tiler: Tiler) -> Layout:
     """`zipped_product` with the copies as modes of their own: ((X, Y), x, y). Raises as it does."""
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(tiled_product(block.outer, tiler))
     tile, rest = zipped_product(block, tiler)
     return make_layout(tile, *rest)
 
 
-def flat_product(block: AnyLayout, tiler: Tiler) -> AnyLayout:
+@on_outer
+def flat_product(block: Layout, tiler: Tiler) -> Layout:
     """`zipped_product` with all modes of their own: (X, Y, x, y). Raises as it does."""
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(flat_product(block.outer, tiler))
     tile, rest = zipped_product(block, tiler)
     return make_layout(*tile, *rest)
 
 
-def blocked_product(block: AnyLayout, tiler: Layout) -> AnyLayout:
+@on_outer
+def blocked_product(block: Layout, tiler: Layout) -> Layout:
     """The block at every element of the tiler, mode by mode, block after block: ((X, x), (Y, y)).
 
     (3,4):(4,1) by (2,5):(1,2) -> ((3,2),(4,5)):((4,12),(1,24)). Raises LayoutError when the block
     is not injective.
     """
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(blocked_product(block.outer, tiler))
     inside, copies = _same_rank_product(block, tiler)
     return make_layout(*map(make_layout, inside, copies))
 
 
-def raked_product(block: AnyLayout, tiler: Layout) -> AnyLayout:
+@on_outer
+def raked_product(block: Layout, tiler: Layout) -> Layout:
     """As `blocked_product`, but the blocks interleaved element by element: ((x, X), (y, Y)).
 
     (3,4):(4,1) by (2,5):(1,2) -> ((2,3),(5,4)):((12,4),(24,1)). Raises LayoutError as it does.
     """
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(raked_product(block.outer, tiler))
     inside, copies = _same_rank_product(block, tiler)
     return make_layout(*map(make_layout, copies, inside))
 
@@ -189,14 +180,13 @@ def _as_tuple(layout: Layout) -> Layout:
     return layout if isinstance(layout.shape, tuple) else make_layout(layout)
 
 
-def tile_to_shape(block: AnyLayout, target: Shape, order: IntTuple | None = None) -> AnyLayout:
+@on_outer
+def tile_to_shape(block: Layout, target: Shape, order: IntTuple | None = None) -> Layout:
     """The block repeated to fill the target shape, along the modes in the given order.
 
     (8,64):(64,1) to (128,64) -> ((8,16),(64,1)):((64,512),(1,0)); by default from the left.
     Raises LayoutError when the block does not divide the target mode by mode.
     """
-    if isinstance(block, ComposedLayout):
-        return block.with_outer(tile_to_shape(block.outer, target, order))
     extents = product_each(target)
     padded = append_to_rank(_as_tuple(block), rank(target))
     tile = product_each(padded.shape)

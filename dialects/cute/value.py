@@ -9,7 +9,8 @@ class FrozenValue:
     """An object that is its fields: equal, hashed, copied and printed by them.
 
     A subclass keeps its fields in `__slots__`, names them in `__match_args__` in the order of its
-    constructor's arguments, and fills them through `slot_setter`, because assignment is closed.
+    constructor's arguments, and fills them through `fields_setter`, because assignment is
+    closed.
     """
 
     __slots__ = ()
@@ -43,6 +44,17 @@ class FrozenValue:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._fields()))})"
+
+
+def fields_setter(owner: type[FrozenValue]) -> Callable[..., None]:
+    """A function that sets all fields of an object, in the order of `__match_args__`."""
+    setters = tuple(slot_setter(owner, name) for name in owner.__match_args__)
+
+    def set_fields(value: FrozenValue, *fields: object) -> None:
+        for setter, field in zip(setters, fields, strict=True):
+            setter(value, field)
+
+    return set_fields
 
 
 def slot_setter(owner: type, name: str) -> Callable[[Any, object], None]:

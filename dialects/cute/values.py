@@ -13,7 +13,7 @@ from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
-from tilewright.dialects.cute.symbolic.layouts import known
+from tilewright.dialects.cute.symbolic.layouts import known, tile_layouts
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, width_of
 from tilewright.dialects.cute.symbolic.text import KINDS, read_value, tile_text, value_text
 from tilewright.dialects.cute.symbolic.tuples import is_static
@@ -131,13 +131,6 @@ def is_known(typed: Typed) -> bool:
 def _composed_known(composed: ComposedLayout) -> bool:
     inner = isinstance(composed.inner, Swizzle) or known(composed.inner)
     return inner and is_static(composed.offset) and known(composed.outer)
-
-
-def tile_layouts(tile: Any) -> list[Layout]:
-    """The layouts of a tile from left to right."""
-    if isinstance(tile, Layout):
-        return [tile]
-    return [] if tile is None else [layout for slot in tile for layout in tile_layouts(slot)]
 
 
 def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:

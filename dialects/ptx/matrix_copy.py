@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 
@@ -72,16 +71,11 @@ class LdmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "ldmatrix"
-    OPERANDS: ClassVar = {"r": "result", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     result = result_def(RegType)
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset"
-
-    def __init__(self, address: SSAValue, copy: MatrixCopy, offset: int = 0):
-        result = reg("b32", copy.registers)
-        super().__init__(address, result, offset, form=copy.row.form, trans=copy.trans)
 
 
 @fields_op("ptx.stmatrix")
@@ -95,15 +89,11 @@ class StmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "stmatrix"
-    OPERANDS: ClassVar = {"r": "value", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value"
-
-    def __init__(self, address: SSAValue, value: SSAValue, copy: MatrixCopy, offset: int = 0):
-        super().__init__(address, value, offset, form=copy.row.form, trans=copy.trans)
 
 
 @fields_op("ptx.movmatrix", MOVMATRIX)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -42,7 +42,7 @@ class NameOp(PtxOp):
 class MoveOp(RowOp):
     """A form of `mov`, which has no effect but its result."""
 
-    OPERANDS: ClassVar = {"d": "result", "a": "source"}
+    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
 
     traits = traits_def(Pure())
 
@@ -56,7 +56,7 @@ class ConstOp(MoveOp):
     ```
     """
 
-    bits = prop_def(IntegerAttr)
+    bits = prop_def(NUMBER)
     result = result_def(RegType)
 
     def __init__(self, bits: int, kind: str):
@@ -68,23 +68,6 @@ class ConstOp(MoveOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": constant(self.bits.value.data, self.result.type.kind.data)}
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        bits = parser.parse_integer(allow_boolean=False)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            properties={"bits": IntegerAttr(bits, i64)},
-            attributes=attributes,
-            result_types=[parser.parse_type()],
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.bits.value.data}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         bits, type_ = self.bits.value.data, self.result.type
@@ -153,16 +136,6 @@ class SharedAddressOp(MoveOp):
         if not 0 <= (offset := self.offset.value.data) < 1 << 32:
             raise self.fail(f"an offset of 32 bits from 0 on, got {offset}")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = cls(parser.parse_integer(allow_boolean=False, allow_negative=False))
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.offset.value.data}")
-        printer.print_op_attributes(self.attributes)
-
 
 @fields_op("ptx.mov")
 class MovOp(MoveOp):
@@ -185,6 +158,11 @@ class MovOp(MoveOp):
             raise self.fail(f"single registers of one width, got {source} and {result}")
 
 
+_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+"""The kind of the halves of registers of a kind."""
+_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in _HALVES.items()}
+
+
 @fields_op("ptx.pack")
 class PackOp(MoveOp):
     """Two registers side by side in one of twice the width: `mov.b32 d, {lo, hi}` of 16-bit
@@ -195,17 +173,14 @@ class PackOp(MoveOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "low + high"}
+    OPERANDS: ClassVar = {"a": "low + high"}
 
     low = operand_def(RegType)
     high = operand_def(RegType)
     result = result_def(RegType)
 
-    HALVES: ClassVar[dict[str, str]] = {"b16": "b8", "b32": "b16", "b64": "b32"}
-    """The kind of the halves, by that of the result."""
-
-    def __init__(self, low: SSAValue, high: SSAValue, kind: str = "b32"):
-        super().__init__(low, high, reg(kind))
+    def __init__(self, low: SSAValue, high: SSAValue):
+        super().__init__(low, high, _WHOLES.get(low.type, reg("b32")))
 
     @property
     def row(self) -> InstructionRow:
@@ -219,15 +194,15 @@ class PackOp(MoveOp):
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
         kind = parser.parse_identifier()
-        if kind not in cls.HALVES:
+        if kind not in _HALVES:
             parser.raise_error(
-                f"'{cls.name}' expected {' or '.join(cls.HALVES)}, got {kind}", start, parser.pos
+                f"'{cls.name}' expected {' or '.join(_HALVES)}, got {kind}", start, parser.pos
             )
         halves = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        low, high = parser.resolve_operands(halves, [reg(cls.HALVES[kind])] * 2, parser.pos)
-        op = cls(low, high, kind)
+        low, high = parser.resolve_operands(halves, [reg(_HALVES[kind])] * 2, parser.pos)
+        op = cls(low, high)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -238,8 +213,8 @@ class PackOp(MoveOp):
 
     def verify_(self) -> None:
         kind = self.result.type
-        half = reg(self.HALVES.get(kind.kind.data, "b16"))
-        if kind not in map(reg, self.HALVES) or {self.low.type, self.high.type} != {half}:
+        half = reg(_HALVES.get(kind.kind.data, "b16"))
+        if kind not in map(reg, _HALVES) or {self.low.type, self.high.type} != {half}:
             raise self.fail(
                 f"two halves of a b16, b32 or b64 register, got {self.low.type}, {self.high.type} "
                 f"for {kind}"
@@ -262,15 +237,15 @@ class UnpackOp(MoveOp):
     octets = opt_prop_def(UnitAttr)
     halves = result_def(RegType)
 
-    def __init__(self, source: SSAValue, *, octets: bool = False):
-        half = reg("b8" if octets else "b16", 2)
-        super().__init__(source, half, octets=octets or None)
+    def __init__(self, source: SSAValue):
+        octets = source.type == reg("b16")
+        super().__init__(source, reg("b8" if octets else "b16", 2), octets=octets)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         octets = parser.parse_optional_keyword("octets") is not None
         operand = parser.parse_unresolved_operand()
-        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")), octets=octets)
+        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")))
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -281,7 +256,7 @@ class UnpackOp(MoveOp):
 
     def verify_(self) -> None:
         whole = "b16" if self.octets else "b32"
-        if (self.source.type, self.halves.type) != (reg(whole), reg(PackOp.HALVES[whole], 2)):
+        if (self.source.type, self.halves.type) != (reg(whole), reg(_HALVES[whole], 2)):
             raise self.fail(
                 f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
             )

@@ -4,10 +4,8 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
@@ -23,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 )
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, Field, fields_op
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -34,8 +32,6 @@ class AccessOp(PtxOp):
     shape = prop_def(StringAttr)
     half = opt_prop_def(NUMBER)
     offset = prop_def(NUMBER)
-
-    OPERANDS: ClassVar = {"r": "result", "taddr": "address + offset", "immHalfSplitoff": "half"}
 
     @property
     def is_packed(self) -> bool:
@@ -71,11 +67,6 @@ class AccessOp(PtxOp):
             )
 
 
-def _form(access: TmemAccess, offset: int) -> dict[str, Field]:
-    half = access.half if access.shape.halves else None
-    return {"shape": access.shape.name, "half": half, "offset": offset}
-
-
 @fields_op("ptx.tcgen05.ld", rows.TMEM_LOAD)
 class LdOp(AccessOp):
     """`tcgen05.ld.sync.aligned.SHAPE.xN{.pack::16b}.b32 {r}, [taddr]{, half}`.
@@ -92,9 +83,6 @@ class LdOp(AccessOp):
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset"
 
-    def __init__(self, address: SSAValue, result: RegType, access: TmemAccess, offset: int = 0):
-        super().__init__(address, result, packed=access.packed, **_form(access, offset))
-
 
 @fields_op("ptx.tcgen05.st", rows.TMEM_STORE)
 class StOp(AccessOp):
@@ -105,16 +93,11 @@ class StOp(AccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "r": "value"}
-
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value"
-
-    def __init__(self, address: SSAValue, value: SSAValue, access: TmemAccess, offset: int = 0):
-        super().__init__(address, value, packed=access.packed, **_form(access, offset))
 
     def verify_(self) -> None:
         super().verify_()
@@ -130,20 +113,12 @@ class LdRedOp(AccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "red": "reduced"}
-
     form = prop_def(StringAttr)
     address = operand_def(reg("b32"))
     result = result_def(RegType)
     reduced = result_def(RegType)
 
     assembly_format = "$shape $form (`half` $half^)? $address `,` $offset"
-
-    def __init__(
-        self, address: SSAValue, result: RegType, access: TmemAccess, form: str, offset: int = 0
-    ):
-        reduced = reg(result.kind.data)
-        super().__init__(address, result, reduced, form=form, **_form(access, offset))
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

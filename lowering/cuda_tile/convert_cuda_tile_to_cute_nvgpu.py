@@ -250,9 +250,7 @@ def _specialise(
     does so first. Where those that compute need more `registers`, a warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
-    first, second = (
-        emitter.compare("eq", number, emitter.constant(threads + i * WARP, 32)) for i in range(2)
-    )
+    first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))
 
     def compute() -> None:
         if registers:
@@ -297,7 +295,7 @@ def _specialise(
         kernel.values = places
     produced.add_op(scf.YieldOp())
     if kernel.tensor.record is None:
-        computes = emitter.compare("lt", number, emitter.constant(threads, 32))
+        computes = emitter.compare("lt", number, threads)
         emitter.add(scf.IfOp(computes, [], Region(computed), Region(produced)))
         return
     # Tensor memory is given back by those who compute: the others come first in the text.

@@ -29,14 +29,14 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.lone_warps import around, needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
-    in_tensor_memory,
+    products_in,
 )
 
 
 def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     """The ops that say how often something is issued; None where that depends on more than
     parameters, the block's number and loops' variables, or where threads read tokens of loads."""
-    products = [op for op in entry.walk() if in_tensor_memory(op)]
+    products = products_in(entry)
     tokens = [load.op.result_token for load in plan.loads()]
     if not products or any(token.first_use is not None for token in tokens):
         return None

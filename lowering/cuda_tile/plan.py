@@ -33,7 +33,7 @@ from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.pair_products import are_paired
 from tilewright.passes.cuda_tile.analysis.place_accumulators import are_multiplied_alone
 from tilewright.passes.cuda_tile.layouts.layouts import log2
-from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import products_in
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,9 @@ class Plan:
         """The attempt that the kernel is that came of it."""
         arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
         others = scratch.bytes + self.copies.beside
-        accumulates = any(map(in_tensor_memory, self.entry.walk()))
         return Attempt(
             takes_turns=tensor.takes_turns,
-            accumulator_stages=tensor.stages if accumulates else 0,
+            accumulator_stages=tensor.stages if products_in(self.entry) else 0,
             taken=self.ahead.bytes + others,
             staged=self.ahead.bytes + self.copies.bytes,
             others=others - self.copies.bytes,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
@@ -46,7 +46,7 @@ _OPS: dict[str, type[Operation]] = {
     "shl": arith.ShLIOp,
     "shr": arith.ShRUIOp,
 }
-_WITH_OVERFLOW = ("add", "sub", "mul", "shl")
+_WITH_OVERFLOW = ("add", "sub", "mul")
 
 
 @cache
@@ -54,15 +54,21 @@ def _number(number: int, width: int | None) -> Attribute:
     return IntegerAttr(number, _TYPES[width])  # type: ignore[arg-type]
 
 
+LaunchNumber = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.GridDimOp
+
+
 class Emitter:
     """The end of a block, and the values that are known there.
 
     What a nested block computes is forgotten behind it: it does not dominate what follows.
     `straight` is the block that threads go through once: the entry, or what a role of them does.
+    Without `fold` every operation is an op of its own, as CuTe IR is expanded: that IR is not to
+    show what the emitter knows.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, *, fold: bool = True) -> None:
         self.entry = self.straight = self.block = block
+        self.fold = fold
         self.location: LocationAttr | None = None
         self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
         self._keys = [list[tuple[Any, ...]]()]
@@ -96,7 +102,7 @@ class Emitter:
 
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
-        if (values := self._known.get(key)) is None:
+        if (values := self._known.get(key)) is None or not self.fold:
             values = self._known[key] = self.add(build()).results
             self._keys[-1].append(key)
         return values
@@ -145,6 +151,13 @@ class Emitter:
         for key in self._keys.pop():
             self._known.pop(key, None)
 
+    def region(self, build: Callable[..., object], *arg_types: Attribute) -> Region:
+        """A region of one block, which `build` emits, given its arguments, and ends."""
+        outer = self.enter(block := Block(arg_types=arg_types))
+        build(*block.args)
+        self.leave(outer)
+        return Region(block)
+
     def when(
         self,
         condition: SSAValue,
@@ -152,17 +165,14 @@ class Emitter:
         otherwise: Callable[[], object] | None = None,
     ) -> None:
         """A branch: what `body` emits under a condition, what `otherwise` does where it fails."""
-        regions: list[Region] = []
-        for branch in (body, otherwise):
-            if branch is None:
-                regions.append(Region())
-                continue
-            outer = self.enter(block := Block())
-            branch()
+
+        def branch(build: Callable[[], object]) -> None:
+            build()
             self.add(scf.YieldOp())
-            self.leave(outer)
-            regions.append(Region(block))
-        self.add(scf.IfOp(condition, [], regions[0], regions[1]))
+
+        then = self.region(lambda: branch(body))
+        other = Region() if otherwise is None else self.region(lambda: branch(otherwise))
+        self.add(scf.IfOp(condition, [], then, other))
 
     def either(
         self,
@@ -171,17 +181,31 @@ class Emitter:
         otherwise: Callable[[], Sequence[SSAValue]],
     ) -> Sequence[SSAValue]:
         """The values that `body` emits under a condition, or `otherwise` where it fails."""
-        regions, values = list[Region](), list[Sequence[SSAValue]]()
-        for branch in (body, otherwise):
-            outer = self.enter(block := Block())
-            values.append(branch())
-            self.add(scf.YieldOp(*values[-1]))
-            self.leave(outer)
-            regions.append(Region(block))
-        types = [value.type for value in values[0]]
-        return self.add(scf.IfOp(condition, types, regions[0], regions[1])).results
+        then = self.region(lambda: self.add(scf.YieldOp(*body())))
+        other = self.region(lambda: self.add(scf.YieldOp(*otherwise())))
+        types = [value.type for value in yielded(then)]
+        return self.add(scf.IfOp(condition, types, then, other)).results
+
+    def loop(
+        self,
+        bounds: tuple[SSAValue, SSAValue, SSAValue],
+        values: Sequence[SSAValue],
+        body: Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """The values that a loop over a range, of its lower bound, its upper one and its step, ends
+        with: `body` emits an iteration of a number, which begins with some and ends with others."""
+
+        def iterate(number: SSAValue, *carried: SSAValue) -> None:
+            self.add(scf.YieldOp(*body(number, carried)))
+
+        region = self.region(iterate, bounds[0].type, *(value.type for value in values))
+        return self.add(scf.ForOp(*bounds, values, region)).results
 
     # --- integers ---
+
+    def of_launch(self, kind: type[LaunchNumber], axis: str = "x") -> SSAValue:
+        """A number of the thread or of its CTA along an axis, or how many there are."""
+        return self.once((kind, axis), lambda: kind(gpu.DimensionAttr(gpu.DimensionEnum(axis))))
 
     def constant(self, number: int, width: int | None) -> SSAValue:
         """An integer of some width, or an index."""
@@ -208,17 +232,23 @@ class Emitter:
             (cast, value, wanted), lambda: cast.create(operands=[value], result_types=result)
         )
 
-    def binary(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The result of an operation on two integers of one type."""
-        op = _OPS[name]
+    def binary(self, name: str, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        """The result of an operation on two integers of one type, or on one and a number."""
+        op, b = _OPS[name], self._operand(a, b)
         properties = {"overflowFlags": _NSW} if name in _WITH_OVERFLOW else {}
         return self.once(
             (name, a, b),
             lambda: op.create(operands=[a, b], result_types=[a.type], properties=properties),
         )
 
-    def compare(self, name: str, a: SSAValue, b: SSAValue) -> SSAValue:
+    def _operand(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
+        if isinstance(b, SSAValue):
+            return b
+        return self.constant(b, None if isinstance(a.type, IndexType) else a.type.bitwidth)  # type: ignore[attr-defined]
+
+    def compare(self, name: str, a: SSAValue, b: SSAValue | int) -> SSAValue:
         """A signed comparison: eq, ne, lt or gt."""
+        b = self._operand(a, b)
         predicate = {"predicate": _number(_COMPARED[name], 64)}
         return self.once(
             (name, a, b),
@@ -239,6 +269,13 @@ class Emitter:
             return self.once(("abs", a), lambda: AbsIOp(a))
         a, b = operands
         return self.compare(name, a, b) if name in _COMPARED else self.binary(name, a, b)
+
+
+def yielded(region: Region) -> Sequence[SSAValue]:
+    """The operands of the op that ends a region's block."""
+    last = region.block.last_op
+    assert last is not None
+    return last.operands
 
 
 def zero_constant(element: Attribute) -> arith.ConstantOp:

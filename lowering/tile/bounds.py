@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import gcd
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -14,22 +15,43 @@ from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.lowering.tile.leaves import whole
+from tilewright.lowering.emit.leaves import whole
 from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 
 
 @dataclass(frozen=True, slots=True)
 class Inside:
     """Those of some neighbouring elements that are within bounds: none unless `condition`, and then
-    the first `count`; a count of None is all of them."""
+    the first `count`; a count of None is all of them. Where they are not the first ones, `apart` has
+    a condition for each."""
 
     condition: Condition
     count: Scalar | None
+    apart: tuple[Condition, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Either they all are or none is."""
+        return self.count is None and not self.apart
 
     @property
     def is_all(self) -> bool:
         """They all are, whatever the kernel's arguments."""
-        return self.condition is True and self.count is None
+        return self.condition is True and self.is_whole
+
+    def present(self, number: int, emitter: Emitter) -> SSAValue:
+        """An i1: that element is."""
+        conditions = [self.condition]
+        if self.count is not None:
+            conditions.append(scalar.less(number, self.count))
+        if self.apart:
+            conditions.append(self.apart[number])
+        return _all(conditions, emitter)
+
+    def every(self, count: int, emitter: Emitter) -> SSAValue:
+        """An i1: all of so many elements are."""
+        last = self.present(count - 1, emitter)
+        return _all(self.apart[:-1], emitter, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +76,24 @@ class BoundedRun:
     @property
     def is_whole(self) -> bool:
         """Either all elements are within bounds or none is."""
-        return all(inside.count is None for inside in self.insides)
+        return all(inside.is_whole for inside in self.insides)
+
+    @property
+    def begins_within(self) -> bool:
+        """Those within bounds are the first ones."""
+        return not any(inside.apart for inside in self.insides)
 
     def condition(self, emitter: Emitter) -> SSAValue:
-        """An i1: the first element is within bounds."""
+        """An i1: some elements may be within bounds; the first one is, where they begin so."""
         return self._any([condition_value(x.condition, emitter) for x in self.insides], emitter)
 
     def present(self, number: int, emitter: Emitter) -> SSAValue:
         """An i1: that element of the run is within bounds."""
-        conditions: list[SSAValue] = []
-        for inside in self.insides:
-            condition = condition_value(inside.condition, emitter)
-            if inside.count is not None:
-                counted = condition_value(scalar.less(number, inside.count), emitter)
-                condition = emitter.binary("and", condition, counted)
-            conditions.append(condition)
-        return self._any(conditions, emitter)
+        return self._any([inside.present(number, emitter) for inside in self.insides], emitter)
+
+    def every(self, emitter: Emitter) -> SSAValue:
+        """An i1: all elements are within bounds."""
+        return self._any([inside.every(self.count, emitter) for inside in self.insides], emitter)
 
     @staticmethod
     def _any(conditions: Sequence[SSAValue], emitter: Emitter) -> SSAValue:
@@ -94,16 +118,22 @@ class Bounds:
         ]
         condition: Condition = True
         inside: Scalar | None = None
+        apart = [condition] * count
+        scattered = False
         for dimension, limit in enumerate(flat_tuple(self.limits)):
             at = corner[dimension]
             along = [step[dimension] for step in steps]
-            if not any(along) or _whole_runs(at, limit, count, along):
+            if not any(along) or _whole_runs(at, limit, along):
                 condition = scalar.both(condition, scalar.less(at, limit))
             elif along == list(range(1, count)) and inside is None:
                 inside = scalar.sub(limit, at)
             else:
-                condition = scalar.both(condition, scalar.less(scalar.add(at, max(along)), limit))
-        return Inside(condition, inside)
+                scattered = True
+                apart = [
+                    scalar.both(before, scalar.less(scalar.add(at, step), limit))
+                    for before, step in zip(apart, (0, *along), strict=True)
+                ]
+        return Inside(condition, inside, tuple(apart) if scattered else ())
 
     @property
     def zeros(self) -> Any:
@@ -115,14 +145,17 @@ class Bounds:
         return flat_tuple(tuple_sum(self.coords.start, self.zeros))
 
 
-def _whole_runs(at: Scalar, limit: Scalar, count: int, along: list[int]) -> bool:
-    """Elements along a dimension are within bounds all together: runs of `count` begin at
-    multiples of it, as does the limit."""
-    return (
-        divisor_of(at) % count == 0
-        and divisor_of(limit) % count == 0
-        and all(0 <= step < count for step in along)
-    )
+def _whole_runs(at: Scalar, limit: Scalar, along: list[int]) -> bool:
+    """Elements along a dimension are within bounds all together: a number divides both where they
+    begin and the limit, and none of them reaches the next multiple of it."""
+    divisor = gcd(divisor_of(at), divisor_of(limit))
+    return min(along) >= 0 and (divisor > max(along) or divisor == 0)
+
+
+def _all(conditions: Iterable[Condition], emitter: Emitter, *others: SSAValue) -> SSAValue:
+    """The conjunction as an i1."""
+    values = [*others, *(condition_value(condition, emitter) for condition in conditions)]
+    return reduce(lambda a, b: emitter.binary("and", a, b), values)
 
 
 def condition_value(condition: Condition, emitter: Emitter) -> SSAValue:

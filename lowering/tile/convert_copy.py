@@ -7,6 +7,7 @@ coordinates. What is out of bounds is not accessed: zeros arrive instead.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.atoms import CopyTraits
@@ -15,6 +16,7 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import through
+from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute.symbolic.sharing import sharing
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
@@ -30,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
 from tilewright.lowering.emit.emitter import zero_constant
+from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.lowering.tile.access import (
     RegisterPiece,
@@ -46,8 +49,9 @@ from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.descriptors import descriptor
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import sized
+from tilewright.lowering.tile.places import per_item
 from tilewright.lowering.tile.written_registers import WRITES
+from tilewright.source.diagnostic import OpError
 
 WRITES[CopyOp] = lambda op: op.destination
 
@@ -154,7 +158,7 @@ class TileMove:
         shared = sharing(self.destination.modes) or range(self.size)
         runs: dict[Sequence[int], BoundedRun] = {}
         for first in range(0, self.size, count):
-            inside = Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
+            inside = self._inside(first, count)
             before = runs.setdefault(shared[first : first + count], BoundedRun(first, count, ()))
             runs[shared[first : first + count]] = before.joined(inside)
         return list(runs.values())
@@ -183,7 +187,7 @@ class TileMove:
         if run.is_whole:
             self._store_if(condition, run.first, run.count, piece)
             return
-        every = run.present(run.count - 1, emitter)
+        every = run.every(emitter)
         self._store_if(every, run.first, run.count, piece)
         rest = emitter.binary(
             "and", condition, emitter.binary("xor", every, emitter.constant(1, 1))
@@ -191,8 +195,9 @@ class TileMove:
         emitter.when(rest, lambda: self._store_some(run, piece))
 
     def _store_some(self, run: BoundedRun, piece: RegisterPiece) -> None:
-        """Elements of which the last is beyond the bounds."""
-        for i, value in enumerate(piece.as_scalars(self.kernel)[:-1]):
+        """Elements of which one is beyond the bounds: the last one, where others begin the run."""
+        values = piece.as_scalars(self.kernel)
+        for i, value in enumerate(values[:-1] if run.begins_within else values):
             present = run.present(i, self.kernel.emitter)
             self._store_if(present, run.first + i, 1, RegisterPiece(None, (value,)))
 
@@ -218,10 +223,15 @@ class TileMove:
             return [piece.as_fragment(element, kernel)] if whole else piece.as_scalars(kernel)
 
         def zeros() -> Sequence[SSAValue]:
-            elements = [emitter.emit(zero_constant(element))] * count
+            # Elements that share bytes have no constants: words of them have.
+            kind, per_word = (
+                (i32, 32 // self.source.bits) if per_item(self.source) > 1 else (element, 1)
+            )
+            elements = [emitter.emit(zero_constant(kind))] * (count // per_word)
             if not whole:
                 return elements
-            return [from_elements(elements, FragmentType.get(count, element), emitter)]
+            words = from_elements(elements, FragmentType.get(len(elements), kind), emitter)
+            return [recast(words, FragmentType.get(count, element), kernel)]
 
         chosen = tuple(emitter.either(condition, load, zeros))
         return RegisterPiece(chosen[0]) if whole else RegisterPiece(None, chosen)
@@ -229,27 +239,54 @@ class TileMove:
     # --- cp.async ---
 
     def asynchronously(self, instruction: CopyInstruction) -> None:
-        """`cp.async`: what is out of bounds is not read, and zeros land."""
-        size, count = instruction.bits // 8, instruction.traits.values
+        """`cp.async`: what is out of bounds is not read, and zeros land. An instruction reads its
+        first elements: where others are within bounds each has an instruction of its own."""
         cache = Cache(instruction.cache)
-        kernel = self.kernel
-        for first in range(0, self.size, count):
-            inside = Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
-            fill = None if inside.is_all else self._bytes(inside, count, size // count)
-            source, above = kernel.place(self.source, first)
-            dest, below = kernel.place(self.destination, first)
-            kernel.emitter.add(CpAsyncOp(source, [above], dest, [below], size, cache, fill=fill))
+        kernel, width = self.kernel, instruction.traits.values
+        for start in range(0, self.size, width):
+            count = width
+            if self._inside(start, width).apart:
+                # Less than 16 bytes go through L1.
+                count, cache = 1, Cache.CA
+                self._require(self.source.bits >= 32, "are the first ones of each cp.async")
+            for first in range(start, start + width, count):
+                inside = self._inside(first, count)
+                fill = None if inside.is_all else self._bytes(inside, count)
+                source, above = kernel.place(self.source, first)
+                dest, below = kernel.place(self.destination, first)
+                size = count * self.source.bits // 8
+                kernel.emitter.add(
+                    CpAsyncOp(source, [above], dest, [below], size, cache, fill=fill)
+                )
 
-    def _bytes(self, inside: Inside, count: int, width: int) -> SSAValue:
+    def _inside(self, first: int, count: int) -> Inside:
+        """The elements from the `first` on that are within bounds."""
+        return Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
+
+    def _require(self, holds: bool, rule: str) -> None:
+        """Raise OpError where not all elements within bounds are known to follow a rule."""
+        if not holds:
+            raise OpError(
+                self.op,
+                f"'{self.op.name}' expected bounds within which elements of "
+                f"{self.source.bits} bits {rule}; nearest legal: a universal copy",
+            )
+
+    def _bytes(self, inside: Inside, count: int) -> SSAValue:
         """How many bytes are within bounds, as i32."""
-        emitter = self.kernel.emitter
-        wanted: SSAValue = emitter.constant(count * width, 32)
+        emitter, bits = self.kernel.emitter, self.source.bits
+        wanted: SSAValue = emitter.constant(count * bits // 8, 32)
         if inside.count is not None:
+            shared = per_item(self.source)
+            self._require(divisor_of(inside.count) % shared == 0, "fill whole bytes")
             some = emitter.binary(
                 "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
             )
             some = emitter.binary("max", some, emitter.constant(0, 32))
-            wanted = emitter.binary("mul", some, emitter.constant(width, 32))
+            if shared > 1:
+                wanted = emitter.binary("div", some, emitter.constant(shared, 32))
+            else:
+                wanted = emitter.binary("mul", some, emitter.constant(bits // 8, 32))
         if inside.condition is True:
             return wanted
         condition = condition_value(inside.condition, emitter)

@@ -28,11 +28,11 @@ from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import cluster
+from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import RegisterTensor
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import sized
 from tilewright.lowering.tile.places import Memory, item_type, per_item
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES

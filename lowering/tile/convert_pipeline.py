@@ -29,9 +29,9 @@ from tilewright.dialects.cute_nvgpu.ops import (
     warp_specialization,
 )
 from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.leaves import Leaf, sized
 from tilewright.lowering.tile.convert_memory import SMEM
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import Leaf, sized
 
 
 @dataclass(frozen=True, slots=True)

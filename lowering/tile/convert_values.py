@@ -21,10 +21,10 @@ from tilewright.dialects.cute_nvgpu.ops import fragment_arithmetic
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.emit.leaves import Leaf, sized
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.bounds import condition_value
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.leaves import Leaf, sized
 from tilewright.lowering.tile.written_registers import WRITES
 
 

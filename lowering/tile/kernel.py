@@ -13,7 +13,6 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator, Pure
-from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.int_tuple import LayoutError
@@ -27,10 +26,10 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.leaves import Leaf, sized, width_of_type
 from tilewright.lowering.emit.registers import NeverWritten, RegisterTensor
 from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.facts import Facts
-from tilewright.lowering.tile.leaves import Leaf, sized
 from tilewright.lowering.tile.places import Memory, Places, per_item
 from tilewright.lowering.tile.vectors import (
     VectorValue,
@@ -219,12 +218,6 @@ class Kernel:
         for old, new in zip(op.results, copy.results, strict=True):
             new.name_hint = old.name_hint
             self[old] = new
-
-
-def width_of_type(type_: Attribute) -> int:
-    """The bits of an integer type."""
-    assert isa(type_, IntegerType)
-    return type_.bitwidth
 
 
 def erase_unused(block: Block) -> None:

@@ -13,23 +13,18 @@ becomes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects.arith import ConstantOp, ExtSIOp
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
     ModuleOp,
     UnrealizedConversionCastOp,
     i64,
 )
 from xdsl.dialects.llvm import ExtractValueOp, InsertValueOp, LLVMStructType
 from xdsl.dialects.ub import PoisonOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.constructors import (
@@ -44,13 +39,16 @@ from tilewright.dialects.cute.rules.accessors import get_scalars
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.leaves import width_of_type
 from tilewright.lowering.to_base.convert_print import Prints
+from tilewright.lowering.to_base.replace import replace
 from tilewright.lowering.to_base.struct_types import (
     Path,
-    composed_parts,
     convert_types,
     field_type,
     integer_paths,
+    parts_of,
 )
 from tilewright.source.diagnostic import OpError
 
@@ -93,49 +91,38 @@ class _Lowering:
                 "nearest legal: cute-expand-ops,cute-to-base",
             )
         self.operands = [_typed(operand.type) for operand in op.operands]
-        self._builder = Builder(InsertPoint.before(op))
 
     def replace(self) -> None:
         """Put the op's code in its place."""
-        assert self.rule is not None
-        results = self.rule(self)
-        for old, new in zip(self.op.results, results, strict=True):
-            if new.name_hint is None:
-                new.name_hint = old.name_hint
-        Rewriter.replace_op(self.op, [], results)
+        replace(self.op, self._emitted)
 
-    def insert(self, op: Operation) -> SSAValue:
-        """Insert an op, which stands where this one stood in the source; its first result."""
-        op.location = self.op.location
-        self._builder.insert(op)
-        return op.results[0]
+    def _emitted(self, emitter: Emitter) -> Sequence[SSAValue]:
+        assert self.rule is not None
+        self.emitter = emitter
+        return self.rule(self)
 
     def number(self, value: int, type_: Attribute) -> SSAValue:
         """A constant."""
-        assert isa(type_, IntegerType)
-        return self.insert(ConstantOp(IntegerAttr(value, type_)))
+        return self.emitter.constant(value, width_of_type(type_))
 
-    def sized(self, value: SSAValue, type_: Attribute) -> SSAValue:
+    def sized(self, value: SSAValue, width: int) -> SSAValue:
         """An integer in at least its own width."""
-        if value.type == type_:
-            return value
-        assert isa(type_, IntegerType)
-        return self.insert(ExtSIOp(value, type_))
+        return self.emitter.resized(value, width_of_type(value.type), width)
 
     def poison(self) -> SSAValue:
         """A value of the result's type with nothing in it."""
-        return self.insert(PoisonOp(self.op.results[0].type))
+        return self.emitter.emit(PoisonOp(self.op.results[0].type))
 
     def inserted(self, container: SSAValue, value: SSAValue, path: Path) -> SSAValue:
         """The struct with one field set."""
-        return self.insert(InsertValueOp(_position(path), container, value))
+        return self.emitter.emit(InsertValueOp(_position(path), container, value))
 
     def extracted(self, container: SSAValue, path: Path) -> SSAValue:
         """A field; the whole at ()."""
         if not path:
             return container
         type_ = field_type(container.type, path)
-        return self.insert(ExtractValueOp(_position(path), container, type_))
+        return self.emitter.emit(ExtractValueOp(_position(path), container, type_))
 
 
 def _typed(type_: Attribute) -> Typed | None:
@@ -186,7 +173,7 @@ def _get_scalars(of: _Lowering) -> Sequence[SSAValue]:
     paths = integer_paths(source.type)
     leaves = get_scalars(typed, "only_dynamic" in of.op.properties)
     return [
-        of.sized(of.extracted(source, next(paths)), result.type)
+        of.sized(of.extracted(source, next(paths)), width_of_type(result.type))
         if isinstance(leaf, Dynamic)
         else of.number(leaf, result.type)
         for leaf, result in zip(leaves, of.op.results, strict=True)
@@ -197,8 +184,9 @@ def _print(of: _Lowering) -> Sequence[SSAValue]:
     (source,), (typed,) = of.op.operands, of.operands
     assert typed is not None
     # What printf takes is at least an int.
-    wide = [of.sized(leaf, _at_least_int(leaf.type)) for leaf in _leaves(of, typed, source)]
-    of.prints.emit(of.op, typed.printf_format, wide)
+    leaves = _leaves(of, typed, source)
+    wide = [of.sized(leaf, max(32, width_of_type(leaf.type))) for leaf in leaves]
+    of.prints.emit(of.op, of.emitter, typed.printf_format, wide)
     return []
 
 
@@ -206,13 +194,8 @@ def _leaves(of: _Lowering, typed: Typed, value: SSAValue) -> list[SSAValue]:
     """The dynamic leaves of a value in the order of its text."""
     if typed.kind != "composed_layout":
         return [of.extracted(value, path) for path in integer_paths(value.type)]
-    parts = [(part, of.extracted(value, (i,))) for i, part in enumerate(composed_parts(typed))]
+    parts = [(part, of.extracted(value, (i,))) for i, part in enumerate(parts_of(typed))]
     return [leaf for part, field in reversed(parts) for leaf in _leaves(of, part, field)]
-
-
-def _at_least_int(type_: Attribute) -> Attribute:
-    assert isa(type_, IntegerType)
-    return IntegerType(max(32, type_.bitwidth))
 
 
 _RULES: tuple[tuple[type[CuteOp], Callable[[_Lowering], Sequence[SSAValue]]], ...] = (

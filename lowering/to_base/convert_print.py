@@ -28,6 +28,7 @@ from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.gpu import PrintfOp
+from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.source.diagnostic import OpError
 
@@ -41,17 +42,17 @@ class Prints:
     def __init__(self) -> None:
         self._hosts: dict[ModuleOp, _HostPrintf] = {}
 
-    def emit(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
-        """Emit, before `op`, what prints the values. Raises OpError where @printf is another."""
+    def emit(
+        self, op: Operation, emitter: Emitter, format_: str, values: Sequence[SSAValue]
+    ) -> None:
+        """Emit what prints the values in place of `op`. Raises OpError where @printf is another."""
         if any(map(_is_on_gpu, ancestors(op))):
-            printf = PrintfOp(format_, values)
-            printf.location = op.location
-            Builder(InsertPoint.before(op)).insert(printf)
+            emitter.add(PrintfOp(format_, values))
             return
         module = next(holder for holder in ancestors(op) if isinstance(holder, ModuleOp))
         if module not in self._hosts:
             self._hosts[module] = _HostPrintf(op, module)
-        self._hosts[module].call(op, format_, values)
+        self._hosts[module].call(emitter, format_, values)
 
 
 def _is_on_gpu(op: Operation) -> bool:
@@ -68,14 +69,11 @@ class _HostPrintf:
         self._free = (name for name in numbered if name not in names)
         self._last: Operation = _printf(op, module)
 
-    def call(self, op: Operation, format_: str, values: Sequence[SSAValue]) -> None:
+    def call(self, emitter: Emitter, format_: str, values: Sequence[SSAValue]) -> None:
         text = self._constant(f"{format_}\0")
-        builder = Builder(InsertPoint.before(op))
-        address = builder.insert(AddressOfOp(text.sym_name, LLVMPointerType()))
-        first = builder.insert(GEPOp(address, [0, 0], text.global_type))
-        call = CallOp(PRINTF, first, *values, return_type=i32, var_callee_type=PRINTF_TYPE)
-        call.location = op.location
-        builder.insert(call)
+        address = emitter.emit(AddressOfOp(text.sym_name, LLVMPointerType()))
+        first = emitter.emit(GEPOp(address, [0, 0], text.global_type))
+        emitter.add(CallOp(PRINTF, first, *values, return_type=i32, var_callee_type=PRINTF_TYPE))
 
     def _constant(self, text: str) -> GlobalOp:
         """A new constant behind the last one, the first behind the declaration of printf."""

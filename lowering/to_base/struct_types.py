@@ -19,6 +19,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute.rules.accessors import (
     composed_get_inner,
+    composed_get_offset,
     composed_get_outer,
     dynamic_leaves,
 )
@@ -38,14 +39,8 @@ def struct_type(typed: Typed) -> Attribute:
 
 def _fields(typed: Typed) -> Iterator[Attribute]:
     match typed.kind:
-        case "swizzle":
-            yield LLVMStructType.from_type_list([])
-        case "layout":
-            shape, stride = Typed("shape", typed.value.shape), Typed("stride", typed.value.stride)
-            yield LLVMStructType.from_type_list([struct_type(shape), struct_type(stride)])
-        case "composed_layout":
-            parts = [struct_type(part) for part in composed_parts(typed)]
-            yield LLVMStructType.from_type_list(parts)
+        case "swizzle" | "layout" | "composed_layout":
+            yield LLVMStructType.from_type_list([struct_type(part) for part in parts_of(typed)])
         case "tile":
             for layout in tile_layouts(typed.value):
                 yield struct_type(Typed("layout", layout))
@@ -53,10 +48,17 @@ def _fields(typed: Typed) -> Iterator[Attribute]:
             yield from (IntegerType(leaf.width) for leaf in dynamic_leaves(typed))
 
 
-def composed_parts(typed: Typed) -> tuple[Typed, Typed, Typed]:
-    """The parts of a composed layout in the order of their fields: outer, offset, inner."""
-    offset = Typed("int_tuple", typed.value.offset)
-    return composed_get_outer(typed), offset, composed_get_inner(typed)
+def parts_of(typed: Typed) -> Sequence[Typed]:
+    """The values that a layout is made of, in the order of their fields: shape and stride; outer
+    layout, offset and inner one. Other values have no parts."""
+    match typed.kind:
+        case "layout":
+            return Typed("shape", typed.value.shape), Typed("stride", typed.value.stride)
+        case "composed_layout":
+            of = composed_get_outer, composed_get_offset, composed_get_inner
+            return [part(typed) for part in of]
+        case _:
+            return ()
 
 
 def integer_paths(type_: Attribute, prefix: Path = ()) -> Iterator[Path]:

@@ -95,6 +95,11 @@ class Tile:
         """The instruction type that computes its addresses."""
         return "u32" if self.space.is_shared else "s64"
 
+    @property
+    def address_kind(self) -> str:
+        """The kind of the registers of its addresses."""
+        return "b32" if self.space.is_shared else "b64"
+
 
 class Conversion:
     """Lowers the body of one kernel into the region of a `ptx.entry`, for `arch` where it is
@@ -127,6 +132,10 @@ class Conversion:
     def block_of(self, block: Block) -> Block:
         """The block that a block of a multi-block source body became."""
         return self.blocks[block]
+
+    def given(self, value: SSAValue | None) -> SSAValue | None:
+        """The registers of an operand that may be left out."""
+        return None if value is None else self.values[value]
 
     def __setitem__(self, value: SSAValue, lowered: Any) -> None:
         self.values[value] = lowered
@@ -218,11 +227,13 @@ class Conversion:
         for result in op.results:
             self._depth[result] = scope.depth
 
-    def pure(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], build: Any) -> SSAValue:
-        """The value of a pure instruction: an earlier one of the same key, or a new one."""
+    def pure(self, op_type: Callable[..., Operation], *arguments: Any) -> SSAValue:
+        """The value of a pure instruction of these arguments: an earlier one, or a new one."""
+        key = (op_type, *arguments)
         if (known := self._numbering.get(key)) is not None:
             return known
-        return self._number(key, inputs, build())
+        op = op_type(*arguments)
+        return self._number(key, op.operands, op)
 
     def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
         """The result of building something, in a scope around this one or now, under a key."""
@@ -268,7 +279,7 @@ class Conversion:
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""
         value = signed(value, KINDS[kind])
-        return self.pure((ConstOp, value, kind), (), lambda: ConstOp(value, kind))
+        return self.pure(ConstOp, value, kind)
 
     # Arithmetic that folds what it can
 

@@ -1,22 +1,27 @@
-"""`cute_nvgpu.address` to `ptx`: loads and stores by address, by whole words, copies, atomics."""
+"""`cute_nvgpu.address` and `multimem` to `ptx`: accesses by whole words, copies, atomics."""
 
 from collections.abc import Sequence
+from itertools import chain
+from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, registers_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import ACCESS_TYPES
+from tilewright.dialects.cute_nvgpu.ops import address, copy, multimem
+from tilewright.dialects.ptx import multimem as ptx_multimem
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
-from tilewright.dialects.ptx.calls import FreeOp, MallocOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
-from tilewright.dialects.ptx.matrix_copy import LdmatrixOp
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.registers import ListGetOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import storage_of
-from tilewright.lowering.to_ptx.programs import element
+from tilewright.lowering.to_ptx.convert_instruction import instruction_of
+from tilewright.lowering.to_ptx.convert_memref import locate
+from tilewright.lowering.to_ptx.programs import element, listed
 
 
 def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
@@ -28,7 +33,7 @@ def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
         and isinstance(unpack := get.source.owner, UnpackOp)
     ):
         return unpack.source
-    return to.pure((PackOp, low, high), (low, high), lambda: PackOp(low, high))
+    return to.pure(PackOp, low, high)
 
 
 _WORD = 4
@@ -40,94 +45,79 @@ def _address(op: address.AddressOp, to: Conversion) -> None:
     to[op.result] = to.tile(op.memref).address
 
 
-@lowers(address.AllocateOp)
-def _allocate(op: address.AllocateOp, to: Conversion) -> None:
-    to[op.result] = to.emit(MallocOp(op.size.value.data))
+# Elements side by side, in words
 
 
-@lowers(address.FreeOp)
-def _free(op: address.FreeOp, to: Conversion) -> None:
-    to.add(FreeOp(to[op.address]))
+_INSTRUCTIONS: dict[type[Operation], type[PtxOp]] = {
+    address.LoadOp: LdOp,
+    address.StoreOp: StOp,
+    address.ReduceOp: RedOp,
+    multimem.MultimemLoadReduceOp: ptx_multimem.MultimemLoadReduceOp,
+    multimem.MultimemStoreOp: ptx_multimem.MultimemStoreOp,
+    multimem.MultimemReduceOp: ptx_multimem.MultimemReduceOp,
+}
 
 
-def _space(op: address.LoadOp | address.StoreOp | address.AtomicOp | address.ReduceOp) -> str:
-    return "shared" if op.is_shared else "global"
-
-
-@lowers(address.LoadOp)
-def _load(op: address.LoadOp, to: Conversion) -> None:
+@lowers(*_INSTRUCTIONS)
+def _elements(op: Any, to: Conversion) -> None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
-    guard: dict[str, SSAValue] = {}
+    fields: dict[str, Any] = {"address": to[op.address], "predicate": to.given(op.predicate)}
+    fields["access"] = access
+    if not op.results:
+        fields["value"] = _to_words(op.elements, storage, per_word, to)
+        to.add(instruction_of(op, _INSTRUCTIONS[type(op)], fields))
+        return
+    fields["result"] = reg(ACCESS_TYPES[access], count // per_word)
     if op.predicate is not None:
-        otherwise = to_words([to[x] for x in op.otherwise], storage, per_word, to)
-        guard = {"predicate": to[op.predicate], "otherwise": otherwise}
-    load = LdOp(
-        _space(op), access, to[op.address], op.offset.value.data, count // per_word,
-        semantics=op.semantics.data, **guard,
-    )  # fmt: skip
-    elements = from_words(to.emit(load), count, storage, per_word, to)
-    for result, value in zip(op.elements, elements, strict=True):
+        fields["otherwise"] = _to_words(op.otherwise, storage, per_word, to)
+    words = to.emit(instruction_of(op, _INSTRUCTIONS[type(op)], fields))
+    parts = (_parts(element(words, i, to), storage, per_word, to) for i in range(count // per_word))
+    for result, value in zip(op.elements, chain.from_iterable(parts), strict=True):
         to[result] = value
 
 
-@lowers(address.StoreOp)
-def _store(op: address.StoreOp, to: Conversion) -> None:
-    storage, count = storage_of(op, op.elements[0].type), len(op.elements)
-    access, per_word = _access(storage, count)
-    value = to_words([to[x] for x in op.elements], storage, per_word, to)
-    predicate = None if op.predicate is None else to[op.predicate]
-    store = StOp(
-        _space(op), access, to[op.address], value, op.offset.value.data, predicate=predicate,
-        semantics=op.semantics.data,
-    )  # fmt: skip
-    to.add(store)
+# Atomic operations and copies
 
 
 @lowers(address.AtomicOp)
 def _atomic(op: address.AtomicOp, to: Conversion) -> None:
-    predicate, otherwise = (
-        None if value is None else to[value] for value in (op.predicate, op.otherwise)
-    )
-    values, offset = [to[value] for value in op.values], op.offset.value.data
-    space, form, semantics = _space(op), op.form.data, op.semantics.data
-    if op.result.first_use is None and f"red.{semantics}.{space}.{form}" in INSTRUCTIONS:
-        (value,) = values
-        red = RedOp(
-            to[op.address], value, space, form, offset, semantics=semantics, predicate=predicate
-        )
-        to.add(red)
+    fields: dict[str, Any] = {"address": to[op.address], "predicate": to.given(op.predicate)}
+    values, form = [to[value] for value in op.values], op.form.data
+    if op.result.first_use is None and f"red.{op.semantics.data}.{op.space}.{form}" in INSTRUCTIONS:
+        (fields["value"],) = values
+        to.add(instruction_of(op, RedOp, fields))
         return
-    atom = AtomOp(
-        space, form, to[op.address], values, offset, semantics, predicate=predicate,
-        otherwise=otherwise,
-    )  # fmt: skip
-    to[op.result] = to.emit(atom)
-
-
-@lowers(address.ReduceOp)
-def _reduce(op: address.ReduceOp, to: Conversion) -> None:
-    storage, count = storage_of(op, op.elements[0].type), len(op.elements)
-    words = to_words([to[x] for x in op.elements], storage, _access(storage, count)[1], to)
-    red = RedOp(
-        to[op.address], words, _space(op), op.form, op.offset.value.data,
-        semantics=op.semantics.data,
-        predicate=None if op.predicate is None else to[op.predicate],
-    )  # fmt: skip
-    to.add(red)
-
-
-@lowers(address.LdmatrixOp)
-def _ldmatrix(op: address.LdmatrixOp, to: Conversion) -> None:
-    to[op.fragment] = to.emit(LdmatrixOp(to[op.address], op.matrix_copy, op.offset.value.data))
+    fields |= {"values": values, "otherwise": to.given(op.otherwise)}
+    fields["result"] = reg(*registers_of(form))
+    to[op.result] = to.emit(instruction_of(op, AtomOp, fields))
 
 
 @lowers(address.CpAsyncOp)
 def _cp_async(op: address.CpAsyncOp, to: Conversion) -> None:
-    source = to.plus(to[op.source], to.const(op.source_offset.value.data, "b64"), "s64")
-    dest = to.plus(to[op.dest], to.const(op.offset.value.data, "b32"), "u32")
-    fill, cache = None if op.fill is None else to[op.fill], op.cache.data.value
-    to.add(CpAsyncOp(dest, source, cache, op.size.value.data, source_size=fill))
+    source = to[op.source], op.source_offset.value.data
+    _copy_async(op, source, (to[op.dest], op.offset.value.data), to)
+
+
+@lowers(copy.CpAsyncOp)
+def _cp_async_of_memrefs(op: copy.CpAsyncOp, to: Conversion) -> None:
+    source = locate(op, to.tile(op.source), op.source_indices, to)
+    _copy_async(op, source, locate(op, to.tile(op.dest), op.dest_indices, to), to)
+
+
+def _copy_async(
+    op: address.CpAsyncOp | copy.CpAsyncOp,
+    source: tuple[SSAValue, int],
+    dest: tuple[SSAValue, int],
+    to: Conversion,
+) -> None:
+    """The copy between two addresses, each a register plus a constant."""
+    fields = {
+        "source": to.plus(source[0], to.const(source[1], "b64"), "s64"),
+        "dest": to.plus(dest[0], to.const(dest[1], "b32"), "u32"),
+        "source_size": to.given(op.fill),
+    }
+    to.add(instruction_of(op, CpAsyncOp, fields))
 
 
 # Words: elements narrower than a register are packed where there is a whole register of them
@@ -142,39 +132,19 @@ def _access(storage: ScalarType, count: int) -> tuple[str, int]:
     return f"b{8 * size * per_word}", per_word
 
 
-def to_words(
-    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
+def _to_words(
+    given: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
 ) -> SSAValue:
-    """The registers that hold elements side by side, as one value."""
-    words = _packed(elements, storage, per_word, to)
-    if len(words) == 1:
-        return words[0]
-    type_ = reg(words[0].type.kind.data, len(words))  # type: ignore[attr-defined]
-    return to.pure((ListMakeOp, *words), words, lambda: ListMakeOp(words, type_))
-
-
-def from_words(
-    words: SSAValue, count: int, storage: ScalarType, per_word: int, to: Conversion
-) -> list[SSAValue]:
-    """The elements that registers hold side by side."""
-    return [
-        part
-        for i in range(count // per_word)
-        for part in _parts(element(words, i, to), storage, per_word, to)
-    ]
-
-
-def _packed(
-    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
-) -> list[SSAValue]:
-    """The words that hold elements, low bits first."""
+    """The registers that hold elements side by side, low bits first, as one value."""
+    elements = [to[value] for value in given]
     if storage.kind == "pred":
         one, zero = to.const(1, "b16"), to.const(0, "b16")
         elements = [to.scalar(SelpOp, "b16", one, zero, bit) for bit in elements]
-    return [
+    words = [
         _joined(elements[first : first + per_word], storage, to)
         for first in range(0, len(elements), per_word)
     ]
+    return listed(words, to)
 
 
 def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> SSAValue:
@@ -211,5 +181,4 @@ def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -
 
 
 def _halves(word: SSAValue, to: Conversion) -> list[SSAValue]:
-    pair = to.pure((UnpackOp, word), (word,), lambda: UnpackOp(word))
-    return [element(pair, i, to) for i in (0, 1)]
+    return [element(to.pure(UnpackOp, word), i, to) for i in (0, 1)]

@@ -13,7 +13,7 @@ from tilewright.lowering.to_ptx.convert_memref import locate
 
 @lowers(cluster.RankOp)
 def _rank(op: cluster.RankOp, to: Conversion) -> None:
-    to[op.result] = to.pure((ptx.RankOp,), (), ptx.RankOp)
+    to[op.result] = to.pure(ptx.RankOp)
 
 
 @lowers(cluster.MapOp)
@@ -25,7 +25,7 @@ def _map(op: cluster.MapOp, to: Conversion) -> None:
 
 def in_cluster(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:
     """The same address in the shared memory of a CTA of the cluster."""
-    return to.pure((ptx.MapaOp, address, rank), (address, rank), lambda: ptx.MapaOp(address, rank))
+    return to.pure(ptx.MapaOp, address, rank)
 
 
 @lowers(cluster.MbarrierArriveOp)

@@ -16,7 +16,7 @@ from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
-from tilewright.dialects.cute_nvgpu.ops import copy, wmma
+from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
@@ -31,7 +31,6 @@ from tilewright.dialects.ptx.control_flow import (
     EntryOp,
     RetOp,
 )
-from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
@@ -43,7 +42,7 @@ from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
 from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
-from tilewright.lowering.to_ptx.convert_memref import argument_tile, locate, module_variable
+from tilewright.lowering.to_ptx.convert_memref import argument_tile, module_variable
 from tilewright.source.diagnostic import OpError
 
 modules_of("tilewright.lowering.to_ptx")  # Importing them fills the table of rules.
@@ -56,19 +55,6 @@ add_instruction_rules()
 def _mma(op: RegisterMmaOp, to: Conversion) -> None:
     selectors = [n if isinstance(n, int) else to[n] for n in op.selectors]
     to[op.d] = to.emit(matrix.MmaOp([to[value] for value in op.inputs], op.mma_atom, selectors))
-
-
-# Asynchronous copies and barriers
-
-
-@lowers(copy.CpAsyncOp)
-def _cp_async(op: copy.CpAsyncOp, to: Conversion) -> None:
-    source, above = locate(op, to.tile(op.source), op.source_indices, to)
-    dest, offset = locate(op, to.tile(op.dest), op.dest_indices, to)
-    source = to.plus(source, to.const(above, "b64"), "s64")
-    dest = to.plus(dest, to.const(offset, "b32"), "u32")
-    fill = None if op.fill is None else to[op.fill]
-    to.add(CpAsyncOp(dest, source, op.cache.data.value, op.size.value.data, source_size=fill))
 
 
 # Kernels

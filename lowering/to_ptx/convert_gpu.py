@@ -3,8 +3,6 @@
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.ops import shuffle
-from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
@@ -20,7 +18,7 @@ _REGISTERS: dict[type[object], str] = {
 
 def special(register: str, to: Conversion) -> SSAValue:
     """A special register, in 32 bits."""
-    return to.pure((SregOp, register), (), lambda: SregOp(register))
+    return to.pure(SregOp, register)
 
 
 def _index(value: SSAValue, to: Conversion) -> SSAValue:
@@ -62,11 +60,6 @@ def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
 @lowers(gpu.SubgroupSizeOp)
 def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
     to[op.result] = to.const(32, "b64")
-
-
-@lowers(shuffle.ShflSyncOp)
-def _shfl_sync(op: shuffle.ShflSyncOp, to: Conversion) -> None:
-    to[op.result] = to.emit(ptx_shuffle.ShflSyncOp(op.mode.data, to[op.value], op.lane.value.data))
 
 
 @lowers(gpu.BarrierOp)

@@ -1,51 +1,114 @@
-"""Ops of `cute_nvgpu` that are an op of `ptx`: of one row, and with the same fields.
+"""Ops of `cute_nvgpu` that are an op of `ptx`: those of one row, and those of a table.
 
-The place of an element of a memref, its `indices`, is an address plus an `offset` in `ptx`.
+What the instruction reads stands in the order of the op's operands, but for the address of its
+memory, which comes first: the place of an element of a memref, its `indices`, is an `address` plus
+an `offset`, in the memref's `space`. Its other fields are the op's properties of the same names.
 """
 
+from enum import Enum
+from functools import cache
 from typing import Any
 
 from xdsl.irdl import OpDef
 
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+from tilewright.dialects.cute_nvgpu.ops import (
+    address,
+    fragment_memory,
+    matrix_copy,
+)
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.ptx.dialect import PTX
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.fields import FieldsOp
+from tilewright.dialects.op_facts import SEGMENTS
+from tilewright.dialects.ptx import calls, data_movement
+from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
+from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.scalar_types import register_type
+from tilewright.dialects.row_ops import ops_of
 from tilewright.lowering.to_ptx.conversion import RULES, Conversion, Rule
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.lowering.to_ptx.convert_tmem import TmemTile, locate_cell
 
+_INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
+    address.AllocateOp: calls.MallocOp,
+    address.FreeOp: calls.FreeOp,
+    address.LdmatrixOp: ptx_matrix_copy.LdmatrixOp,
+    fragment_memory.LoadOp: data_movement.LdOp,
+    fragment_memory.StoreOp: data_movement.StOp,
+    matrix_copy.StmatrixOp: ptx_matrix_copy.StmatrixOp,
+}
+"""The instructions of ops that have no row of their own."""
+
 
 def add_instruction_rules() -> None:
     """Give ops of `cute_nvgpu` without a rule of their own that of their instruction."""
-    rows = [op for op in PTX.operations if issubclass(op, RowOp) and "ROW" in vars(op)]
-    instruction_of = {id(op.ROW): op for op in rows}
     for op in CUTE_NVGPU.operations:
-        instruction = instruction_of.get(id(vars(op).get("ROW")))
-        if op not in RULES and issubclass(op, NvgpuOp) and instruction is not None:
-            RULES[op] = _rule(op, instruction)
+        if op not in RULES and issubclass(op, NvgpuOp):
+            of_row = (other for other in ops_of(*op.ROWS[:1]) if issubclass(other, PtxOp))
+            instruction = _INSTRUCTIONS.get(op) or next(of_row, None)
+            if instruction is not None:
+                RULES[op] = _rule(op, instruction)
 
 
-def _rule(op_type: type[NvgpuOp], instruction: type[RowOp]) -> Rule:
-    definition = op_type.get_irdl_definition()
-    sources = [name for name in _operands(definition) if name != "indices"]
-    operands = list(zip(_operands(instruction.get_irdl_definition()), sources, strict=True))
-    placed = "indices" in _operands(definition)
+def _rule(op_type: type[NvgpuOp], instruction: type[PtxOp]) -> Rule:
+    definition, made_of = op_type.get_irdl_definition(), instruction.get_irdl_definition()
+    sources = _operands(definition)
+    if "indices" in sources:
+        place = sources.index("indices")
+        sources = [sources[place - 1], *sources[: place - 1], *sources[place + 1 :]]
+    operands = list(zip(_operands(made_of), sources, strict=False))
+    results = [name for name, _ in made_of.results]
 
     def lower(op: Any, to: Conversion) -> None:
-        fields = {name: getattr(op, name) for name in definition.properties}
-        values = {name: to.values[getattr(op, source)] for name, source in operands}
-        if placed:
-            address = operands[0][0]
-            place: Any = locate_cell if isinstance(values[address], TmemTile) else locate
-            values[address], fields["offset"] = place(op, values[address], op.indices, to)
-        made = instruction(**values, **fields)
-        to.add(made)
+        fields: dict[str, Any] = {name: to.given(getattr(op, source)) for name, source in operands}
+        if operands:
+            fields |= _place(op, operands[0][0], fields[operands[0][0]], to)
+        fields |= zip(results, (register_type(result.type) for result in op.results), strict=True)
+        to.add(made := instruction_of(op, instruction, fields))
         for result, register in zip(op.results, made.results, strict=True):
             to[result] = register
 
     return lower
 
 
+def instruction_of(op: Any, instruction: type[PtxOp], fields: dict[str, Any]) -> PtxOp:
+    """The instruction with those of some fields that it has, other properties being the op's of the
+    same names."""
+    values, properties = _fields(instruction)
+    given = {name: fields[name] for name in values if name in fields}
+    for name in properties:
+        given[name] = fields[name] if name in fields else _constant(getattr(op, name, None))
+    # Some constructors take less than the fields.
+    made = instruction.__new__(instruction)
+    FieldsOp.__init__(made, **given)
+    return made
+
+
+@cache
+def _fields(instruction: type[PtxOp]) -> tuple[list[str], list[str]]:
+    """The names of its operands and results, and of its properties."""
+    definition = instruction.get_irdl_definition()
+    results = [name for name, _ in definition.results]
+    properties = [name for name in definition.properties if name != SEGMENTS]
+    return [*_operands(definition), *results], properties
+
+
 def _operands(definition: OpDef) -> list[str]:
     return [name for name, _ in definition.operands]
+
+
+def _constant(value: Any) -> Any:
+    """A property as an instruction has it: what an attribute of the dialect's own is of."""
+    data: Any = getattr(value, "data", value)
+    return data.value if isinstance(data, Enum) else data
+
+
+def _place(op: Any, name: str, memory: Any, to: Conversion) -> dict[str, Any]:
+    """The fields that say where in memory the op's indices are, if it has any."""
+    if not hasattr(op, "indices"):
+        return {name: memory.address} if isinstance(memory, TmemTile) else {}
+    if isinstance(memory, TmemTile):
+        address, offset = locate_cell(op, memory, op.indices, to)
+        return {name: address, "offset": offset}
+    address, offset = locate(op, memory, op.indices, to)
+    return {name: address, "offset": offset, "space": memory.ptx_space}

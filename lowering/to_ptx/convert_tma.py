@@ -2,31 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma, warp_specialization
+from tilewright.dialects.cute_nvgpu.ops import tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
-from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_cluster import in_cluster
+from tilewright.lowering.to_ptx.convert_instruction import instruction_of
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.source.diagnostic import OpError
-
-# mbarriers
-
-
-@lowers(mbarrier.ArriveOp)
-def _arrive(op: mbarrier.ArriveOp, to: Conversion) -> None:
-    address, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    to.add(ptx_mbarrier.ArriveOp(address, offset, count=op.count))
-
 
 # Boxes
 
@@ -49,8 +40,11 @@ def _box_address(
     return to.plus(start, to.const(known, "b32"), "u32")
 
 
-def _coordinates(given: Sequence[SSAValue], to: Conversion) -> list[SSAValue]:
-    return [to.narrow(to[coordinate]) for coordinate in reversed(given)]
+def _tensor(op: tma.TmaLoadOp | tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> dict[str, Any]:
+    """The fields of a copy that say where in its tensor the box is."""
+    coordinates = [to.narrow(to[coordinate]) for coordinate in reversed(op.coordinates)]
+    hint = to.given(op.cache_hint)
+    return {"map": to[op.map], "coordinates": coordinates, "cache_hint": hint}
 
 
 @lowers(tma.TmaLoadOp)
@@ -58,36 +52,19 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     dest = _box_address(op, op.dest, op.dest_indices, to)
     barrier, offset = locate(op, to.tile(op.barrier), op.barrier_indices, to)
     barrier = to.plus(barrier, to.const(offset, "b32"), "u32")
-    hint = None if op.cache_hint is None else to[op.cache_hint]
-    coordinates = _coordinates(op.coordinates, to)
-    mask = None if op.mask is None else to[op.mask]
-    pair = UnitAttr() if op.rank is not None else None
+    fields = {"dest": dest, "mask": to.given(op.mask), **_tensor(op, to)}
     if op.rank is not None:
         barrier = in_cluster(barrier, to[op.rank], to)
-    to.add(
-        bulk_copy.TensorLoadOp(
-            dest, to[op.map], coordinates, barrier, cache_hint=hint, mask=mask, pair=pair
-        )
-    )
+    fields |= {"barrier": barrier, "pair": op.rank is not None}
+    to.add(instruction_of(op, bulk_copy.TensorLoadOp, fields))
 
 
-@lowers(tma.TmaStoreOp)
-def _store(op: tma.TmaStoreOp, to: Conversion) -> None:
+@lowers(tma.TmaStoreOp, tma.TmaReduceOp)
+def _store(op: tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
-    hint = None if op.cache_hint is None else to[op.cache_hint]
-    to.add(
-        bulk_copy.TensorStoreOp(
-            to[op.map], _coordinates(op.coordinates, to), source, cache_hint=hint
-        )
-    )
-
-
-@lowers(tma.TmaReduceOp)
-def _reduce(op: tma.TmaReduceOp, to: Conversion) -> None:
-    source = _box_address(op, op.source, op.source_indices, to)
-    hint = None if op.cache_hint is None else to[op.cache_hint]
-    coordinates, kind = _coordinates(op.coordinates, to), op.kind.data.value
-    to.add(bulk_copy.TensorReduceOp(to[op.map], coordinates, source, kind, cache_hint=hint))
+    reduces = isinstance(op, tma.TmaReduceOp)
+    instruction = bulk_copy.TensorReduceOp if reduces else bulk_copy.TensorStoreOp
+    to.add(instruction_of(op, instruction, {"source": source, **_tensor(op, to)}))
 
 
 # Warps

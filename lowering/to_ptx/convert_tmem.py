@@ -12,15 +12,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.types.memref import is_memref, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
-from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem, tmem_access, tmem_copy
+from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
-from tilewright.dialects.cute_nvgpu.ops.tmem_reduce import LoadReduceOp
-from tilewright.dialects.ptx import tcgen05_access as ptx_access
-from tilewright.dialects.ptx import tcgen05_memory as ptx
-from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
 from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.scalars import ShrOp
-from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate, mode_terms
 from tilewright.source.diagnostic import OpError
@@ -103,60 +98,8 @@ def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
     to[op.result] = tmem_tile(op.result.type, address)
 
 
-@lowers(tmem.DeallocOp)
-def _dealloc(op: tmem.DeallocOp, to: Conversion) -> None:
-    tile: TmemTile = to.values[op.source]
-    to.add(ptx.DeallocOp(tile.address, op.columns, op.group))
-
-
 @lowers(tmem.SliceOp)
 def _slice(op: tmem.SliceOp, to: Conversion) -> None:
     address, offset = tmem_address(op, op.source, op.indices, to)
     address = to.plus(address, to.const(offset, "b32"), "u32")
     to[op.result] = tmem_tile(op.result.type, address)
-
-
-# Loads and stores
-
-
-@lowers(tmem_access.LoadOp)
-def _load(op: tmem_access.LoadOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
-    to[op.fragment] = to.emit(ptx_access.LdOp(address, registers, op.access, offset))
-
-
-@lowers(LoadReduceOp)
-def _load_reduce(op: LoadReduceOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.source, op.indices, to)
-    registers = reg(op.fragment_type.element.register, op.fragment_type.registers)
-    load = ptx_access.LdRedOp(address, registers, op.access, op.form, offset)
-    to.add(load)
-    to[op.fragment], to[op.reduced] = load.results
-
-
-@lowers(tmem_access.StoreOp)
-def _store(op: tmem_access.StoreOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.dest, op.indices, to)
-    to.add(ptx_access.StOp(address, to[op.fragment], op.access, offset))
-
-
-# Copies, shifts, and what orders them
-
-
-@lowers(tmem_copy.CopyOp)
-def _copy(op: tmem_copy.CopyOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.dest, op.indices, to)
-    source = to[op.source]
-    to.add(
-        ptx.CpOp(
-            address, source, op.copy_shape.spelled, offset, op.group, source_format=op.source_format
-        )
-    )
-
-
-@lowers(tcgen05_sync.CommitOp)
-def _commit(op: tcgen05_sync.CommitOp, to: Conversion) -> None:
-    barrier, offset = locate(op, to.tile(op.barrier), op.indices, to)
-    mask = None if op.mask is None else to[op.mask]
-    to.add(ptx_sync.CommitOp(barrier, offset, op.group, mask=mask))

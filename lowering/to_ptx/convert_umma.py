@@ -4,10 +4,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
-from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.programs import listed
 
 
 @lowers(*UMMA_OPS.values())
@@ -18,9 +17,8 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
         value = op.sources[operand]
         return to.values[value].address if operand in tensors else to[value]
 
-    enable = None if op.accumulates_if is None else to[op.accumulates_if]
+    enable = to.given(op.accumulates_if)
     known = None if enable is None else constant(enable)
-    zero_columns = op.zero_columns
     to.add(
         Tcgen05MmaOp(
             op.mnemonic,
@@ -36,7 +34,7 @@ def _mma(op: UmmaOp, to: Conversion) -> None:
             enable_input_d=enable if known is None else None,
             zero=known == 0,
             scale_input_d=op.input_scale,
-            zero_column_mask=None if zero_columns is None else to[zero_columns],
+            zero_column_mask=to.given(op.zero_columns),
         )
     )
 
@@ -45,8 +43,4 @@ def _lanes(op: UmmaOp, to: Conversion) -> SSAValue | None:
     """The words of the lane mask as a list of registers."""
     if not op.lane_mask:
         return None
-    lane_mask = [to[word] for word in op.lane_mask]
-    words = tuple(lane_mask)
-    return to.pure(
-        (ListMakeOp, *words), words, lambda: ListMakeOp(lane_mask, reg("b32", len(lane_mask)))
-    )
+    return listed([to[word] for word in op.lane_mask], to)

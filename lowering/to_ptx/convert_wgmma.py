@@ -59,7 +59,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
     low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
-    to[op.result] = to.emit(PackOp(low, high, "b64"))
+    to[op.result] = to.emit(PackOp(low, high))
 
 
 @once_each
@@ -90,7 +90,7 @@ def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SS
 
 @lowers(MmaOp, SparseMmaOp)
 def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
-    scale_d = None if op.scale_d is None else to[op.scale_d]
+    scale_d = to.given(op.scale_d)
     known = None if scale_d is None else constant(scale_d)
     sparse = isinstance(op, SparseMmaOp)
     to[op.d] = to.emit(

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.math_functions.code import Value, Values
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.registers import ListGetOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, signed
@@ -41,18 +41,15 @@ class Emitted:
         kind = reg(type_)
         if isinstance(value.type, RegType) and value.type == kind:
             return value
-        return self.to.pure((MovOp, value, kind), (value,), lambda: MovOp(value, kind))
+        return self.to.pure(MovOp, value, kind)
 
     def upper_half(self, value: SSAValue) -> SSAValue:
         """It, above 16 zeros."""
-        zero = self.to.const(0, "b16")
-        word = self.to.pure((PackOp, value), (value, zero), lambda: PackOp(zero, value))
-        return self.move(word, "f32")
+        return self.move(self.to.pure(PackOp, self.to.const(0, "b16"), value), "f32")
 
     def lower_half(self, value: SSAValue) -> SSAValue:
         """The first of its halves."""
-        halves = self.to.pure((UnpackOp, value), (value,), lambda: UnpackOp(value))
-        return element(halves, 0, self.to)
+        return element(self.to.pure(UnpackOp, value), 0, self.to)
 
     def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
         return self.to.remembered(key, build)
@@ -85,6 +82,15 @@ def emitted(
     return program(*(Value(leaf, operand, type_) for operand in operands)).handle
 
 
+def listed(parts: Sequence[SSAValue], to: Conversion) -> SSAValue:
+    """Registers and lists of one kind, in order, as one value."""
+    if len(parts) == 1:
+        return parts[0]
+    types = [part.type for part in parts if isinstance(part.type, RegType)]
+    count = sum(type_.count.data for type_ in types)
+    return to.pure(ListMakeOp, tuple(parts), reg(types[0].kind.data, count))
+
+
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
     """One register of a list."""
     type_ = registers.type
@@ -92,5 +98,4 @@ def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:
     count = type_.count.data
     if count == 1:
         return registers
-    one = to.pure((ListGetOp, registers), (registers,), lambda: ListGetOp(registers, 0, count))
-    return one.owner.results[position]  # type: ignore[union-attr]
+    return to.pure(ListGetOp, registers, 0, count).owner.results[position]  # type: ignore[union-attr]

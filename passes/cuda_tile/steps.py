@@ -23,13 +23,13 @@ from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
-from tilewright.passes.cuda_tile.scheduling.kernel_turns import turn_kernel
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.passes.cuda_tile.scheduling.split_blocks import split_blocks
-from tilewright.passes.cuda_tile.scheduling.split_turns import split_turns
+from tilewright.passes.cuda_tile.scheduling.strip_mine import strip_mine
+from tilewright.passes.cuda_tile.scheduling.unroll_rows import unroll_rows
 
 Rewrite = Callable[[EntryOp, Target | None], None]
 
@@ -60,8 +60,8 @@ _REWRITES: dict[str, Rewrite] = {
     "make-loads-late": _for_all(make_loads_late),
     "order-blocks": _for_all(order_blocks),
     "split-blocks": split_blocks,
-    "turn-kernel": turn_kernel,
-    "split-turns": split_turns,
+    "strip-mine": strip_mine,
+    "unroll-rows": unroll_rows,
     "slice-products": slice_products,
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,

@@ -23,7 +23,7 @@ from cute_ir import called
 from xdsl.context import Context
 
 import tilewright as tw
-from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+from tilewright.lowering.to_base.cute_expand_ops import CuteExpandOpsPass
 from tilewright.source.parsing import parse_module
 
 TESTS = "test/Integration"

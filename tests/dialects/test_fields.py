@@ -31,7 +31,8 @@ def test_operands_results_and_properties_come_in_order() -> None:
 
 
 def test_a_result_of_one_type_is_not_asked_for() -> None:
-    assert UnpackOp(B32).result_types == (reg("b16", 2),)
+    block = Block(arg_types=[reg("b32")])
+    assert UnpackOp(block.args[0]).result_types == (reg("b16", 2),)
 
 
 def test_several_values_of_a_name() -> None:

@@ -12,6 +12,7 @@ from draw import Draw
 from program import Expected, Program, Refused
 from reductions import LAWS
 from tile_levels import kernel, memref
+from view_products import warp_mma
 
 SIZE = 32
 """The elements of each of a thread's tensors."""
@@ -19,7 +20,10 @@ THREADS = 32
 DTYPES: dict[str, np.dtype] = {
     "f32": np.dtype(np.float32), "f16": np.dtype(np.float16), "i32": np.dtype(np.int32),
     "f64": np.dtype(np.float64), "i8": np.dtype(np.int8), "i64": np.dtype(np.int64),
+    "ui4": np.dtype(np.uint8), "ui2": np.dtype(np.uint8),
 }  # fmt: skip
+PACKED = {"ui4": 4, "ui2": 2}
+"""Bits of the elements that share bytes: they are copied, registers of them at a time."""
 EXACT = 1 << 10, 99
 """Numbers that every element type has, and i8."""
 SPACES = {"x": "gmem", "y": "gmem", "s": "smem", "r": "rmem", "q": "rmem"}
@@ -81,6 +85,11 @@ class Kernel:
     active: np.ndarray | bool = True
     refused: str | None = None
     count: int = 0
+
+    @property
+    def bits(self) -> int:
+        """Of an element."""
+        return PACKED.get(self.element, 8 * DTYPES[self.element].itemsize)
 
     def name(self) -> str:
         self.count += 1
@@ -165,7 +174,7 @@ def _copier(k: Kernel, vector: int, kind: str = "universal") -> str:
     """The operand of a tiled copy, or nothing."""
     if not vector:
         return ""
-    bits = 8 * DTYPES[k.element].itemsize * vector
+    bits = k.bits * vector
     cache = "" if kind == "universal" else f", cache = {'cg' if bits == 128 else 'ca'}"
     name = k.name()
     k.add(
@@ -177,13 +186,14 @@ def _copier(k: Kernel, vector: int, kind: str = "universal") -> str:
 
 def copy(k: Kernel) -> None:
     """Plain, or by vectors; within bounds where global memory is on a side."""
-    width, kind = DTYPES[k.element].itemsize, k.draw.pick(("universal", "universal", "cp_async"))
+    kind = k.draw.pick(("universal", "universal", "cp_async"))
     source, dest = k.tensor("gmem", "smem", "rmem"), k.tensor("gmem", "smem", "rmem")
-    least = 1
+    least = 32 if k.element in PACKED else 1
     if kind == "cp_async":
-        source, dest, least = k.tensor("gmem"), "s", 4
-    vectors = [n for n in (1, 2, 4, 8, 16) if least <= n * width <= 16]
-    vector = k.draw.pick(vectors if kind == "cp_async" else [0, *vectors])
+        source, dest, least = k.tensor("gmem"), "s", 32
+    vectors = [n for n in (1, 2, 4, 8, 16, 32) if least <= n * k.bits <= 128]
+    plain = kind != "cp_async" and k.element not in PACKED
+    vector = k.draw.pick([0, *vectors] if plain else vectors)
     (rows, columns), run = k.extents(), max(vector, 1)
     rows = run * min(rows, max(SIZE // run // columns, 1))
     columns = min(columns, SIZE // rows)
@@ -195,7 +205,7 @@ def copy(k: Kernel) -> None:
     copier = _copier(k, vector, kind)
     within, chosen = "", None
     if "gmem" in (SPACES[source], SPACES[dest]) and k.draw.chance(60):
-        within, chosen = _bounds(k, (rows, columns))
+        within, chosen = _bounds(k, (rows, columns), run, kind)
     k.add(f"cute.copy({copier}{k.made(a)}, {k.made(b)}){within}")
     if kind == "cp_async":
         k.add("cute_nvgpu.cp.async.commit_group")
@@ -208,24 +218,43 @@ def copy(k: Kernel) -> None:
     k.write(b, values, chosen)
 
 
-def _bounds(k: Kernel, extents: tuple[int, int]) -> tuple[str, np.ndarray]:
-    """The text of bounds, and which elements are within them."""
+def _bounds(k: Kernel, extents: tuple[int, int], run: int, kind: str) -> tuple[str, np.ndarray]:
+    """The text of bounds, and which elements are within them. Rows may be counted along two
+    dimensions, so that those within are not the first ones of a run."""
+    rows, columns = extents
+    packed = k.element in PACKED
+    halves = rows % 2 == 0 and not packed and (kind != "cp_async" or k.bits >= 32)
+    down = [2, rows // 2] if halves and k.draw.chance(30) else [rows]
+    row, column = np.arange(rows), np.arange(columns)
+    at = [row % 2, row // 2] if len(down) == 2 else [row]
+    modes = [(down, [x[:, None] for x in at]), ([columns], [column[None, :]])]
+    shape, identity = [mode for mode, _ in modes], k.name()
     turned = k.draw.chance(30)
-    shape, identity = extents[::-1] if turned else extents, k.name()
     given = k.name()
-    k.add(f'{given} = cute.static : !cute.shape<"({shape[0]},{shape[1]})">')
+    k.add(f'{given} = cute.static : !cute.shape<"{_nested(shape[::-1] if turned else shape)}">')
     k.add(f"{identity} = cute.make_identity_tensor({given})")
     if turned:
         k.add(f"{(turned_ := k.name())} = cute.select<[1, 0]> ({identity})")
-        identity = turned_
-    limits, limit = k.limits, "%limits"
-    if k.draw.chance(30):
-        limits, limit = (k.draw.number(0, 6), k.draw.number(0, 4)), k.name()
-        k.add(f'{limit} = cute.static : !cute.shape<"({limits[0]},{limits[1]})">')
-    row, column = np.meshgrid(*map(np.arange, extents), indexing="ij")
-    row, column = (column, row) if turned else (row, column)
-    inside = (row < limits[0]) & (column < limits[1])
+        identity, modes = turned_, modes[::-1]
+    limits, limit = [[n] for n in k.limits], "%limits"
+    if packed or len(down) == 2 or k.draw.chance(30):
+        limits, limit = [[k.draw.number(0, n + 1) for n in mode] for mode, _ in modes], k.name()
+        if packed:
+            # The elements of a register are all within bounds, or none is.
+            limits[turned] = [run * k.draw.number(0, rows // run)]
+        k.add(f'{limit} = cute.static : !cute.shape<"{_nested(limits)}">')
+    inside = np.ones((rows, columns), np.bool_)
+    for (_, places), most in zip(modes, limits, strict=True):
+        for place, n in zip(places, most, strict=True):
+            inside = inside & (place < n)
     return f" bounds({identity}, {limit})", inside.ravel(order="F")
+
+
+def _nested(modes: list[list[int]]) -> str:
+    def text(mode: list[int]) -> str:
+        return str(mode[0]) if len(mode) == 1 else f"({','.join(map(str, mode))})"
+
+    return f"({','.join(map(text, modes))})"
 
 
 def fill(k: Kernel) -> None:
@@ -329,7 +358,7 @@ def convert(k: Kernel) -> None:
     k.write(h, k.read(a))
 
 
-OPS = (copy, copy, copy, copy, fill, vectors, vectors, reduce, element, gemm, convert)
+OPS = (copy, copy, copy, copy, fill, vectors, vectors, reduce, element, gemm, warp_mma, convert)
 
 
 # --- programs -------------------------------------------------------------------------------------
@@ -340,9 +369,10 @@ def views(draw: Draw) -> Program | Refused:
     element = draw.pick(tuple(DTYPES))
     dtype, limits = DTYPES[element], (draw.number(0, 6), draw.number(0, 4))
     rng = draw.generator()
-    given = {name: rng.integers(-9, 10, (THREADS, SIZE)).astype(dtype) for name in "xysrq"}
-    state = {**{name: values.copy() for name, values in given.items()},
-             "h": np.zeros((THREADS, SIZE), np.float16)}  # fmt: skip
+    low, high = (0, 1 << PACKED[element]) if element in PACKED else (-9, 10)
+    given = {name: rng.integers(low, high, (THREADS, SIZE)).astype(dtype) for name in "xysrq"}
+    given["h"] = rng.integers(-9, 10, (THREADS, SIZE)).astype(np.float16)
+    state = {name: values.copy() for name, values in given.items()}
     k = Kernel(draw, element, state, limits)
     for _ in range(draw.number(1, 6)):
         _branch(k)
@@ -350,22 +380,32 @@ def views(draw: Draw) -> Program | Refused:
             break
     outputs = ["s", "r", "q", *(["h"] if element == "f32" else [])]
     text = kernel(", ".join(_arguments(element, outputs)), "\n".join(_body(element, k, outputs)))
-    arrays = [given["x"], given["y"], *(given[name] for name in "srq")]
-    if "h" in outputs:
-        arrays.append(np.zeros((THREADS, SIZE), np.float16))
-    expected = dict(enumerate(Expected(state[name]) for name in ("x", "y", *outputs)))
+    arrays = [_packed(given[name], element) for name in ("x", "y", *outputs)]
+    expected = {
+        i: Expected(_packed(state[name], element)) for i, name in enumerate(("x", "y", *outputs))
+    }
     program = Program(text, [*arrays, *limits], THREADS, expected, arch="sm_80")
     return program if k.refused is None else Refused(program, k.refused)
 
 
+def _packed(values: np.ndarray, element: str) -> np.ndarray:
+    """The bytes of elements that share them, the first one in the low bits."""
+    if element not in PACKED:
+        return values
+    bits = PACKED[element]
+    each = values.reshape(len(values), -1, 8 // bits) << np.arange(0, 8, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(each, axis=-1)
+
+
 def _branch(k: Kernel) -> None:
     """One op, by all threads or by half of them."""
+    ops = (copy,) if k.element in PACKED else OPS
     if k.draw.chance(75):
-        k.draw.pick(OPS)(k)
+        k.draw.pick(ops)(k)
         return
     k.add("scf.if %odd {")
     k.active = np.arange(THREADS) % 2 == 1
-    k.draw.pick(OPS)(k)
+    k.draw.pick(ops)(k)
     k.active = True
     k.add("}")
 

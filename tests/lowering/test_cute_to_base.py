@@ -26,7 +26,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
 import tilewright as tw
@@ -42,9 +41,10 @@ from tilewright.dialects.cute.symbolic.layouts import make_unchecked
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
+from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.leaves import Leaf, sized, width_of_type
 from tilewright.lowering.to_base.convert_cute_to_base import CuteToBasePass
-from tilewright.passes.analysis.traced_scalar import ScalarTrace, Traced
-from tilewright.passes.cute_expand_ops import CuteExpandOpsPass, build
+from tilewright.lowering.to_base.cute_expand_ops import CuteExpandOpsPass, build
 from tilewright.passes.cute_fold_static import CuteFoldStaticPass
 from tilewright.source.parsing import parse_module
 
@@ -59,41 +59,44 @@ class Kernel:
 
     def __init__(self, reads: int) -> None:
         self.block = Block(arg_types=[NUMBERS, NUMBERS])
-        self.trace = ScalarTrace(InsertPoint.at_end(self.block))
-        self.thread = self.trace.insert(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
+        self.emitter = Emitter(self.block, fold=False)
+        self.thread = self.emitter.emit(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
         self.reads, self.next = reads, 0
 
     def value(self, typed: Typed) -> SSAValue:
         """A value whose dynamic leaves are the next numbers read."""
-        leaves = [Traced(self.read(leaf.width), self.trace) for leaf in dynamic_leaves(typed)]
-        return build(self.trace, with_dynamic_leaves(typed, leaves))
+        leaves = [self.leaf(self.read(leaf.width)) for leaf in dynamic_leaves(typed)]
+        return build(self.emitter, with_dynamic_leaves(typed, leaves))
+
+    def leaf(self, value: SSAValue) -> Leaf:
+        return Leaf(value, width_of_type(value.type), self.emitter)
 
     def read(self, width: int) -> SSAValue:
         at = self.place(self.next, self.reads)
         self.next += 1
-        number = Traced(self.trace.insert(memref.LoadOp.get(self.block.args[0], [at])), self.trace)
-        return self.trace.sized(number, width)
+        loaded = self.emitter.emit(memref.LoadOp.get(self.block.args[0], [at]))
+        return self.emitter.resized(loaded, 64, width)
 
     def place(self, i: int, count: int) -> SSAValue:
         """Where the i-th of each thread's `count` numbers is."""
-        scale = self.trace.insert(arith.ConstantOp.from_int_and_width(count, IndexType()))
-        base = self.trace.insert(arith.MuliOp(self.thread, scale))
-        offset = self.trace.insert(arith.ConstantOp.from_int_and_width(i, IndexType()))
-        return self.trace.insert(arith.AddiOp(base, offset))
+        scale = self.emitter.emit(arith.ConstantOp.from_int_and_width(count, IndexType()))
+        base = self.emitter.emit(arith.MuliOp(self.thread, scale))
+        offset = self.emitter.emit(arith.ConstantOp.from_int_and_width(i, IndexType()))
+        return self.emitter.emit(arith.AddiOp(base, offset))
 
     def store(self, value: SSAValue) -> int:
         """Store the dynamic leaves of a value; how many they are."""
         scalars = GetScalarsOp.build_from(value, properties={"only_dynamic": UnitAttr()})
-        self.trace.insert_last(scalars)
+        self.emitter.add(scalars)
         for i, scalar in enumerate(scalars.results):
-            number = self.trace.sized(Traced(scalar, self.trace), 64)
+            number = sized(self.emitter, self.leaf(scalar), 64)
             at = self.place(i, len(scalars.results))
-            self.trace.insert_last(memref.StoreOp.get(number, self.block.args[1], [at]))
+            self.emitter.add(memref.StoreOp.get(number, self.block.args[1], [at]))
         return len(scalars.results)
 
     def run(self, numbers: np.ndarray, stored: int) -> np.ndarray:
         """What each thread stores, lowered and interpreted."""
-        self.trace.insert_last(func.ReturnOp())
+        self.emitter.add(func.ReturnOp())
         type_ = FunctionType.from_lists([NUMBERS, NUMBERS], [])
         op = func.FuncOp("k", type_, Region(self.block))
         op.attributes["gpu.kernel"] = UnitAttr()
@@ -124,7 +127,7 @@ def computed(
     except VerifyException:
         assume(False)
         raise
-    kernel.trace.insert_last(made)
+    kernel.emitter.add(made)
     (result,) = made.results
     assert isinstance(result.type, CuteType)
     stored = kernel.run(numbers, kernel.store(result))

@@ -24,8 +24,8 @@ from tilewright.launch.compile_cache import cached, key_of
 from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
-from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
-from tilewright.passes.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
+from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
+from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ExecutionError
 from tilewright.source.parsing import default_context
@@ -60,7 +60,7 @@ class BlockSchedule:
     def passes(self) -> list[ModulePass]:
         """Those that rewrite Tile IR for it."""
         shared = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
-        return [*shared, *([CudaTileTakeBlocksPass()] if self.taken else [])]
+        return [*shared, *([CudaTileMakePersistentPass()] if self.taken else [])]
 
 
 def compiled(

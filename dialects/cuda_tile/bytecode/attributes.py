@@ -3,6 +3,8 @@
 Assumptions, hints, identities of reductions and the entries of dictionaries are such.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -78,7 +80,7 @@ def read_numbers(cursor: Cursor, code: str) -> tuple[int, ...]:
     return numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AttributeReader:
     """Reads attributes with the tables of one file."""
 
@@ -86,6 +88,7 @@ class AttributeReader:
     types: TypeReader
     constants: ConstantReader
     lists: dict[Any, Attribute] = field(default_factory=dict[Any, Attribute])
+    depth: int = 0
 
     def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:
         """A dense list, one for all that are equal."""
@@ -94,71 +97,45 @@ class AttributeReader:
             known = self.lists[key] = DenseArrayBase.from_list(type_, numbers)
         return known
 
-    def tagged(self, cursor: Cursor, depth: int = 0) -> Attribute:
+    def tagged(self, cursor: Cursor) -> Attribute:
         """The attribute whose tag stands at the cursor."""
         start = cursor.position
         tag = cursor.varint()
-        read = READERS.get(tag)
-        if read is None:
+        if (row := ROW_OF_TAG.get(tag)) is None:
             cursor.fail(f"unsupported AttributeTag {tag} for self-contained attribute", start)
-        if depth > DEEPEST:
+        if self.depth > DEEPEST:
             cursor.fail(f"expected attributes nested at most {DEEPEST} deep, got more", start)
+        self.depth += 1
         try:
-            return read(self, cursor, depth)
+            return row.read(self, cursor)
         except VerifyException as error:
             cursor.fail(str(error).strip(), start)
+        finally:
+            self.depth -= 1
 
-    def integer(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A type and a number."""
-        start = cursor.position
-        type_ = self.types.index(cursor)
-        if not isinstance(type_, IntegerType):
-            cursor.fail(f"expected an integer type, got {type_}", start)
-        return read_integer(cursor, cast("IntegerType", type_))
 
-    def float(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A type and the bits of a number."""
-        start = cursor.position
-        type_ = self.types.index(cursor)
-        if not isinstance(type_, AnyFloat):
-            cursor.fail(f"expected a type of floats, got {type_}", start)
-        width = float_bits(type_)
-        start = cursor.position
-        bits = cursor.byte() if width <= 8 else cursor.signed_varint() & (1 << 64) - 1
-        if bits >> width:
-            cursor.fail(f"value {bits} does not fit in {width} bits", start)
-        return FloatAttr(float_of_bits(bits, type_), type_)
+@dataclass(frozen=True, slots=True)
+class AttributeWriter:
+    """Writes attributes with the tables of one file."""
 
-    def array(self, cursor: Cursor, depth: int = 0) -> ArrayAttr[Attribute]:
-        """A counted list of attributes."""
-        return ArrayAttr([self.tagged(cursor, depth + 1) for _ in range(_count(cursor, 1))])
+    strings: Table[str]
+    types: TypeWriter
+    constants: ConstantWriter
 
-    def elements(self, cursor: Cursor, depth: int = 0) -> Attribute:
-        """A type and a constant of it."""
-        return self.constants.index(cursor, self.types.index(cursor))
+    def tagged(self, attribute: Attribute, out: Encoder) -> None:
+        """An attribute behind its tag. Raises ValueError for one that has none."""
+        row = ROW_OF_CLASS.get(type(attribute))
+        if isinstance(attribute, IntegerAttr) and attribute.type == i1:  # pyright: ignore
+            row = ROW_OF_TAG[3]
+        elif row is None and isinstance(attribute, TypeAttribute):
+            row = ROW_OF_TAG[4]
+        if row is None:
+            raise ValueError(f"expected an attribute that bytecode has, got {attribute}")
+        out.append(row.tag)
+        row.write(self, out, attribute)
 
-    def dictionary(self, cursor: Cursor, depth: int = 0) -> DictionaryAttr:
-        """Names and attributes."""
-        entries: dict[str, Attribute] = {}
-        for index in range(_count(cursor, 2)):
-            start = cursor.position
-            key = self.strings.index(cursor)
-            if not key:
-                cursor.fail(
-                    f"invalid empty attribute name for DictionaryAttr element {index}", start
-                )
-            if key in entries:
-                cursor.fail(f"expected one entry for {key}, got two", start)
-            entries[key] = self.tagged(cursor, depth + 1)
-        return DictionaryAttr(entries)
 
-    def hints(self, cursor: Cursor, depth: int = 0) -> OptimizationHintsAttr:
-        """A dictionary of dictionaries."""
-        start = cursor.position
-        try:
-            return OptimizationHintsAttr(self.dictionary(cursor, depth))
-        except VerifyException as error:
-            cursor.fail(str(error).strip(), start)
+# --- numbers --------------------------------------------------------------------------------------
 
 
 def read_integer(cursor: Cursor, type_: IntegerType) -> IntegerAttr[IntegerType]:
@@ -172,6 +149,41 @@ def read_integer(cursor: Cursor, type_: IntegerType) -> IntegerAttr[IntegerType]
     return IntegerAttr(value - (value >> (width - 1) << width), type_)
 
 
+def write_integer(tables: AttributeWriter, out: Encoder, value: Any) -> None:
+    """A number of its type's width."""
+    out.varint(value.value.data & (1 << value.type.width.data) - 1)
+
+
+def _read_typed_integer(tables: AttributeReader, cursor: Cursor) -> Attribute:
+    start = cursor.position
+    type_ = tables.types.index(cursor)
+    if not isinstance(type_, IntegerType):
+        cursor.fail(f"expected an integer type, got {type_}", start)
+    return read_integer(cursor, cast("IntegerType", type_))
+
+
+def _read_float(tables: AttributeReader, cursor: Cursor) -> Attribute:
+    """A type and the bits of a number."""
+    start = cursor.position
+    type_ = tables.types.index(cursor)
+    if not isinstance(type_, AnyFloat):
+        cursor.fail(f"expected a type of floats, got {type_}", start)
+    width = float_bits(type_)
+    start = cursor.position
+    bits = cursor.byte() if width <= 8 else cursor.signed_varint() & (1 << 64) - 1
+    if bits >> width:
+        cursor.fail(f"value {bits} does not fit in {width} bits", start)
+    return FloatAttr(float_of_bits(bits, type_), type_)
+
+
+def _write_float(tables: AttributeWriter, out: Encoder, value: Any) -> None:
+    bits = bits_of_float(value.value.data, value.type)
+    if float_bits(value.type) <= 8:
+        out.append(bits)
+    else:
+        out.signed_varint(bits - (bits >> 63 << 64))
+
+
 def _read_optional(cursor: Cursor) -> tuple[int | None, int | None]:
     """Which of two numbers there are, and these."""
     flags = cursor.byte()
@@ -179,107 +191,124 @@ def _read_optional(cursor: Cursor) -> tuple[int | None, int | None]:
     return first, cursor.signed_varint() if flags & 2 else None
 
 
-def _count(cursor: Cursor, item_bytes: int) -> int:
-    return cursor.count(item_bytes, "attributes")
-
-
-Read = Callable[[AttributeReader, Cursor, int], Attribute]
-READERS: dict[int, Read] = {
-    1: AttributeReader.integer,
-    2: AttributeReader.float,
-    3: lambda tables, cursor, depth: read_integer(cursor, i1),
-    4: lambda tables, cursor, depth: tables.types.index(cursor),
-    5: lambda tables, cursor, depth: tables.strings.attribute(cursor),
-    6: AttributeReader.array,
-    7: AttributeReader.elements,
-    8: lambda tables, cursor, depth: DivByAttr.get(cursor.varint(), *_read_optional(cursor)),
-    9: lambda tables, cursor, depth: SameElementsAttr.get(read_numbers(cursor, "q")),
-    10: AttributeReader.dictionary,
-    11: AttributeReader.hints,
-    12: lambda tables, cursor, depth: BoundedAttr.get(*_read_optional(cursor)),
-}
-"""The reader of each tag."""
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeWriter:
-    """Writes attributes with the tables of one file."""
-
-    strings: Table[str]
-    types: TypeWriter
-    constants: ConstantWriter
-
-    def tagged(self, attribute: Attribute, out: Encoder) -> None:
-        """An attribute behind its tag. Raises ValueError for one that has none."""
-        match attribute:
-            case IntegerAttr(type=type_) if type_ == i1:
-                out += bytes((3, attribute.value.data & 1))
-            case IntegerAttr(type=IntegerType() as type_):
-                self._typed(1, type_, out)
-                out.varint(attribute.value.data & (1 << type_.width.data) - 1)
-            case FloatAttr(type=type_):
-                self._typed(2, type_, out)
-                bits = bits_of_float(attribute.value.data, type_)
-                if float_bits(type_) <= 8:
-                    out.append(bits)
-                else:
-                    out.signed_varint(bits - (bits >> 63 << 64))
-            case StringAttr():
-                out.append(5)
-                out.varint(self.strings.index(attribute.data))
-            case ArrayAttr():
-                out.append(6)
-                self.array(attribute, out)
-            case ElementsAttr():
-                self._typed(7, attribute.type, out)
-                out.varint(self.constants.index(attribute))
-            case DictionaryAttr():
-                out.append(10)
-                self.dictionary(attribute, out)
-            case OptimizationHintsAttr():
-                out.append(11)
-                self.dictionary(attribute.value, out)
-            case TypeAttribute():
-                self._typed(4, attribute, out)
-            case _:
-                self._assumption(attribute, out)
-
-    def _assumption(self, attribute: Attribute, out: Encoder) -> None:
-        match attribute:
-            case DivByAttr():
-                out.append(8)
-                out.varint(attribute.divisor)
-                _write_optional(out, attribute.every, attribute.along)
-            case SameElementsAttr():
-                out.append(9)
-                out.counted("q", attribute.values)
-            case BoundedAttr():
-                out.append(12)
-                _write_optional(out, attribute.lb, attribute.ub)
-            case _:
-                raise ValueError(f"expected an attribute that bytecode has, got {attribute}")
-
-    def _typed(self, tag: int, type_: Attribute, out: Encoder) -> None:
-        out.append(tag)
-        out.varint(self.types.index(type_))
-
-    def array(self, array: ArrayAttr[Attribute], out: Encoder) -> None:
-        """A counted list of attributes."""
-        out.varint(len(array.data))
-        for attribute in array.data:
-            self.tagged(attribute, out)
-
-    def dictionary(self, dictionary: DictionaryAttr, out: Encoder) -> None:
-        """Names and attributes."""
-        out.varint(len(dictionary.data))
-        for name, attribute in dictionary.data.items():
-            out.varint(self.strings.index(name))
-            self.tagged(attribute, out)
-
-
 def _write_optional(out: Encoder, first: int | None, second: int | None) -> None:
-    """Which of two numbers there are, and these."""
     out.append((first is not None) | (second is not None) << 1)
     for number in (first, second):
         if number is not None:
             out.signed_varint(number)
+
+
+def _write_div_by(tables: AttributeWriter, out: Encoder, value: DivByAttr) -> None:
+    out.varint(value.divisor)
+    _write_optional(out, value.every, value.along)
+
+
+# --- what holds attributes ------------------------------------------------------------------------
+
+
+def _read_array(tables: AttributeReader, cursor: Cursor) -> ArrayAttr[Attribute]:
+    count = cursor.count(1, "attributes")
+    return ArrayAttr([tables.tagged(cursor) for _ in range(count)])
+
+
+def _write_array(tables: AttributeWriter, out: Encoder, value: Any) -> None:
+    out.varint(len(value.data))
+    for attribute in value.data:
+        tables.tagged(attribute, out)
+
+
+def _read_dictionary(tables: AttributeReader, cursor: Cursor) -> DictionaryAttr:
+    entries: dict[str, Attribute] = {}
+    for index in range(cursor.count(2, "attributes")):
+        start = cursor.position
+        key = tables.strings.index(cursor)
+        if not key:
+            cursor.fail(f"invalid empty attribute name for DictionaryAttr element {index}", start)
+        if key in entries:
+            cursor.fail(f"expected one entry for {key}, got two", start)
+        entries[key] = tables.tagged(cursor)
+    return DictionaryAttr(entries)
+
+
+def _write_dictionary(tables: AttributeWriter, out: Encoder, value: DictionaryAttr) -> None:
+    out.varint(len(value.data))
+    for name, attribute in value.data.items():
+        out.varint(tables.strings.index(name))
+        tables.tagged(attribute, out)
+
+
+def _read_hints(tables: AttributeReader, cursor: Cursor) -> OptimizationHintsAttr:
+    start = cursor.position
+    try:
+        return OptimizationHintsAttr(_read_dictionary(tables, cursor))
+    except VerifyException as error:
+        cursor.fail(str(error).strip(), start)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedRow:
+    """Attributes of a class: their tag, and how they are read and written behind it."""
+
+    tag: int
+    type: type[Attribute] | None
+    read: Callable[[AttributeReader, Cursor], Attribute]
+    write: Callable[[AttributeWriter, Encoder, Any], None]
+
+
+def _typed(write: Callable[[AttributeWriter, Encoder, Any], None]) -> Any:
+    """The writer of a value behind its type."""
+
+    def write_both(tables: AttributeWriter, out: Encoder, value: Any) -> None:
+        out.varint(tables.types.index(value.type))
+        write(tables, out, value)
+
+    return write_both
+
+
+ROWS = (
+    TaggedRow(1, IntegerAttr, _read_typed_integer, _typed(write_integer)),
+    TaggedRow(2, FloatAttr, _read_float, _typed(_write_float)),
+    TaggedRow(3, None, lambda tables, cursor: read_integer(cursor, i1), write_integer),
+    TaggedRow(
+        4, None,
+        lambda tables, cursor: tables.types.index(cursor),
+        lambda tables, out, value: out.varint(tables.types.index(value)),
+    ),
+    TaggedRow(
+        5, StringAttr,
+        lambda tables, cursor: tables.strings.attribute(cursor),
+        lambda tables, out, value: out.varint(tables.strings.index(value.data)),
+    ),
+    TaggedRow(6, ArrayAttr, _read_array, _write_array),
+    TaggedRow(
+        7, ElementsAttr,
+        lambda tables, cursor: tables.constants.index(cursor, tables.types.index(cursor)),
+        _typed(lambda tables, out, value: out.varint(tables.constants.index(value))),
+    ),
+    TaggedRow(
+        8, DivByAttr,
+        lambda tables, cursor: DivByAttr.get(cursor.varint(), *_read_optional(cursor)),
+        _write_div_by,
+    ),
+    TaggedRow(
+        9, SameElementsAttr,
+        lambda tables, cursor: SameElementsAttr.get(read_numbers(cursor, "q")),
+        lambda tables, out, value: out.counted("q", value.values),
+    ),
+    TaggedRow(10, DictionaryAttr, _read_dictionary, _write_dictionary),
+    TaggedRow(
+        11, OptimizationHintsAttr, _read_hints,
+        lambda tables, out, value: _write_dictionary(tables, out, value.value),
+    ),
+    TaggedRow(
+        12, BoundedAttr,
+        lambda tables, cursor: BoundedAttr.get(*_read_optional(cursor)),
+        lambda tables, out, value: _write_optional(out, value.lb, value.ub),
+    ),
+)  # fmt: skip
+"""Every tag: 3 is a true or false, 4 a type."""
+ROW_OF_TAG = {row.tag: row for row in ROWS}
+ROW_OF_CLASS = {row.type: row for row in ROWS if row.type is not None}

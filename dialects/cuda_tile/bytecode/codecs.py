@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FunctionType,
     IntegerAttr,
     IntegerType,
@@ -18,17 +19,19 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import AllOf, AttrConstraint, BaseAttr
 
-from tilewright.dialects.accepts import ARRAY, InstanceOf, IntegerOf, ListOf
+from tilewright.dialects.accepts import InstanceOf, IntegerOf, ListOf
 from tilewright.dialects.cuda_tile.attributes import (
     AssumePredicateAttr,
     ChoiceAttr,
     OptimizationHintsAttr,
 )
 from tilewright.dialects.cuda_tile.bytecode.attributes import (
+    ROW_OF_CLASS,
     AttributeReader,
     AttributeWriter,
     read_integer,
     read_numbers,
+    write_integer,
 )
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
@@ -38,32 +41,40 @@ from tilewright.dialects.cuda_tile.elements import ElementsAttr
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """A kind of property. It is read with a detail, which the property's definition gives, and
-    the types of the op's results."""
+    """A kind of property, as it is read, by the types of the op's results too, and as it is
+    written."""
 
-    read: Callable[[AttributeReader, Cursor, Any, Sequence[Attribute]], Attribute | None]
+    read: Callable[[AttributeReader, Cursor, Sequence[Attribute]], Attribute | None]
     write: Callable[[AttributeWriter, Encoder, Any], None]
 
 
-def _read_case(
-    tables: AttributeReader,
-    cursor: Cursor,
-    cases: Sequence[Attribute | None],
-    types: Sequence[Attribute],
-) -> Attribute | None:
-    start = cursor.position
-    number = cursor.varint()
-    if number >= len(cases):
-        cursor.fail(
-            f"invalid integer value for enum type: {number}, expected one below {len(cases)}",
-            start,
-        )
-    return cases[number]
+def _tagged(class_: type[Attribute]) -> Codec:
+    """The codec of what a class of attributes has behind its tag."""
+    row = ROW_OF_CLASS[class_]
+    return Codec(lambda tables, cursor, types: row.read(tables, cursor), row.write)
 
 
-def _read_bools(
-    tables: AttributeReader, cursor: Cursor, detail: None, types: Sequence[Attribute]
-) -> Attribute:
+def _case(
+    cases: Sequence[Attribute | None], write: Callable[[AttributeWriter, Encoder, Any], None]
+) -> Codec:
+    """One of some attributes, by its number."""
+
+    def read(
+        tables: AttributeReader, cursor: Cursor, types: Sequence[Attribute]
+    ) -> Attribute | None:
+        start = cursor.position
+        number = cursor.varint()
+        if number >= len(cases):
+            cursor.fail(
+                f"invalid integer value for enum type: {number}, expected one below {len(cases)}",
+                start,
+            )
+        return cases[number]
+
+    return Codec(read, write)
+
+
+def _read_bools(tables: AttributeReader, cursor: Cursor, types: Sequence[Attribute]) -> Attribute:
     start = cursor.position
     numbers = read_numbers(cursor, "b")
     if set(numbers) - {0, 1}:
@@ -72,74 +83,61 @@ def _read_bools(
 
 
 _UNIT = UnitAttr()
-INTEGER = Codec(
-    lambda tables, cursor, type_, types: read_integer(cursor, type_),
-    lambda tables, out, value: out.varint(value.value.data & (1 << value.type.width.data) - 1),
-)
-CHOICE = Codec(_read_case, lambda tables, out, value: out.varint(value.data.number))
-NUMBER = Codec(_read_case, INTEGER.write)
 I32S = Codec(
-    lambda tables, cursor, _, types: tables.list_of(i32, read_numbers(cursor, "i")),
+    lambda tables, cursor, types: tables.list_of(i32, read_numbers(cursor, "i")),
     lambda tables, out, value: out.counted("i", value.get_values()),
 )
 BOOLS = Codec(
     _read_bools,
     lambda tables, out, value: out.counted("b", [flag & 1 for flag in value.get_values()]),
 )
-ATTRIBUTES = Codec(
-    lambda tables, cursor, _, types: tables.array(cursor),
-    lambda tables, out, value: tables.array(value, out),
-)
 CODECS: dict[type[Attribute], Codec] = {
-    UnitAttr: Codec(lambda tables, cursor, _, types: _UNIT, lambda tables, out, value: None),
-    StringAttr: Codec(
-        lambda tables, cursor, _, types: tables.strings.attribute(cursor),
-        lambda tables, out, value: out.varint(tables.strings.index(value.data)),
-    ),
+    UnitAttr: Codec(lambda tables, cursor, types: _UNIT, lambda tables, out, value: None),
+    StringAttr: _tagged(StringAttr),
     SymbolRefAttr: Codec(
-        lambda tables, cursor, _, types: SymbolRefAttr(tables.strings.name(cursor, "a symbol")),
+        lambda tables, cursor, types: SymbolRefAttr(tables.strings.name(cursor, "a symbol")),
         lambda tables, out, value: out.varint(tables.strings.index(value.root_reference.data)),
     ),
     FunctionType: Codec(
-        lambda tables, cursor, _, types: tables.types.index(cursor),
+        lambda tables, cursor, types: tables.types.index(cursor),
         lambda tables, out, value: out.varint(tables.types.index(value)),
     ),
-    OptimizationHintsAttr: Codec(
-        lambda tables, cursor, _, types: tables.hints(cursor),
-        lambda tables, out, value: tables.dictionary(value.value, out),
-    ),
+    OptimizationHintsAttr: _tagged(OptimizationHintsAttr),
     ElementsAttr: Codec(
-        lambda tables, cursor, _, types: tables.constants.index(cursor, types[0]),
+        lambda tables, cursor, types: tables.constants.index(cursor, types[0]),
         lambda tables, out, value: out.varint(tables.constants.index(value)),
     ),
     AssumePredicateAttr: Codec(
-        lambda tables, cursor, _, types: tables.tagged(cursor),
+        lambda tables, cursor, types: tables.tagged(cursor),
         lambda tables, out, value: tables.tagged(value, out),
     ),
+    ArrayAttr: _tagged(ArrayAttr),
 }
 """The encoding of attributes of a class; a unit's bit in the flags says all."""
 
 
-def codec_of(constraint: AttrConstraint, default: Attribute | None) -> tuple[Codec, Any]:
-    """The encoding of the attributes that a constraint takes, and its detail. The case that is the
-    `default` is None: as in text, it is missing then."""
+def codec_of(constraint: AttrConstraint, default: Attribute | None) -> Codec:
+    """The encoding of the attributes that a constraint takes. The case that is the `default` is
+    None: as in text, it is missing then."""
     match constraint:
         case IntegerOf(width=width):
-            return INTEGER, IntegerType(width)
+            type_ = IntegerType(width)
+            return Codec(lambda tables, cursor, types: read_integer(cursor, type_), write_integer)
         case NumberOf(enum=enum):
-            return NUMBER, [IntegerAttr(case.number, i32) for case in enum]
+            return _case([IntegerAttr(case.number, i32) for case in enum], write_integer)
         case ListOf(width=width):
-            return (BOOLS if width == 1 else I32S), None
+            return BOOLS if width == 1 else I32S
         case BaseAttr(attr=class_) if issubclass(class_, ChoiceAttr):
             choices = cast(Any, class_)
             cases = [choices.of(case) for case in choices.CHOICES]
-            return CHOICE, [None if case == default else case for case in cases]
-        case InstanceOf(type=class_) | BaseAttr(attr=class_):
-            return CODECS[class_], None
+            return _case(
+                [None if case == default else case for case in cases],
+                lambda tables, out, value: out.varint(value.data.number),
+            )
+        case InstanceOf(types=(class_,)) | BaseAttr(attr=class_):
+            return CODECS[class_]
         case SymbolNameConstraint():
-            return CODECS[StringAttr], None
-        case AllOf(attr_constrs=(first, *_)):
-            return codec_of(first, default)
+            return CODECS[StringAttr]
         case _:
-            assert constraint is ARRAY, constraint
-            return ATTRIBUTES, None
+            assert isinstance(constraint, AllOf), constraint
+            return codec_of(constraint.attr_constrs[0], default)

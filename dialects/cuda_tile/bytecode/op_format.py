@@ -11,7 +11,6 @@ or all together where there are no segments and their number varies.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from xdsl.ir import Attribute
 from xdsl.irdl import (
@@ -42,7 +41,6 @@ class Property:
 
     name: str
     codec: Codec
-    detail: Any
     since: Version
     available: bool
     default: Attribute | None
@@ -134,12 +132,8 @@ def _format(op: type[CudaTileOp], version: Version) -> Encoding:
         if name == AttrSizedOperandSegments.attribute_name:
             continue
         since = _since(op, accessors.get(name, name))
-        codec, detail = codec_of(d.constr, d.default_value)
-        properties.append(
-            Property(
-                name, codec, detail, since, since <= version, d.default_value, masks.get(name, 0)
-            )
-        )
+        codec, mask = codec_of(d.constr, d.default_value), masks.get(name, 0)
+        properties.append(Property(name, codec, since, since <= version, d.default_value, mask))
     operands = tuple(
         Operand(
             name, Arity.of(d), _since(op, name), _since(op, name) <= version, masks.get(name, 0)

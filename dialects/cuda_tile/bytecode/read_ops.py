@@ -99,7 +99,7 @@ class OpReader:
         for property_ in format_.available:
             if property_.mask and not flags & property_.mask:
                 continue
-            value = property_.codec.read(self.attributes, cursor, property_.detail, types)
+            value = property_.codec.read(self.attributes, cursor, types)
             if value is not None:
                 properties[property_.name] = value
         operands = (

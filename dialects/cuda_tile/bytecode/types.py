@@ -5,12 +5,13 @@ bits of a number before the parameters, from the version on that the row says; b
 byte before each.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
@@ -30,92 +31,169 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4, V13_5, Version
 
-FUNCTION_TAG = 16
 UNIFIED_FLAGS = V13_3
 """Since when one number announces all optional parameters of a type."""
 DEEPEST = 8
 """How deep types nest at most: a view of a tensor view of numbers is three deep."""
 
 
-class ParameterKind(Enum):
-    """How a parameter is encoded."""
+@dataclass(frozen=True, slots=True)
+class ParameterKind:
+    """How a parameter is encoded, as it is read, by its name, and as it is written; the types that
+    it names; whether it may be missing."""
 
-    TYPE = auto()
-    I64S = auto()
-    I32S = auto()
-    U32 = auto()
-    PADDING = auto()
-    POINTER = auto()
-
-
-CHOICES: dict[ParameterKind, type[TileEnum]] = {
-    ParameterKind.PADDING: PaddingValue,
-    ParameterKind.POINTER: PtrAttr,
-}
-"""The parameters that are optional, and what they choose from."""
+    read: Callable[[TypeReader, Cursor, str], Any]
+    write: Callable[[TypeWriter, Encoder, Any], None]
+    parts: Callable[[Any], Sequence[Attribute]] = lambda value: ()
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TypeParameter:
-    """One parameter: its name in the type's class and its `get`, its kind, since when it is."""
+    """One parameter: its name in the type's `get`, its kind, since when it is, and its name in the
+    type's class if that is another."""
 
     name: str
     kind: ParameterKind
     since: Version = V13_1
+    field: str | None = None
+
+    def of(self, type_: Attribute) -> Any:
+        """That of a type."""
+        return getattr(type_, self.field or self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """A type with parameters."""
+    """A type with parameters, by its class, or one without."""
 
     tag: int
-    type: type[Attribute]
+    type: type[Attribute] | Attribute
     make: Callable[..., Attribute]
-    parameters: tuple[TypeParameter, ...]
+    parameters: tuple[TypeParameter, ...] = ()
     since: Version = V13_1
 
     def flags_since(self) -> Version | None:
         """From which version on a number announces the optional parameters."""
-        since = [parameter.since for parameter in self.parameters if parameter.kind in CHOICES]
+        since = [parameter.since for parameter in self.parameters if parameter.kind.is_optional]
         return max(UNIFIED_FLAGS, min(since)) if since else None
 
 
-_TILE = TypeParameter("tile_shape", ParameterKind.I32S)
-_VIEW = TypeParameter("tensor_view", ParameterKind.TYPE)
-_MAP = TypeParameter("dim_map", ParameterKind.I32S)
-_PADDING = TypeParameter("padding_value", ParameterKind.PADDING)
-_POINTER = TypeParameter("attribute", ParameterKind.POINTER, V13_4)
+def _view(types: TypeReader, entry: Cursor, name: str) -> Attribute:
+    start = entry.position
+    type_ = types.index(entry)
+    if not isinstance(type_, TensorViewType):
+        entry.fail(f"expected a tensor_view, got {type_}", start)
+    return type_
+
+
+def _unnested(types: TypeReader, entry: Cursor, name: str) -> list[Attribute]:
+    """The types of a function's parameters, or of its results."""
+    some: list[Attribute] = []
+    for _ in range(entry.count(1, "types")):
+        start = entry.position
+        type_ = types.index(entry)
+        if isinstance(type_, FunctionType):
+            entry.fail("expected no function type within another", start)
+        some.append(type_)
+    return some
+
+
+def _write_types(types: TypeWriter, out: Encoder, value: Any) -> None:
+    out.varint(len(value.data))
+    out.varints(map(types.index, value.data))
+
+
+def _numbers(code: str, width: int) -> ParameterKind:
+    """A counted list of numbers of fixed width."""
+    what = "dimensions"
+    return ParameterKind(
+        lambda types, entry, name: entry.integers(code, entry.count(width, what), what),
+        lambda types, out, value: out.counted(code, value),
+    )
+
+
+def _u32(types: TypeReader, entry: Cursor, name: str) -> int:
+    start = entry.position
+    value = entry.varint()
+    if value >= 1 << 32:
+        entry.fail(f"expected a number of 32 bits, got {value}", start)
+    return value
+
+
+def _choice(choices: type[TileEnum]) -> ParameterKind:
+    """One of some words, or none."""
+
+    def read(types: TypeReader, entry: Cursor, name: str) -> TileEnum:
+        start = entry.position
+        number = entry.varint()
+        case = choices.of_number(number)
+        if case is None:
+            entry.fail(f"expected a number below {len(choices)} for {name}, got {number}", start)
+        if (since := CASES_SINCE.get(case, V13_1)) > types.version:
+            what = f"{name} {case.value}"
+            entry.fail(needs(what, since, types.version, "file version is"), start)
+        return case
+
+    return ParameterKind(read, lambda types, out, value: out.varint(value.number), is_optional=True)
+
+
 CASES_SINCE: dict[Any, Version] = {PtrAttr.MULTICAST: V13_5}
 """Since when the cases are that came after their parameter."""
-_ELEMENT = TypeParameter("element_type", ParameterKind.TYPE)
-_SHAPE = TypeParameter("shape", ParameterKind.I64S)
+
+
+def _write_type(types: TypeWriter, out: Encoder, value: Attribute) -> None:
+    out.varint(types.index(value))
+
+
+_TYPE = ParameterKind(
+    lambda types, entry, name: types.index(entry), _write_type, lambda value: (value,)
+)
+_TYPES = ParameterKind(_unnested, _write_types, lambda value: value.data)
+_I32S, _I64S = _numbers("i", 4), _numbers("q", 8)
+_TILE = TypeParameter("tile_shape", _I32S)
+_VIEW = TypeParameter("tensor_view", replace(_TYPE, read=_view))
+_MAP = TypeParameter("dim_map", _I32S)
+_PADDING = TypeParameter("padding_value", _choice(PaddingValue))
+_POINTER = TypeParameter("attribute", _choice(PtrAttr), V13_4, "ptr_attr")
+_ELEMENT = TypeParameter("element_type", _TYPE)
+_SHAPE = TypeParameter("shape", _I64S)
+_STEPS = TypeParameter("traversal_strides", _I32S)
+_SPARSE = TypeParameter(
+    "sparse_dim", ParameterKind(_u32, lambda types, out, value: out.varint(value))
+)
+
+
+def _simple(tag: int, type_: Attribute, since: Version = V13_1) -> TypeRow:
+    return TypeRow(tag, type_, lambda: type_, since=since)
+
 
 ROWS = (
-    TypeRow(12, PointerType, PointerType.get,
-        (TypeParameter("pointee_type", ParameterKind.TYPE), _POINTER)),
+    TypeRow(12, PointerType, PointerType.get, (TypeParameter("pointee_type", _TYPE), _POINTER)),
     TypeRow(13, TileType, TileType.get, (_ELEMENT, _SHAPE)),
     TypeRow(14, TensorViewType, TensorViewType.get,
-        (_ELEMENT, _SHAPE, TypeParameter("strides", ParameterKind.I64S), _POINTER)),
+        (_ELEMENT, _SHAPE, TypeParameter("strides", _I64S), _POINTER)),
     TypeRow(15, PartitionViewType, PartitionViewType.get, (_TILE, _VIEW, _MAP, _PADDING)),
+    TypeRow(16, FunctionType, FunctionType.from_lists,
+        (TypeParameter("inputs", _TYPES), TypeParameter("outputs", _TYPES))),
+    _simple(17, TOKEN),
     TypeRow(20, GatherScatterViewType, GatherScatterViewType.get,
-        (_TILE, _VIEW, TypeParameter("sparse_dim", ParameterKind.U32), _PADDING),
-        V13_3),
+        (_TILE, _VIEW, _SPARSE, _PADDING), V13_3),
     TypeRow(21, StridedViewType, StridedViewType.get,
-        (_TILE, TypeParameter("traversal_strides", ParameterKind.I32S), _VIEW, _MAP, _PADDING),
-        V13_3),
+        (_TILE, _STEPS, _VIEW, _MAP, _PADDING), V13_3),
+    *(_simple(row.tag, row.type, row.since) for row in ELEMENTS),
 )  # fmt: skip
 ROW_OF_TAG = {row.tag: row for row in ROWS}
 ROW_OF_TYPE = {row.type: row for row in ROWS}
 
-SIMPLE = ((17, TOKEN, V13_1), *((row.tag, row.type, row.since) for row in ELEMENTS))
-"""Types without parameters: tag, type, since when."""
-SIMPLE_OF_TAG = {tag: (type_, since) for tag, type_, since in SIMPLE}
-SIMPLE_OF_TYPE = {type_: (tag, since) for tag, type_, since in SIMPLE}
+NAMES = {18: "Float8E8M0FNU", 19: "Float4E2M1FN", 20: "GatherScatterViewType",
+         21: "StridedViewType", 22: "Int4", 130: "FNV8E5M3FNU"}  # fmt: skip
+"""The format's names of the types that came after 13.1."""
 
-NAMES = {10: "Float8E4M3FN", 11: "Float8E5M2", 18: "Float8E8M0FNU", 19: "Float4E2M1FN",
-         20: "GatherScatterViewType", 21: "StridedViewType", 22: "Int4",
-         130: "FNV8E5M3FNU"}  # fmt: skip
-"""The format's names of the types that came after 13.1, or that other names are in use for."""
+
+def row_of(type_: Attribute) -> TypeRow | None:
+    """The row of a type."""
+    return ROW_OF_TYPE.get(type(type_)) or ROW_OF_TYPE.get(type_)
 
 
 def needs(what: str, since: Version, version: Version, verb: str) -> str:
@@ -128,7 +206,7 @@ class TypeReader:
 
     def __init__(self, entries: Sequence[Cursor], version: Version):
         self._entries = entries
-        self._version = version
+        self.version = version
         self._types: list[Attribute | None] = [None] * len(entries)
         self._open: list[int] = []
         self.types = [self.at(index, entry) for index, entry in enumerate(entries)]
@@ -163,75 +241,25 @@ class TypeReader:
     def _parse(self, entry: Cursor) -> Attribute:
         start = entry.position
         tag = entry.varint()
-        if (simple := SIMPLE_OF_TAG.get(tag)) is not None:
-            type_, since = simple
-        elif tag == FUNCTION_TAG:
-            return FunctionType.from_lists(self._list(entry), self._list(entry))
-        elif (row := ROW_OF_TAG.get(tag)) is not None:
-            type_, since = row, row.since
-        else:
+        if (row := ROW_OF_TAG.get(tag)) is None:
             entry.fail(f"unknown type tag: {tag}", start)
-        if self._version < since:
-            name = NAMES.get(tag, str(tag))
-            entry.fail(needs(f"type '{name}'", since, self._version, "file version is"), start)
-        return self._parameters(type_, entry) if isinstance(type_, TypeRow) else type_
-
-    def _list(self, entry: Cursor) -> list[Attribute]:
-        types: list[Attribute] = []
-        for _ in range(entry.count(1, "types")):
-            start = entry.position
-            type_ = self.index(entry)
-            if isinstance(type_, FunctionType):
-                entry.fail("expected no function type within another", start)
-            types.append(type_)
-        return types
-
-    def _parameters(self, row: TypeRow, entry: Cursor) -> Attribute:
+        if self.version < row.since:
+            what = f"type '{NAMES[tag]}'"
+            entry.fail(needs(what, row.since, self.version, "file version is"), start)
         flags_since = row.flags_since()
-        unified = flags_since is not None and self._version >= flags_since
+        unified = flags_since is not None and self.version >= flags_since
         flags = entry.varint() if unified else 0
         values: dict[str, Any] = {}
         for parameter in row.parameters:
-            if parameter.since > self._version:
+            if parameter.since > self.version:
                 continue
-            if parameter.kind in CHOICES:
+            if parameter.kind.is_optional:
                 present = flags & 1 if unified else entry.byte()
                 flags >>= 1
                 if not present:
                     continue
-            values[parameter.name] = self._value(parameter, entry)
+            values[parameter.name] = parameter.kind.read(self, entry, parameter.name)
         return row.make(**values)
-
-    def _value(self, parameter: TypeParameter, entry: Cursor) -> Any:
-        start = entry.position
-        match parameter.kind:
-            case ParameterKind.TYPE:
-                type_ = self.index(entry)
-                if parameter is _VIEW and not isinstance(type_, TensorViewType):
-                    entry.fail(f"expected a tensor_view, got {type_}", start)
-                return type_
-            case ParameterKind.I64S:
-                return entry.integers("q", entry.count(8, "dimensions"), "dimensions")
-            case ParameterKind.I32S:
-                return entry.integers("i", entry.count(4, "dimensions"), "dimensions")
-            case ParameterKind.U32:
-                value = entry.varint()
-                if value >= 1 << 32:
-                    entry.fail(f"expected a number of 32 bits, got {value}", start)
-                return value
-            case ParameterKind.PADDING | ParameterKind.POINTER:
-                number = entry.varint()
-                case = CHOICES[parameter.kind].of_number(number)
-                if case is None:
-                    entry.fail(
-                        f"expected a number below {len(CHOICES[parameter.kind])} for "
-                        f"{parameter.name}, got {number}",
-                        start,
-                    )
-                if (since := CASES_SINCE.get(case, V13_1)) > self._version:
-                    what = f"{parameter.name} {case.value}"
-                    entry.fail(needs(what, since, self._version, "file version is"), start)
-                return case
 
 
 class TypeWriter:
@@ -245,8 +273,10 @@ class TypeWriter:
         """The index of a type; the types it names come before it."""
         if (index := self._table.indices.get(type_)) is not None:
             return index
-        for part in _parts(type_):
-            self.index(part)
+        row = row_of(type_)
+        for parameter in () if row is None else row.parameters:
+            for part in parameter.kind.parts(parameter.of(type_)):
+                self.index(part)
         return self._table.index(type_)
 
     def entries(self, module: Operation) -> list[bytes]:
@@ -256,80 +286,31 @@ class TypeWriter:
 
     def _encoded(self, type_: Attribute, module: Operation) -> Encoder:
         out = Encoder()
-        row = ROW_OF_TYPE.get(type(type_))
-        if isinstance(type_, FunctionType):
-            out.varint(FUNCTION_TAG)
-            for types in (type_.inputs.data, type_.outputs.data):
-                out.varint(len(types))
-                out.varints(map(self.index, types))
-            return out
-        if row is None and type_ not in SIMPLE_OF_TYPE:
+        if (row := row_of(type_)) is None:
             raise ValueError(f"unsupported type in bytecode writer: {type_}")
-        tag, since = SIMPLE_OF_TYPE[type_] if row is None else (row.tag, row.since)
-        if since > self._version:
-            name = NAMES.get(tag, str(type_))
-            what = needs(f"type '{name}'", since, self._version, "targeting")
-            raise TooOldError(module, what, since)
-        out.varint(tag)
-        if row is not None:
-            self._encode_parameters(row, type_, out, module)
-        return out
-
-    def _encode_parameters(
-        self, row: TypeRow, type_: Attribute, out: Encoder, module: Operation
-    ) -> None:
-        values = [_value_of(type_, parameter) for parameter in row.parameters]
+        self._check_since(f"type '{NAMES.get(row.tag)}'", row.since, "targeting", module)
+        out.varint(row.tag)
+        values = [(parameter, parameter.of(type_)) for parameter in row.parameters]
         flags_since = row.flags_since()
         unified = flags_since is not None and self._version >= flags_since
         if unified:
-            optional = [
-                value is not None
-                for value, parameter in zip(values, row.parameters, strict=True)
-                if parameter.kind in CHOICES
-            ]
-            out.varint(sum(present << bit for bit, present in enumerate(optional)))
-        for value, parameter in zip(values, row.parameters, strict=True):
-            since = max(parameter.since, CASES_SINCE.get(value, V13_1))
+            optional = [value for parameter, value in values if parameter.kind.is_optional]
+            out.varint(sum((value is not None) << bit for bit, value in enumerate(optional)))
+        for parameter, value in values:
+            kind, since = parameter.kind, parameter.since
+            if kind.is_optional and value is not None:
+                since = max(since, CASES_SINCE.get(value, V13_1))
+                what = f"parameter '{parameter.name}'"
+                self._check_since(what, since, "but targeting", module)
             if since > self._version:
-                if value is not None:
-                    what = f"parameter '{parameter.name}'"
-                    what = needs(what, since, self._version, "but targeting")
-                    raise TooOldError(module, what, since)
-            elif parameter.kind in CHOICES:
-                if not unified:
-                    out.append(value is not None)
-                if value is not None:
-                    out.varint(value.number)
-            else:
-                self._encode_value(parameter.kind, value, out)
+                continue
+            if kind.is_optional and not unified:
+                out.append(value is not None)
+            if not kind.is_optional or value is not None:
+                kind.write(self, out, value)
+        return out
 
-    def _encode_value(self, kind: ParameterKind, value: Any, out: Encoder) -> None:
-        match kind:
-            case ParameterKind.TYPE:
-                out.varint(self.index(value))
-            case ParameterKind.I64S:
-                out.counted("q", value)
-            case ParameterKind.I32S:
-                out.counted("i", value)
-            case _:
-                out.varint(value)
-
-
-def _value_of(type_: Attribute, parameter: TypeParameter) -> Any:
-    value = getattr(type_, parameter.name)
-    if parameter.kind is ParameterKind.POINTER:
-        return PtrAttr(value.data) if isinstance(value, StringAttr) else None
-    return value
-
-
-def _parts(type_: Attribute) -> Sequence[Attribute]:
-    """The types that a type names."""
-    if isinstance(type_, FunctionType):
-        return (*type_.inputs.data, *type_.outputs.data)
-    row = ROW_OF_TYPE.get(type(type_))
-    parameters = () if row is None else row.parameters
-    return [
-        getattr(type_, parameter.name)
-        for parameter in parameters
-        if parameter.kind is ParameterKind.TYPE
-    ]
+    def _check_since(self, what: str, since: Version, verb: str, module: Operation) -> None:
+        """Raise TooOldError where the version lacks a type or a parameter."""
+        if since > self._version:
+            raise TooOldError(module, needs(what, since, self._version, verb), since)

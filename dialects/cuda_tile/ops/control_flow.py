@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     operand_def,
@@ -19,7 +19,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
 
-from tilewright.dialects.accepts import ANY, one_of
+from tilewright.dialects.accepts import ANY, STRING, one_of
 from tilewright.dialects.cuda_tile.constraints import I1_TILE, SCALAR_I1, SCALAR_INT, VALUE
 from tilewright.dialects.cuda_tile.ops.bodies import (
     Assignment,
@@ -49,7 +49,7 @@ class AssertOp(CudaTileOp):
     assembly_format = "$condition `,` $message"
 
     condition = operand_def(I1_TILE)
-    message = prop_def(StringAttr)
+    message = prop_def(STRING)
 
     traits = traits_def(MemoryWriteEffect())
 

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
 
-ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
+ELEMENTS = instance_of("the elements of a tile", ElementsAttr)
 
 
 def tiles(*values: SSAValue) -> list[TileType]:

@@ -3,7 +3,6 @@
 import re
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
@@ -14,7 +13,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import MemoryWriteEffect
 
-from tilewright.dialects.accepts import ANY, instance_of
+from tilewright.dialects.accepts import ANY, STRING, instance_of
 from tilewright.dialects.cuda_tile.attributes import AssumePredicateAttr
 from tilewright.dialects.cuda_tile.constraints import TILE, TOKEN
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
@@ -34,7 +33,7 @@ class AssumeOp(CudaTileOp):
 
     value = operand_def(ANY)
     predicate = prop_def(
-        instance_of(AssumePredicateAttr, "div_by<...>, same_elements<...> or bounded<...>")
+        instance_of("div_by<...>, same_elements<...> or bounded<...>", AssumePredicateAttr)
     )
     result = result_def(ANY)
 
@@ -54,7 +53,7 @@ class PrintTkoOp(CudaTileOp):
         "type($result_token)"
     )
 
-    str_ = prop_def(StringAttr, prop_name="str")
+    str_ = prop_def(STRING, prop_name="str")
     args = var_operand_def(TILE)
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)

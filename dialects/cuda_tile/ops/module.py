@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
-from tilewright.dialects.accepts import ARRAY, instance_of, integer
+from tilewright.dialects.accepts import ARRAY, STRING, instance_of, integer
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.constraints import SCALAR_POINTER
@@ -47,7 +47,7 @@ from tilewright.dialects.cuda_tile.versions import V13_3, V13_5
 from tilewright.dialects.declared_format import made, put_entries
 from tilewright.source.diagnostic import InnerOpError, named
 
-ELEMENTS = instance_of(ElementsAttr, "the elements of a tile")
+ELEMENTS = instance_of("the elements of a tile", ElementsAttr)
 SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
 """The properties that a signature says."""
 
@@ -107,7 +107,7 @@ class ModuleOp(CudaTileOp):
     """`module @kernels { ... }`: kernels and globals."""
 
     sym_name = prop_def(SymbolNameConstraint())
-    producer = opt_prop_def(StringAttr)
+    producer = opt_prop_def(STRING)
     body = region_def()
 
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface(), SymbolTable())
@@ -140,7 +140,7 @@ class ModuleOp(CudaTileOp):
 class EntryOp(CudaTileOp):
     """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(STRING)
     function_type = prop_def(FunctionType)
     arg_attrs = opt_prop_def(ARRAY)
     res_attrs = opt_prop_def(ARRAY)

@@ -2,13 +2,10 @@
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, UnitAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_result_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tilewright.dialects.cute.ops.operands import (
     ANY,
@@ -27,8 +24,9 @@ from tilewright.dialects.cute.ops.operands import (
     STRIDE,
     TILE,
 )
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
-from tilewright.dialects.cute.ops.properties import ModeOp
+from tilewright.dialects.cute.ops.operation import REGULAR, InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import PATH
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.rules import accessors
 from tilewright.dialects.cute.rules.tensors import on_tensors
 from tilewright.dialects.cute.symbolic.scalar import Scalar
@@ -40,62 +38,86 @@ class AccessorOp(InferredOp, ABC):
 
     SYNTAX: ClassVar = Syntax.ARROW
 
-    source = operand_def()
-    result = result_def()
 
-
-@cute_op("cute.get_shape", (SHAPED_OR_TENSOR,), (SHAPE,), on_tensors(accessors.get_shape))
+@cute_op("cute.get_shape", on_tensors(accessors.get_shape))
 class GetShapeOp(AccessorOp):
     """The shape of a layout, or of the layouts of a tile."""
 
+    source = operand_def(SHAPED_OR_TENSOR)
+    result = result_def(SHAPE)
 
-@cute_op("cute.get_stride", (LAYOUT,), (STRIDE,), accessors.get_stride)
+
+@cute_op("cute.get_stride", accessors.get_stride)
 class GetStrideOp(AccessorOp):
     """The stride of a layout."""
 
     SHORT_OPERANDS: ClassVar = True
 
+    source = operand_def(LAYOUT)
+    result = result_def(STRIDE)
 
-@cute_op("cute.composed_get_inner", (COMPOSED,), (INNER,), accessors.composed_get_inner)
+
+@cute_op("cute.composed_get_inner", accessors.composed_get_inner)
 class ComposedGetInnerOp(AccessorOp):
     """The part of a composed layout that is applied last."""
 
     SHORT_OPERANDS: ClassVar = True
 
+    source = operand_def(COMPOSED)
+    result = result_def(INNER)
 
-@cute_op("cute.composed_get_offset", (COMPOSED,), (INT_TUPLE,), accessors.composed_get_offset)
+
+@cute_op("cute.composed_get_offset", accessors.composed_get_offset)
 class ComposedGetOffsetOp(AccessorOp):
     """The offset of a composed layout."""
 
     SHORT_OPERANDS: ClassVar = True
 
+    source = operand_def(COMPOSED)
+    result = result_def(INT_TUPLE)
 
-@cute_op("cute.composed_get_outer", (COMPOSED,), (LAYOUT,), accessors.composed_get_outer)
+
+@cute_op("cute.composed_get_outer", accessors.composed_get_outer)
 class ComposedGetOuterOp(AccessorOp):
     """The layout of a composed layout that has the modes."""
 
     SHORT_OPERANDS: ClassVar = True
     SHORT_RESULTS: ClassVar = True
 
+    source = operand_def(COMPOSED)
+    result = result_def(LAYOUT)
 
-@cute_op("cute.to_int_tuple", (CASTABLE,), (INT_TUPLE,), accessors.to_int_tuple)
+
+@cute_op("cute.to_int_tuple", accessors.to_int_tuple)
 class ToIntTupleOp(AccessorOp):
     """A tuple of numbers as an int_tuple."""
 
+    source = operand_def(CASTABLE)
+    result = result_def(INT_TUPLE)
 
-@cute_op("cute.to_shape", (INT_TUPLE,), (SHAPE,), accessors.cast_to("shape"))
+
+@cute_op("cute.to_shape", accessors.cast_to("shape"))
 class ToShapeOp(AccessorOp):
     """An int_tuple as a shape."""
 
+    source = operand_def(INT_TUPLE)
+    result = result_def(SHAPE)
 
-@cute_op("cute.to_stride", (INT_TUPLE,), (STRIDE,), accessors.cast_to("stride"))
+
+@cute_op("cute.to_stride", accessors.cast_to("stride"))
 class ToStrideOp(AccessorOp):
     """An int_tuple as a stride."""
 
+    source = operand_def(INT_TUPLE)
+    result = result_def(STRIDE)
 
-@cute_op("cute.to_coord", (INT_TUPLE,), (COORD,), accessors.cast_to("coord"))
+
+@cute_op("cute.to_coord", accessors.cast_to("coord"))
 class ToCoordOp(AccessorOp):
     """An int_tuple as a coordinate."""
+
+    source = operand_def(INT_TUPLE)
+    result = result_def(COORD)
 
 
 # --- leaves ---------------------------------------------------------------------------------------
@@ -106,71 +128,55 @@ class PartsOp(InferredOp, ABC):
 
     SYNTAX: ClassVar = Syntax.INFERRED
 
-    source = operand_def()
-    parts = var_result_def()
 
-
-@cute_op("cute.get_leaves", (ANY_TUPLE,), (SLOTS,), accessors.get_leaves)
+@cute_op("cute.get_leaves", accessors.get_leaves)
 class GetLeavesOp(PartsOp):
     """A value for each leaf: `%m, %n = cute.get_leaves(%s) : !cute.shape<"(4,?)">`."""
 
+    source = operand_def(ANY_TUPLE)
+    parts = var_result_def(SLOTS)
 
-@cute_op("cute.get_layouts_from_tile", (TILE,), (LAYOUT,), accessors.get_layouts_from_tile)
+
+@cute_op("cute.get_layouts_from_tile", accessors.get_layouts_from_tile)
 class GetLayoutsFromTileOp(PartsOp):
     """The layouts of a tile, without its underscores."""
 
     SHORT_OPERANDS: ClassVar = True
 
+    source = operand_def(TILE)
+    parts = var_result_def(LAYOUT)
 
-@cute_op("cute.get_scalars", (ANY,), (SCALARS,), accessors.scalar_widths)
+
+@cute_op("cute.get_scalars", accessors.scalar_widths)
 class GetScalarsOp(PartsOp):
     """The numbers of a value; only those that are not in its type with `<{only_dynamic}>`."""
 
-    only_dynamic = opt_prop_def(UnitAttr)
+    assembly_format = f"(`<` `{{` `only_dynamic` $only_dynamic^ `}}` `>`):(` `)? {REGULAR}"
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return ("only_dynamic" in properties,)
+    source = operand_def(ANY)
+    only_dynamic = opt_prop_def(UnitAttr)
+    parts = var_result_def(SCALARS)
 
     def evaluate(self, operands: Sequence[Typed]) -> list[Typed | Scalar]:
         return list(accessors.get_scalars(operands[0], *self.arguments(self.properties)))
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        if parser.parse_optional_punctuation("<") is None:
-            return {}
-        with parser.in_braces():
-            parser.parse_keyword("only_dynamic")
-        parser.parse_punctuation(">")
-        return {"only_dynamic": UnitAttr()}
-
-    def print_prefix(self, printer: Printer) -> None:
-        printer.print_string("<{only_dynamic}> " if self.only_dynamic is not None else " ")
 
 
 # --- modes ----------------------------------------------------------------------------------------
 
 
-@cute_op("cute.get", (INDEXABLE_OR_TENSOR,), (INDEXABLE_OR_TENSOR,), on_tensors(accessors.get))
-class GetOp(ModeOp):
+@cute_op("cute.get", on_tensors(accessors.get))
+class GetOp(AccessorOp):
     """The mode at a path: `cute.get<[1]> (%x) : !cute.shape<"(2,3)"> -> !cute.shape<"3">`."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
-
-    source = operand_def()
-    mode = opt_prop_def(DenseArrayBase)
-    result = result_def()
+    source = operand_def(INDEXABLE_OR_TENSOR)
+    mode = opt_prop_def(PATH)
+    result = result_def(INDEXABLE_OR_TENSOR)
 
 
-@cute_op(
-    "cute.select", (INDEXABLE_OR_TENSOR,), (INDEXABLE_OR_TENSOR,), on_tensors(accessors.select)
-)
-class SelectOp(ModeOp):
+@cute_op("cute.select", on_tensors(accessors.select))
+class SelectOp(AccessorOp):
     """The named top-level modes."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
-    IS_OPTIONAL: ClassVar = False
-
-    source = operand_def()
-    mode = prop_def(DenseArrayBase)
-    result = result_def()
+    source = operand_def(INDEXABLE_OR_TENSOR)
+    mode = prop_def(PATH)
+    result = result_def(INDEXABLE_OR_TENSOR)

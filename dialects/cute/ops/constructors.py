@@ -1,17 +1,13 @@
 """Ops that build values from their parts."""
 
-from __future__ import annotations
-
 from abc import ABC
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, result_def, traits_def, var_operand_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, MemoryWriteEffect, Pure
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import (
     ANY,
@@ -26,54 +22,38 @@ from tilewright.dialects.cute.ops.operands import (
     STRIDE,
     TILE,
 )
-from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, Syntax, cute_op
-from tilewright.dialects.cute.rules import accessors, constructors
+from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op, typed_value
+from tilewright.dialects.cute.ops.text import Syntax
+from tilewright.dialects.cute.rules import accessors, constructors, required
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
-from tilewright.dialects.cute.types.algebra import CuteType, IntTupleType, TileType
+from tilewright.dialects.cute.types.algebra import IntTupleType
 from tilewright.dialects.cute.values import is_known
 
 
-@cute_op("cute.static", (), (ANY,))
+@cute_op("cute.static")
 class StaticOp(CuteOp):
     """A value that is known: `%x = cute.static : !cute.shape<"(4,8)">`."""
 
-    result = result_def()
+    result = result_def(ANY)
 
     traits = traits_def(Pure(), ConstantLike())
 
     assembly_format = "attr-dict `:` type($result)"
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_types(self) -> None:
         type_ = self.result.type
-        if isinstance(type_, CuteType) and not is_known(type_.typed):
-            raise VerifyException(
-                f"'{self.name}' op expects result to be static, but got '{type_}'"
-            )
+        required(is_known(typed_value(type_)), f"op expects result to be static, but got '{type_}'")
 
 
-@cute_op("cute.print", (ANY,), ())
+@cute_op("cute.print")
 class PrintOp(CuteOp):
     """Print a value when the program runs: `cute.print(%x) : !cute.shape<"(4,?)">`."""
 
-    value = operand_def()
+    assembly_format = "`(` $value `)` `:` type($value) attr-dict"
+
+    value = operand_def(ANY)
 
     traits = traits_def(MemoryWriteEffect())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> PrintOp:
-        with parser.in_parens():
-            value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(":")
-        operand = parser.resolve_operand(value, parser.parse_type())
-        return cls.create(operands=[operand], attributes=parser.parse_optional_attr_dict())
-
-    def print(self, printer: Printer) -> None:
-        with printer.in_parens():
-            printer.print_operand(self.value)
-        printer.print_string(" : ")
-        printer.print_attribute(self.value.type)
-        printer.print_op_attributes(self.attributes)
 
 
 class LeavesOp(CuteOp, ABC):
@@ -84,37 +64,33 @@ class LeavesOp(CuteOp, ABC):
     `cute.make_shape(%n, %n)` is `(?,?)`, and of a single operand `?`.
     """
 
-    OPERANDS: ClassVar = (INTEGER,)
-
-    leaves = var_operand_def()
-    result = result_def()
+    leaves = var_operand_def(INTEGER)
+    result = result_def(ANY)
 
     traits = traits_def(Pure())
 
     @classmethod
     def infer(
-        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
-    ) -> tuple[Attribute, ...] | str:
-        accepted = cls.RESULTS[0].only
-        if accepted is None or accepted is TileType or not operand_types:
+        cls, operand_types: tuple[Attribute, ...], properties: Mapping[str, Attribute]
+    ) -> Sequence[Attribute]:
+        accepts: Any = cls.facts.results[0].accepts
+        if accepts is TILE or not operand_types:
             return super().infer(operand_types, properties)
         leaves = [str(_leaf_of(type_)) for type_ in operand_types]
         text = leaves[0] if len(leaves) == 1 else f"({','.join(leaves)})"
-        return (accepted.new([StringAttr(text)]),)
+        return (accepts.types[0].new([StringAttr(text)]),)
 
-    def verify_(self) -> None:
-        super().verify_()
-        type_ = self.result.type
-        assert isinstance(type_, CuteType)
-        wanted = accessors.dynamic_leaves(type_.typed)
-        if len(wanted) != len(self.leaves):
-            raise VerifyException(
-                f"'{self.name}' op expects {len(wanted)} dynamic operand(s) for result type "
-                f"'{type_}', but got {len(self.leaves)}"
-            )
+    def verify_types(self) -> None:
+        type_ = self.results[0].type
+        wanted = accessors.dynamic_leaves(typed_value(type_))
+        required(
+            len(wanted) == len(self.leaves),
+            f"op expects {len(wanted)} dynamic operand(s) for result type '{type_}', but got "
+            f"{len(self.leaves)}",
+        )
         for i, (leaf, operand) in enumerate(zip(wanted, self.leaves, strict=True)):
-            if (fault := _leaf_fault(leaf, operand.type)) is not None:
-                raise VerifyException(f"'{self.name}' op expects operand #{i} {fault}")
+            fault = _leaf_fault(leaf, operand.type)
+            required(fault is None, f"op expects operand #{i} {fault}")
 
 
 def _leaf_of(type_: Attribute) -> Dynamic:
@@ -141,84 +117,87 @@ def _leaf_fault(leaf: Dynamic, type_: Attribute) -> str | None:
     return f"to have (width={leaf.width}), but got (width={width})"
 
 
-@cute_op("cute.make_int_tuple", results=(INT_TUPLE,))
+@cute_op("cute.make_int_tuple")
 class MakeIntTupleOp(LeavesOp):
     """An int_tuple from its dynamic leaves."""
 
+    result = result_def(INT_TUPLE)
 
-@cute_op("cute.make_shape", results=(SHAPE,))
+
+@cute_op("cute.make_shape")
 class MakeShapeOp(LeavesOp):
     """A shape from its dynamic leaves."""
 
+    result = result_def(SHAPE)
 
-@cute_op("cute.make_stride", results=(STRIDE,))
+
+@cute_op("cute.make_stride")
 class MakeStrideOp(LeavesOp):
     """A stride from its dynamic leaves."""
 
+    result = result_def(STRIDE)
 
-@cute_op("cute.make_coord", results=(COORD,))
+
+@cute_op("cute.make_coord")
 class MakeCoordOp(LeavesOp):
     """A coordinate from its dynamic leaves."""
 
+    result = result_def(COORD)
 
-@cute_op("cute.make_tile", results=(TILE,))
+
+@cute_op("cute.make_tile")
 class MakeTileOp(LeavesOp):
     """A tile from the dynamic leaves of its layouts."""
 
+    result = result_def(TILE)
 
-@cute_op("cute.make_layout", (SHAPE, STRIDE), (LAYOUT,), constructors.make_layout)
+
+@cute_op("cute.make_layout", constructors.make_layout)
 class MakeLayoutOp(InferredOp):
     """shape:stride."""
 
-    shape = operand_def()
-    stride = operand_def()
-    result = result_def()
+    shape = operand_def(SHAPE)
+    stride = operand_def(STRIDE)
+    result = result_def(LAYOUT)
 
 
-@cute_op(
-    "cute.make_composed_layout",
-    (INNER, INT_TUPLE, LAYOUT),
-    (COMPOSED,),
-    constructors.make_composed_layout,
-)
+@cute_op("cute.make_composed_layout", constructors.make_composed_layout)
 class MakeComposedLayoutOp(InferredOp):
     """inner o offset o outer."""
 
     SHORT_OPERANDS: ClassVar = True
     SHORT_RESULTS: ClassVar = True
 
-    inner = operand_def()
-    offset = operand_def()
-    outer = operand_def()
-    result = result_def()
+    inner = operand_def(INNER)
+    offset = operand_def(INT_TUPLE)
+    outer = operand_def(LAYOUT)
+    result = result_def(COMPOSED)
 
 
-@cute_op("cute.make_layout_like", (ANY_LAYOUT,), (ANY_LAYOUT,), constructors.make_layout_like)
+@cute_op("cute.make_layout_like", constructors.make_layout_like)
 class MakeLayoutLikeOp(InferredOp):
     """Compact, the modes laid out in the order of the source's strides."""
 
     SYNTAX: ClassVar = Syntax.ARROW
 
-    source = operand_def()
-    result = result_def()
+    source = operand_def(ANY_LAYOUT)
+    result = result_def(ANY_LAYOUT)
 
 
-@cute_op(
-    "cute.make_ordered_layout", (SHAPE, INT_TUPLE), (LAYOUT,), constructors.make_ordered_layout
-)
+@cute_op("cute.make_ordered_layout", constructors.make_ordered_layout)
 class MakeOrderedLayoutOp(InferredOp):
     """Compact, the modes laid out in a given order."""
 
-    shape = operand_def()
-    order = operand_def()
-    result = result_def()
+    shape = operand_def(SHAPE)
+    order = operand_def(INT_TUPLE)
+    result = result_def(LAYOUT)
 
 
-@cute_op("cute.make_identity_layout", (SHAPE,), (LAYOUT,), constructors.make_identity_layout)
+@cute_op("cute.make_identity_layout", constructors.make_identity_layout)
 class MakeIdentityLayoutOp(InferredOp):
     """Every coordinate is its own image."""
 
     SYNTAX: ClassVar = Syntax.ARROW
 
-    shape = operand_def()
-    result = result_def()
+    shape = operand_def(SHAPE)
+    result = result_def(LAYOUT)

@@ -1,23 +1,21 @@
 """`cute.convert`: registers in another element type."""
 
-from typing import ClassVar
-
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.elements import WriteOp, tensor_of
 from tilewright.dialects.cute.ops.operands import MEMREF
-from tilewright.dialects.cute.ops.operation import cute_op
-from tilewright.dialects.cute.ops.properties import PrefixOp, atom
+from tilewright.dialects.cute.ops.operation import cute_op, quoted
+from tilewright.dialects.cute.ops.properties import instruction
+from tilewright.dialects.cute.rules import required
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.types.tiled import ConversionAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 
 
-@cute_op("cute.convert", operands=(MEMREF,))
-class ConvertOp(PrefixOp, WriteOp):
+@cute_op("cute.convert")
+class ConvertOp(WriteOp):
     """The elements of a register tensor in another type, in the order of their coordinates:
     `cute.convert<#cute_nvgpu.convert<"rn.satfinite.e2m1x2.f32">> (%source, %destination)`.
 
@@ -25,42 +23,40 @@ class ConvertOp(PrefixOp, WriteOp):
     or four elements, as many as an instruction takes.
     """
 
-    PARTS: ClassVar = (atom("atom", ConversionAttr, "a conversion"),)
-
-    atom = prop_def()
-    source = operand_def()
-    destination = operand_def()
-    random = opt_operand_def()
+    atom = prop_def(instruction(ConversionAttr, "a conversion"))
+    source = operand_def(MEMREF)
+    destination = operand_def(MEMREF)
+    random = opt_operand_def(MEMREF)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     @property
     def conversion(self) -> ConversionAttr:
         """The instruction."""
-        assert isinstance(self.atom, ConversionAttr)
         return self.atom
 
     def requirement(self) -> Requirement:
         return self.conversion.requirement()
 
     @classmethod
-    def types(cls, operand_types: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-        tensors = [tensor_of(type_) for type_ in operand_types]
-        given = ", ".join(f"'{type_}'" for type_ in operand_types)
-        if any(tensor.space != "rmem" for tensor in tensors):
-            raise VerifyException(f"expected tensors in rmem, got {given}")
-        if extents(tensors[0].modes) != extents(tensors[1].modes):
-            raise VerifyException(f"expected tensors of one shape, got {given}")
-        return ()
+    def element_types(cls, *types: Attribute) -> None:
+        tensors = [tensor_of(type_) for type_ in types]
+        given = quoted(types)
+        required(
+            all(tensor.space == "rmem" for tensor in tensors),
+            f"expected tensors in rmem, got {given}",
+        )
+        required(
+            extents(tensors[0].modes) == extents(tensors[1].modes),
+            f"expected tensors of one shape, got {given}",
+        )
 
-    def verify_(self) -> None:
-        super().verify_()
-        if not isinstance(self.atom, ConversionAttr):
-            raise self.fail(f"a conversion, got {self.atom}")
+    def verify_types(self) -> None:
+        super().verify_types()
         source, result, *random = (tensor_of(type_) for type_ in self.operand_types)
         count = source.modes.size()
-        self.refuse(self.atom.why_not(source.element, result.element, count))
-        shared = self.atom.random_words
+        self.refuse(self.conversion.why_not(source.element, result.element, count))
+        shared = self.conversion.random_words
         wanted = [("i32", count // shared)] if shared else []
         if [(bits.element, bits.modes.size()) for bits in random] != wanted:
             words = f"{count // shared} words of i32" if shared else "no random bits"

@@ -1,31 +1,52 @@
 """`cute.copy`: elements from one tensor to another."""
 
-from __future__ import annotations
+from typing import Any, ClassVar
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import i16
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, traits_def
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.irdl.declarative_assembly_format import (
+    CustomDirective,
+    OperandVariable,
+    OptionalOperandVariable,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, PIPELINE, TENSOR, USE
-from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, types_above
+from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, MASK, PIPELINE, TENSOR, USE
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, typed_value
+from tilewright.dialects.cute.ops.text import Signature, Syntax, parse_operands
 from tilewright.dialects.cute.rules import copies
-from tilewright.dialects.cute.types.algebra import typed_of
-from tilewright.dialects.cute.values import Typed
 
 
-def value_of(operand: SSAValue) -> Typed:
-    """The value that an operand's type describes."""
-    typed = typed_of(operand.type)
-    assert typed is not None
-    return typed
+@irdl_custom_directive
+class Transfer(CustomDirective):
+    """`(%copy, %source, %destination)`, with or without the copy."""
+
+    tiled: OptionalOperandVariable
+    source: OperandVariable
+    destination: OperandVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        operands = parse_operands(parser)
+        if len(operands) not in (2, 3):
+            parser.raise_error("expected (copy, source, destination) or (source, destination)")
+        *tiled, source, destination = operands
+        self.tiled.set(state, tiled[0] if tiled else None)
+        self.source.set(state, source)
+        self.destination.set(state, destination)
+
+    def print(self, printer: Printer, state: PrintingState, op: Any) -> None:
+        values = filter(None, (op.tiled, op.source, op.destination))
+        with printer.in_parens():
+            printer.print_list(values, printer.print_operand)
 
 
-@cute_op("cute.copy", (COPIER, TENSOR, TENSOR, TENSOR, LIMITS, PIPELINE, USE), ())
+@cute_op("cute.copy")
 class CopyOp(CuteOp):
     """The elements of one tensor to another, as a tiled copy's instruction moves them.
 
@@ -38,16 +59,23 @@ class CopyOp(CuteOp):
     cluster whose bit of the mask, an i16, is set.
     """
 
-    tiled = opt_operand_def()
-    source = operand_def()
-    destination = operand_def()
-    coords = opt_operand_def()
-    limits = opt_operand_def()
-    pipeline = opt_operand_def()
-    use = opt_operand_def()
-    mask = opt_operand_def(i16)
+    tiled = opt_operand_def(COPIER)
+    source = operand_def(TENSOR)
+    destination = operand_def(TENSOR)
+    coords = opt_operand_def(TENSOR)
+    limits = opt_operand_def(LIMITS)
+    pipeline = opt_operand_def(PIPELINE)
+    use = opt_operand_def(USE)
+    mask = opt_operand_def(MASK)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    SYNTAX: ClassVar = Syntax.INFERRED
+    custom_directives: ClassVar = (Transfer, Signature)
+    assembly_format = (
+        "custom<Transfer>($tiled, $source, $destination) (`bounds` `(` $coords^ `,` $limits `)`)? "
+        "(`pipeline` $pipeline^ `[` $use `]`)? (`multicast` $mask^)? attr-dict custom<Signature>()"
+    )
 
     def __init__(
         self,
@@ -67,80 +95,12 @@ class CopyOp(CuteOp):
         )  # fmt: skip
 
     @classmethod
-    def parse(cls, parser: Parser) -> CopyOp:
-        tensors = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_unresolved_operand
-        )
-        if len(tensors) not in (2, 3):
-            parser.raise_error("expected (copy, source, destination) or (source, destination)")
-        bounds: Sequence[UnresolvedOperand] = ()
-        pipeline: Sequence[UnresolvedOperand] = ()
-        if parser.parse_optional_keyword("bounds"):
-            bounds = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_unresolved_operand
-            )
-            if len(bounds) != 2:
-                parser.raise_error("expected bounds(coords, limits)")
-        if parser.parse_optional_keyword("pipeline"):
-            whole = parser.parse_unresolved_operand()
-            with parser.in_square_brackets():
-                pipeline = (whole, parser.parse_unresolved_operand())
-        masked = parser.parse_optional_keyword("multicast") is not None
-        masks = [parser.parse_unresolved_operand()] if masked else []
-        attributes = parser.parse_optional_attr_dict()
-        given = [*tensors, *bounds, *pipeline, *masks]
-        types: Sequence[Attribute]
-        if parser.parse_optional_punctuation(":") is None:
-            types = types_above(parser, given)
-        else:
-            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        values = iter(parser.resolve_operands(given, types, parser.pos))
-        tiled = next(values) if len(tensors) == 3 else None
-        source, destination = next(values), next(values)
-        op = cls(
-            tiled,
-            source,
-            destination,
-            bounds=(next(values), next(values)) if bounds else None,
-            pipeline=(next(values), next(values)) if pipeline else None,
-            mask=next(values) if masks else None,
-        )
-        op.attributes |= attributes
-        return op
+    def misfit(cls, name: str, place: str, words: str, got: Attribute) -> VerifyException:
+        return VerifyException(f"'{cls.name}' expected {words}, got '{got}'")
 
-    def print(self, printer: Printer) -> None:
-        tensors = [
-            tensor for tensor in (self.tiled, self.source, self.destination) if tensor is not None
-        ]
-        with printer.in_parens():
-            printer.print_list(tensors, printer.print_operand)
-        if self.coords is not None and self.limits is not None:
-            printer.print_string(" bounds(")
-            printer.print_list((self.coords, self.limits), printer.print_operand)
-            printer.print_string(")")
-        if self.pipeline is not None and self.use is not None:
-            printer.print_string(" pipeline ")
-            printer.print_operand(self.pipeline)
-            with printer.in_square_brackets():
-                printer.print_operand(self.use)
-        if self.mask is not None:
-            printer.print_string(" multicast ")
-            printer.print_operand(self.mask)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([tensor.type for tensor in self.operands], printer.print_attribute)
-
-    def verify_(self) -> None:
-        tensors = self.tiled, self.source, self.destination, self.coords
-        named = zip((*tensors, self.limits, self.pipeline, self.use), self.OPERANDS, strict=True)
-        for operand, wanted in named:
-            if operand is not None and not wanted.takes(operand.type):
-                raise self.fail(f"{wanted.description}, got '{operand.type}'")
-        self._check()
-
-    def _check(self) -> None:
-        source, destination = value_of(self.source), value_of(self.destination)
-        copier = None if self.tiled is None else value_of(self.tiled)
+    def verify_types(self) -> None:
+        source, destination = typed_value(self.source.type), typed_value(self.destination.type)
+        copier = None if self.tiled is None else typed_value(self.tiled.type)
         if copier is not None and copier.kind == "tma_copy":
             copies.check_tma_copy(copier, source, destination, self.pipeline is not None)
             copies.check_multicast(copier, self.mask is not None)
@@ -155,4 +115,5 @@ class CopyOp(CuteOp):
             copies.check_copy(copier, source, destination)
         if self.coords is not None and self.limits is not None:
             memory = destination if destination.value.space == "gmem" else source
-            copies.check_bounds(memory, value_of(self.coords), value_of(self.limits))
+            coords, limits = typed_value(self.coords.type), typed_value(self.limits.type)
+            copies.check_bounds(memory, coords, limits)

@@ -4,13 +4,12 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import MEMREF
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor_memory import why_no_allocation
@@ -20,14 +19,14 @@ from tilewright.dialects.cute.types.tensors import MemRefType
 class AllocationOp(TypedConstantOp, ABC):
     """A tensor of its own."""
 
-    RESULTS: ClassVar = (MEMREF,)
     SPACES: ClassVar[tuple[str, ...]]
     HAS_EFFECT: ClassVar = True
 
+    result = result_def(MEMREF)
+
     traits = traits_def(MemoryAllocEffect())
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_types(self) -> None:
         type_ = self.result.type
         assert isinstance(type_, MemRefType)
         tensor = type_.tensor
@@ -38,8 +37,8 @@ class AllocationOp(TypedConstantOp, ABC):
         modes = tensor.modes
         if offset != 0 or not is_static((modes.shape, modes.stride)):
             raise self.fail(f"a static layout, got {type_}")
-        if tensor.space == "tmem" and (reason := why_no_allocation(tensor)) is not None:
-            raise VerifyException(f"'{self.name}' {reason}")
+        if tensor.space == "tmem":
+            self.refuse(why_no_allocation(tensor))
 
 
 @cute_op("cute.memref.alloc")
@@ -60,8 +59,7 @@ class AllocOp(AllocationOp):
         given = self.attributes.get("cta_group")
         return given.value.data if isinstance(given, IntegerAttr) else 1
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_in_place(self) -> None:
         given, type_ = self.attributes.get("cta_group"), self.result.type
         assert isinstance(type_, MemRefType)
         if given is not None and (self.cta_group, type_.tensor.space) != (2, "tmem"):
@@ -75,7 +73,7 @@ class AllocaOp(AllocationOp):
     SPACES: ClassVar = ("rmem",)
 
 
-@cute_op("cute.memref.dealloc", (MEMREF,), ())
+@cute_op("cute.memref.dealloc")
 class DeallocOp(CuteOp):
     """Give the columns of a tensor in tensor memory back: `cute.memref.dealloc(%t)`.
 
@@ -83,23 +81,13 @@ class DeallocOp(CuteOp):
     it the end of the kernel does so. PTX ISA, tcgen05.dealloc.
     """
 
-    source = operand_def()
+    source = operand_def(MEMREF)
 
     SYNTAX: ClassVar = Syntax.INFERRED
 
     traits = traits_def(MemoryFreeEffect())
 
-    def __init__(self, source: SSAValue):
-        super().__init__(operands=[source])
-
-    @classmethod
-    def infer(
-        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
-    ) -> tuple[Attribute, ...] | str:
-        return ()
-
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_in_place(self) -> None:
         type_ = self.source.type
         assert isinstance(type_, MemRefType)
         if type_.tensor.space != "tmem" or not isinstance(self.source.owner, AllocOp):

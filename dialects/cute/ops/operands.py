@@ -1,14 +1,14 @@
 """The types that ops take and give, in the words of CuTe IR's diagnostics."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
-from xdsl.dialects.builtin import IntegerType, i1, i32, i64
+from xdsl.dialects.builtin import VectorType, i1, i16, i32, i64
 from xdsl.ir import Attribute
 
+from tilewright.dialects.accepts import Accepts, InstanceOf, instance_of
 from tilewright.dialects.cute.types.algebra import (
     ComposedLayoutType,
     CoordType,
-    CuteType,
     IntTupleType,
     LayoutType,
     ShapeType,
@@ -22,65 +22,38 @@ from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 
 
-@dataclass(frozen=True, slots=True)
-class Accepts:
-    """The types that an operand or a result may have."""
-
-    description: str
-    types: tuple[type[Attribute], ...]
-
-    def takes(self, type_: Attribute) -> bool:
-        """True for a type among them."""
-        return isinstance(type_, self.types)
-
-    @property
-    def only(self) -> type[CuteType] | None:
-        """The one type there is, which the text may then leave unnamed."""
-        if len(self.types) == 1 and issubclass(self.types[0], CuteType) and type(self) is Accepts:
-            return self.types[0]
-        return None
+def _is_scalar(type_: Attribute) -> bool:
+    """True of integers, and of int_tuples without modes."""
+    if isinstance(type_, IntTupleType):
+        return not isinstance(type_.typed.value, tuple)
+    return type_ in (i32, i64)
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptsIntegers(Accepts):
-    """Integers of some widths; where int_tuples are among the types, those without modes."""
-
-    integers: tuple[IntegerType, ...]
-
-    def takes(self, type_: Attribute) -> bool:
-        if isinstance(type_, IntTupleType) and IntTupleType in self.types:
-            return not isinstance(type_.typed.value, tuple)
-        return type_ in self.integers
-
-
-INT_TUPLE = Accepts("Scalar integer or recursive tuple of integers", (IntTupleType,))
-COORD = Accepts(
-    "Scalar integer, underscore wildcard, or recursive tuple of coordinates", (CoordType,)
+INT_TUPLE = instance_of("Scalar integer or recursive tuple of integers", IntTupleType)
+COORD = instance_of(
+    "Scalar integer, underscore wildcard, or recursive tuple of coordinates", CoordType
 )
-SHAPE = Accepts("Scalar integer or recursive tuple of shape extents", (ShapeType,))
-STRIDE = Accepts("Scalar or recursive tuple of stride elements", (StrideType,))
-LAYOUT = Accepts("CuTe layout: a shape/stride pair", (LayoutType,))
-TILE = Accepts("CuTe tile: a recursive sequence of layouts and underscores", (TileType,))
-COMPOSED = Accepts("CuTe composed layout: A ∘ offset ∘ B", (ComposedLayoutType,))
-BOOL = AcceptsIntegers("1-bit signless integer", (), (i1,))
-SCALARS = AcceptsIntegers("variadic of 32/64-bit signless integer", (), (i32, i64))
-INTEGER = AcceptsIntegers(
-    "variadic of i32, i64, or depth-0 !cute.int_tuple", (IntTupleType,), (i32, i64)
-)
+SHAPE = instance_of("Scalar integer or recursive tuple of shape extents", ShapeType)
+STRIDE = instance_of("Scalar or recursive tuple of stride elements", StrideType)
+LAYOUT = instance_of("CuTe layout: a shape/stride pair", LayoutType)
+TILE = instance_of("CuTe tile: a recursive sequence of layouts and underscores", TileType)
+COMPOSED = instance_of("CuTe composed layout: A ∘ offset ∘ B", ComposedLayoutType)
+BOOL = Accepts("1-bit signless integer", lambda type_: type_ == i1, i1)
+SCALARS = Accepts("variadic of 32/64-bit signless integer", lambda type_: type_ in (i32, i64))
+INTEGER = Accepts("variadic of i32, i64, or depth-0 !cute.int_tuple", _is_scalar)
 
 
-def either(*choices: Accepts) -> Accepts:
+def either(*choices: InstanceOf) -> InstanceOf:
     """Any of these, described as ODS does where nobody gives the union a name."""
-    description = " or ".join(choice.description for choice in choices)
-    return Accepts(description, tuple(t for choice in choices for t in choice.types))
+    return named(" or ".join(choice.words for choice in choices), *choices)
 
 
-def named(description: str, *choices: Accepts) -> Accepts:
+def named(words: str, *choices: InstanceOf) -> InstanceOf:
     """Any of these, under a name."""
-    return Accepts(description, tuple(t for choice in choices for t in choice.types))
+    return instance_of(words, *(type_ for choice in choices for type_ in choice.types))
 
 
-SWIZZLE = Accepts("CuTe swizzle: S<num_bits, num_base, num_shift>", (SwizzleType,))
+SWIZZLE = instance_of("CuTe swizzle: S<num_bits, num_base, num_shift>", SwizzleType)
 ANY = named("any CuTe type", INT_TUPLE, COORD, SHAPE, STRIDE, LAYOUT, TILE, COMPOSED, SWIZZLE)
 ANY_LAYOUT = named("!cute.layout or !cute.composed_layout", LAYOUT, COMPOSED)
 INNER = named("!cute.layout or !cute.swizzle", LAYOUT, SWIZZLE)
@@ -123,44 +96,38 @@ SLOTS = named("variadic of any CuTe type", ANY)
 # --- tensors, and what works on them --------------------------------------------------------------
 
 
-def also(accepted: Accepts, *others: Accepts) -> Accepts:
-    """Others as well, of which the description, NVIDIA's, says nothing."""
-    return Accepts(accepted.description, (*accepted.types, *(t for x in others for t in x.types)))
+def also(accepted: InstanceOf, *others: InstanceOf) -> InstanceOf:
+    """Others as well, of which the words, NVIDIA's, say nothing."""
+    return named(accepted.words, accepted, *others)
 
 
-MEMREF = Accepts("!cute.memref", (MemRefType,))
-COORD_TENSOR = Accepts("!cute.coord_tensor", (CoordTensorType,))
-TENSOR = Accepts("!cute.memref or !cute.coord_tensor", (MemRefType, CoordTensorType))
-TILED_MMA = Accepts("!cute.tiled_mma", (TiledMmaType,))
-TILED_COPY = Accepts("!cute.tiled_copy", (TiledCopyType,))
-THREAD = AcceptsIntegers("i32, i64, or depth-0 !cute.int_tuple", (IntTupleType,), (i32, i64))
+MEMREF = instance_of("!cute.memref", MemRefType)
+COORD_TENSOR = instance_of("!cute.coord_tensor", CoordTensorType)
+TENSOR = instance_of("!cute.memref or !cute.coord_tensor", MemRefType, CoordTensorType)
+TILED_MMA = instance_of("!cute.tiled_mma", TiledMmaType)
+TILED_COPY = instance_of("!cute.tiled_copy", TiledCopyType)
+THREAD = Accepts("i32, i64, or depth-0 !cute.int_tuple", _is_scalar)
 LAYOUT_OR_TENSOR = also(ANY_LAYOUT, TENSOR)
 SLICEABLE_OR_TENSOR = also(SLICEABLE, TENSOR)
 INDEXABLE_OR_TENSOR = also(INDEXABLE, TENSOR)
 SHAPED_OR_TENSOR = also(SHAPED, TENSOR)
 SIZED_OR_TENSOR = also(SIZED, TENSOR)
-PIPELINE = Accepts("!cute.pipeline", (PipelineType,))
-COPIER = Accepts("!cute.tiled_copy or !cute.tma_copy", (TiledCopyType, TmaCopyType))
-USE = AcceptsIntegers("i32", (), (i32,))
+PIPELINE = instance_of("!cute.pipeline", PipelineType)
+COPIER = instance_of("!cute.tiled_copy or !cute.tma_copy", TiledCopyType, TmaCopyType)
+USE = Accepts("i32", lambda type_: type_ == i32)
+I32 = replace(USE, only=i32)
+"""As a result, whose type there is no need to say."""
 TILES = named("!cute.shape or !cute.int_tuple", SHAPE, INT_TUPLE)
 TILER = named("!cute.shape or !cute.tile", SHAPE, TILE)
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptsCoords(Accepts):
+def _coords(words: str, *types: type[Attribute]) -> Accepts:
     """Coordinates; an integer by itself is one as well."""
-
-    def takes(self, type_: Attribute) -> bool:
-        return isinstance(type_, self.types) or type_ in (i32, i64)
+    return Accepts(words, lambda type_: isinstance(type_, types) or type_ in (i32, i64))
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptsElements(Accepts):
-    """Upstream types, which the op compares with its tensor's; any where none are named."""
-
-    def takes(self, type_: Attribute) -> bool:
-        return not self.types or isinstance(type_, self.types)
-
-
-TILE_COORD = AcceptsCoords("!cute.coord, !cute.int_tuple, i32 or i64", (CoordType, IntTupleType))
-LIMITS = AcceptsCoords("!cute.shape, !cute.coord, !cute.int_tuple", (ShapeType, *TILE_COORD.types))
+TILE_COORD = _coords("!cute.coord, !cute.int_tuple, i32 or i64", CoordType, IntTupleType)
+LIMITS = _coords("!cute.shape, !cute.coord, !cute.int_tuple", ShapeType, CoordType, IntTupleType)
+MASK = Accepts("i16", lambda type_: type_ == i16)
+ELEMENT = Accepts("an element", lambda type_: True)
+VECTOR = instance_of("a vector", VectorType)

@@ -15,19 +15,20 @@ from abc import ABC
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.ir import Operation
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cute.ops.operands import PIPELINE, USE
-from tilewright.dialects.cute.ops.operation import CuteOp, Syntax, cute_op
+from tilewright.dialects.cute.ops.operands import I32, PIPELINE, USE
+from tilewright.dialects.cute.ops.operation import CuteOp, cute_op
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.types.pipeline import PipelineType
 
 
-@cute_op("cute.pipeline.create", results=(PIPELINE,))
+@cute_op("cute.pipeline.create")
 class PipelineCreateOp(TypedConstantOp):
     """A pipeline all of whose stages are empty. Every thread of the CTA executes it.
 
@@ -36,6 +37,8 @@ class PipelineCreateOp(TypedConstantOp):
     """
 
     HAS_EFFECT: ClassVar = True
+
+    result = result_def(PIPELINE)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -46,8 +49,7 @@ class PipelineCreateOp(TypedConstantOp):
         assert isinstance(type_, PipelineType)
         return type_
 
-    def verify_(self) -> None:
-        super().verify_()
+    def verify_in_place(self) -> None:
         ctas, cluster = self.type.ctas.data, _cluster_of(self)
         if ctas != 1 and cluster is not None and cluster != ctas:
             raise self.fail(
@@ -65,41 +67,26 @@ def _cluster_of(op: Operation) -> int | None:
     return prod(known.get_values()) if isinstance(known, DenseArrayBase) else 1  # type: ignore[arg-type]
 
 
-@cute_op("cute.pipeline.stage", (PIPELINE, USE), (USE,))
+@cute_op("cute.pipeline.stage")
 class PipelineStageOp(CuteOp):
     """The stage of a use: `%s = cute.pipeline.stage(%p, %i)`."""
 
-    pipeline = operand_def()
-    use = operand_def()
-    result = result_def(i32)
+    pipeline = operand_def(PIPELINE)
+    use = operand_def(USE)
+    result = result_def(I32)
 
     traits = traits_def(Pure())
-
-    @classmethod
-    def infer(
-        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
-    ) -> tuple[Attribute, ...] | str:
-        return (i32,)
 
 
 class PipelineUseOp(CuteOp, ABC):
     """A step of a producer or a consumer in one use of a stage."""
 
-    OPERANDS: ClassVar = (PIPELINE, USE)
-    RESULTS: ClassVar = ()
-
-    pipeline = operand_def()
-    use = operand_def()
+    pipeline = operand_def(PIPELINE)
+    use = operand_def(USE)
 
     SYNTAX: ClassVar = Syntax.INFERRED
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    @classmethod
-    def infer(
-        cls, operand_types: tuple[Attribute, ...], properties: dict[str, Attribute]
-    ) -> tuple[Attribute, ...] | str:
-        return ()
 
 
 @cute_op("cute.pipeline.producer_acquire")

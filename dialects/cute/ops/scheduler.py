@@ -7,12 +7,12 @@ scf.for %i = %first to %end step %step : i32 {
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.irdl import operand_def, prop_def, result_def
 
-from tilewright.dialects.cute.ops.operands import COORD, TILES, USE
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
-from tilewright.dialects.cute.ops.properties import NumbersOp, PrefixOp, word
+from tilewright.dialects.cute.ops.operands import COORD, I32, TILES, USE
+from tilewright.dialects.cute.ops.operation import InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import NUMBER, word
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.rules import scheduler
 from tilewright.dialects.cute.values import Typed
 
@@ -24,8 +24,8 @@ def _bounds(tiles: Typed, kind: str) -> list[int]:
     return [32, 32, 32]
 
 
-@cute_op("cute.tile_scheduler.bounds", (TILES,), (USE,), _bounds)
-class TileSchedulerBoundsOp(PrefixOp, InferredOp):
+@cute_op("cute.tile_scheduler.bounds", _bounds)
+class TileSchedulerBoundsOp(InferredOp):
     """The tiles of this CTA, as bounds and step of a loop.
 
     `static`: the tile whose number is that of the CTA (blockIdx.x), where there is one.
@@ -34,23 +34,19 @@ class TileSchedulerBoundsOp(PrefixOp, InferredOp):
 
     SYNTAX: ClassVar = Syntax.INFERRED
 
-    tiles = operand_def()
-    kind = prop_def(StringAttr)
-    lower = result_def(i32)
-    upper = result_def(i32)
-    step = result_def(i32)
-
-    PARTS: ClassVar = (word("kind", KINDS, "a kind of scheduler", " or ".join(KINDS)),)
+    tiles = operand_def(TILES)
+    kind = prop_def(word(KINDS, "a kind of scheduler", " or ".join(KINDS)))
+    lower = result_def(I32)
+    upper = result_def(I32)
+    step = result_def(I32)
 
 
-@cute_op("cute.tile_scheduler.coord", (USE, TILES), (COORD,), scheduler.tile_coord)
-class TileSchedulerCoordOp(NumbersOp):
+@cute_op("cute.tile_scheduler.coord", scheduler.tile_coord)
+class TileSchedulerCoordOp(InferredOp):
     """The (m, n) of a tile by its number, in bands of so many tiles along M:
     `cute.tile_scheduler.coord<8> (%i, %tiles)`."""
 
-    NUMBERS: ClassVar = ("swizzle",)
-
-    swizzle = prop_def(IntegerAttr)
-    index = operand_def()
-    tiles = operand_def()
-    result = result_def()
+    swizzle = prop_def(NUMBER)
+    index = operand_def(USE)
+    tiles = operand_def(TILES)
+    result = result_def(COORD)

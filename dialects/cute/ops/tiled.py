@@ -6,29 +6,17 @@
 %copy = cute.make_tiled_copy_A<#cute_nvgpu.copy<ldmatrix, f16, x4>> (%mma)
 """
 
-from __future__ import annotations
-
 from abc import ABC
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryAllocEffect, Pure
 
+from tilewright.dialects.accepts import ANY as EVERY_TYPE
 from tilewright.dialects.cute.atoms import OPERAND_MODES
-from tilewright.dialects.cute.ops.operands import (
-    MEMREF,
-    TENSOR,
-    THREAD,
-    TILED_COPY,
-    TILED_MMA,
-    Accepts,
-)
-from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op
-from tilewright.dialects.cute.ops.properties import PrefixOp, atom
+from tilewright.dialects.cute.ops.operands import MEMREF, TENSOR, THREAD, TILED_COPY, TILED_MMA
+from tilewright.dialects.cute.ops.operation import REGULAR, CuteOp, InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import instruction, word
 from tilewright.dialects.cute.rules import tiled as rules
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.values import Typed
@@ -38,64 +26,51 @@ class TypedConstantOp(CuteOp, ABC):
     """A value that its type says in full: `%mma = cute.make_tiled_mma : T`; with brackets where
     executing it does something, `%s = cute.memref.alloc() : T`."""
 
-    OPERANDS: ClassVar = ()
     HAS_EFFECT: ClassVar[bool] = False
 
-    result = result_def()
+    assembly_format = "custom<Brackets>() attr-dict `:` type($result)"
+
+    result = result_def(EVERY_TYPE)
 
     traits = traits_def(Pure())
 
-    @classmethod
-    def parse(cls, parser: Parser) -> TypedConstantOp:
-        if parser.parse_optional_punctuation("("):
-            parser.parse_punctuation(")")
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string("()" if self.HAS_EFFECT else "")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
-
-
-@cute_op("cute.make_tiled_mma", results=(TILED_MMA,))
+@cute_op("cute.make_tiled_mma")
 class MakeTiledMmaOp(TypedConstantOp):
     """A tiled MMA."""
 
+    result = result_def(TILED_MMA)
 
-@cute_op("cute.make_tiled_copy", results=(TILED_COPY,))
+
+@cute_op("cute.make_tiled_copy")
 class MakeTiledCopyOp(TypedConstantOp):
     """A tiled copy."""
+
+    result = result_def(TILED_COPY)
 
 
 # --- copies for an MMA ----------------------------------------------------------------------------
 
 
-class MakeTiledCopyForOp(PrefixOp, InferredOp, ABC):
+class MakeTiledCopyForOp(InferredOp, ABC):
     """The copy of what an MMA's threads hold of an operand."""
 
-    OPERANDS: ClassVar = (TILED_MMA,)
-    RESULTS: ClassVar = (TILED_COPY,)
-    PARTS: ClassVar = (atom("atom", CopyAtomAttr, "a copy atom"),)
-
-    mma = operand_def()
-    atom = prop_def(Attribute)
-    result = result_def()
+    mma = operand_def(TILED_MMA)
+    atom = prop_def(instruction(CopyAtomAttr, "a copy atom"))
+    result = result_def(TILED_COPY)
 
 
-@cute_op("cute.make_tiled_copy_A", rule=rules.make_tiled_copy_for("A"))
+@cute_op("cute.make_tiled_copy_A", rules.make_tiled_copy_for("A"))
 class MakeTiledCopyAOp(MakeTiledCopyForOp):
     """Of A."""
 
 
-@cute_op("cute.make_tiled_copy_B", rule=rules.make_tiled_copy_for("B"))
+@cute_op("cute.make_tiled_copy_B", rules.make_tiled_copy_for("B"))
 class MakeTiledCopyBOp(MakeTiledCopyForOp):
     """Of B."""
 
 
-@cute_op("cute.make_tiled_copy_C", rule=rules.make_tiled_copy_for("C"))
+@cute_op("cute.make_tiled_copy_C", rules.make_tiled_copy_for("C"))
 class MakeTiledCopyCOp(MakeTiledCopyForOp):
     """Of C."""
 
@@ -106,49 +81,30 @@ class MakeTiledCopyCOp(MakeTiledCopyForOp):
 class OperandOp(InferredOp, ABC):
     """An op for an operand of an MMA, whose letter stands behind the op's name."""
 
-    operand_id = prop_def(StringAttr)
+    assembly_format = f"$operand_id ` ` {REGULAR}"
 
-    @classmethod
-    def arguments(cls, properties: dict[str, Attribute]) -> tuple[Any, ...]:
-        return (cast("StringAttr", properties["operand_id"]).data,)
-
-    @classmethod
-    def parse_prefix(cls, parser: Parser) -> dict[str, Attribute]:
-        start = parser.pos
-        which = parser.parse_identifier(" for an operand")
-        if which not in OPERAND_MODES:
-            legal = ", ".join(OPERAND_MODES)
-            parser.raise_error(f"expected one of {legal}, got {which}", start, parser.pos)
-        return {"operand_id": StringAttr(which)}
-
-    def verify_(self) -> None:
-        if (which := self.operand_id.data) not in OPERAND_MODES:
-            raise self.fail(f"one of {', '.join(OPERAND_MODES)}, got {which}")
-        super().verify_()
-
-    def print_prefix(self, printer: Printer) -> None:
-        printer.print_string(f" {self.operand_id.data} ")
+    operand_id = prop_def(word(OPERAND_MODES, "an operand", f"one of {', '.join(OPERAND_MODES)}"))
 
 
-@cute_op("cute.tiled.mma.partition", (TILED_MMA, TENSOR, THREAD), (TENSOR,), rules.mma_partition)
+@cute_op("cute.tiled.mma.partition", rules.mma_partition)
 class MmaPartitionOp(OperandOp):
     """(V,M,K,...): what a thread has of a tensor (m,k,...), as operand A, B or C; of metadata and
     scale factors as E, SFA or SFB, whose elements k are 2-bit indices and factors."""
 
-    mma = operand_def()
-    source = operand_def()
-    thread = operand_def()
-    result = result_def()
+    mma = operand_def(TILED_MMA)
+    source = operand_def(TENSOR)
+    thread = operand_def(THREAD)
+    result = result_def(TENSOR)
 
 
-@cute_op("cute.mma.make_fragment", (TILED_MMA, TENSOR), (MEMREF,), rules.make_fragment)
+@cute_op("cute.mma.make_fragment", rules.make_fragment)
 class MakeFragmentOp(OperandOp):
     """The operand of the MMA for a partition: registers; for an operand that the instruction reads
     from shared memory the partition itself."""
 
-    mma = operand_def()
-    source = operand_def()
-    result = result_def()
+    mma = operand_def(TILED_MMA)
+    source = operand_def(TENSOR)
+    result = result_def(MEMREF)
 
     traits = traits_def(MemoryAllocEffect())
 
@@ -163,29 +119,26 @@ def _partition(side: rules.Side) -> Any:
 class CopyPartitionOp(InferredOp, ABC):
     """((FrgV,FrgX),M,N,...): what a thread copies of a tensor (m,n,...)."""
 
-    OPERANDS: ClassVar[tuple[Accepts, ...]] = (TILED_COPY, TENSOR, THREAD)
-    RESULTS: ClassVar[tuple[Accepts, ...]] = (TENSOR,)
-
-    copy = operand_def()
-    source = operand_def()
-    thread = operand_def()
-    result = result_def()
+    copy = operand_def(TILED_COPY)
+    source = operand_def(TENSOR)
+    thread = operand_def(THREAD)
+    result = result_def(TENSOR)
 
 
-@cute_op("cute.tiled.copy.partition_S", rule=_partition("S"))
+@cute_op("cute.tiled.copy.partition_S", _partition("S"))
 class CopyPartitionSOp(CopyPartitionOp):
     """Of the tensor that it copies from."""
 
 
-@cute_op("cute.tiled.copy.partition_D", rule=_partition("D"))
+@cute_op("cute.tiled.copy.partition_D", _partition("D"))
 class CopyPartitionDOp(CopyPartitionOp):
     """Of the tensor that it copies to."""
 
 
-@cute_op("cute.tiled.copy.retile", (TILED_COPY, MEMREF), (MEMREF,), rules.retile)
+@cute_op("cute.tiled.copy.retile", rules.retile)
 class RetileOp(InferredOp):
     """The registers of an MMA's fragment as the copy moves them."""
 
-    copy = operand_def()
-    fragment = operand_def()
-    result = result_def()
+    copy = operand_def(TILED_COPY)
+    fragment = operand_def(MEMREF)
+    result = result_def(MEMREF)

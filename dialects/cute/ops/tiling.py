@@ -1,7 +1,6 @@
 """Divides and products."""
 
 from abc import ABC
-from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_operand_def, result_def
 
@@ -22,40 +21,37 @@ from tilewright.dialects.cute.symbolic import tiling
 class ProductOp(InferredOp, ABC):
     """A layout repeated as a tiler says."""
 
-    OPERANDS: ClassVar = (ANY_LAYOUT, LAYOUT)
-    RESULTS: ClassVar = (ANY_LAYOUT,)
-
-    lhs = operand_def()
-    rhs = operand_def()
-    result = result_def()
+    lhs = operand_def(ANY_LAYOUT)
+    rhs = operand_def(LAYOUT)
+    result = result_def(ANY_LAYOUT)
 
 
-@cute_op("cute.logical_product", rule=rules.product_rule(tiling.logical_product))
+@cute_op("cute.logical_product", rules.product_rule(tiling.logical_product))
 class LogicalProductOp(ProductOp):
     """(layout, repetitions)."""
 
 
-@cute_op("cute.zipped_product", rule=rules.product_rule(tiling.zipped_product))
+@cute_op("cute.zipped_product", rules.product_rule(tiling.zipped_product))
 class ZippedProductOp(ProductOp):
     """((layout), (repetitions))."""
 
 
-@cute_op("cute.tiled_product", rule=rules.product_rule(tiling.tiled_product))
+@cute_op("cute.tiled_product", rules.product_rule(tiling.tiled_product))
 class TiledProductOp(ProductOp):
     """((layout), repetition, ...)."""
 
 
-@cute_op("cute.flat_product", rule=rules.product_rule(tiling.flat_product))
+@cute_op("cute.flat_product", rules.product_rule(tiling.flat_product))
 class FlatProductOp(ProductOp):
     """(mode, ..., repetition, ...)."""
 
 
-@cute_op("cute.blocked_product", rule=rules.product_rule(tiling.blocked_product))
+@cute_op("cute.blocked_product", rules.product_rule(tiling.blocked_product))
 class BlockedProductOp(ProductOp):
     """Mode by mode (layout, repetition)."""
 
 
-@cute_op("cute.raked_product", rule=rules.product_rule(tiling.raked_product))
+@cute_op("cute.raked_product", rules.product_rule(tiling.raked_product))
 class RakedProductOp(ProductOp):
     """Mode by mode (repetition, layout)."""
 
@@ -63,39 +59,36 @@ class RakedProductOp(ProductOp):
 class DivideOp(InferredOp, ABC):
     """A layout cut into tiles."""
 
-    OPERANDS: ClassVar = (LAYOUT_OR_TENSOR, DIVIDER)
-    RESULTS: ClassVar = (LAYOUT_OR_TENSOR,)
-
-    source = operand_def()
-    tiler = operand_def()
-    result = result_def()
+    source = operand_def(LAYOUT_OR_TENSOR)
+    tiler = operand_def(DIVIDER)
+    result = result_def(LAYOUT_OR_TENSOR)
 
 
-@cute_op("cute.logical_divide", rule=on_tensors(rules.divide_rule(tiling.logical_divide)))
+@cute_op("cute.logical_divide", on_tensors(rules.divide_rule(tiling.logical_divide)))
 class LogicalDivideOp(DivideOp):
     """Mode by mode (tile, rest)."""
 
 
-@cute_op("cute.zipped_divide", rule=on_tensors(rules.divide_rule(tiling.zipped_divide)))
+@cute_op("cute.zipped_divide", on_tensors(rules.divide_rule(tiling.zipped_divide)))
 class ZippedDivideOp(DivideOp):
     """((tile, ...), (rest, ...))."""
 
 
-@cute_op("cute.tiled_divide", rule=on_tensors(rules.divide_rule(tiling.tiled_divide)))
+@cute_op("cute.tiled_divide", on_tensors(rules.divide_rule(tiling.tiled_divide)))
 class TiledDivideOp(DivideOp):
     """((tile, ...), rest, ...)."""
 
 
-@cute_op("cute.flat_divide", rule=on_tensors(rules.divide_rule(tiling.flat_divide)))
+@cute_op("cute.flat_divide", on_tensors(rules.divide_rule(tiling.flat_divide)))
 class FlatDivideOp(DivideOp):
     """(tile, ..., rest, ...)."""
 
 
-@cute_op("cute.tile_to_shape", (ANY_LAYOUT, SHAPE, INT_TUPLE), (ANY_LAYOUT,), rules.tile_to_shape)
+@cute_op("cute.tile_to_shape", rules.tile_to_shape)
 class TileToShapeOp(InferredOp):
     """A block repeated over a shape, in an order of modes."""
 
-    source = operand_def()
-    shape = operand_def()
-    order = opt_operand_def()
-    result = result_def()
+    source = operand_def(ANY_LAYOUT)
+    shape = operand_def(SHAPE)
+    order = opt_operand_def(INT_TUPLE)
+    result = result_def(ANY_LAYOUT)

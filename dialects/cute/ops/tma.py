@@ -3,21 +3,20 @@
 from functools import partial
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, prop_def, result_def
 
 from tilewright.dialects.cute.ops.operands import COPIER, MEMREF, TENSOR
-from tilewright.dialects.cute.ops.operation import InferredOp, Syntax, cute_op
-from tilewright.dialects.cute.ops.properties import PrefixOp, atom, spelled
+from tilewright.dialects.cute.ops.operation import REGULAR, InferredOp, cute_op
+from tilewright.dialects.cute.ops.properties import instruction, spelled
+from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.rules import copies
 from tilewright.dialects.cute.tensor import read_layout
 from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute.values import read_typed, typed_layout
 
 
-@cute_op("cute.make_tma_copy", (MEMREF,), (COPIER, TENSOR), copies.make_tma_copy)
-class MakeTmaCopyOp(PrefixOp, InferredOp):
+@cute_op("cute.make_tma_copy", copies.make_tma_copy)
+class MakeTmaCopyOp(InferredOp):
     """The copy of tiles of a tensor in global memory, an argument of the kernel, and the tensor of
     its coordinates.
 
@@ -27,15 +26,11 @@ class MakeTmaCopyOp(PrefixOp, InferredOp):
     """
 
     SYNTAX: ClassVar = Syntax.INFERRED
-    PARTS: ClassVar = (
-        atom("atom", TmaAtomAttr, "a TMA atom"),
-        spelled("tile", partial(read_typed, "tile"), "tile"),
-        spelled("smem", lambda text: typed_layout(read_layout(text)), "smem"),
-    )
+    assembly_format = f"`<` $atom `,` `tile` `=` $tile `,` `smem` `=` $smem `>` {REGULAR}"
 
-    source = operand_def()
-    atom = prop_def(Attribute)
-    tile = prop_def(StringAttr)
-    smem = prop_def(StringAttr)
-    copy = result_def()
-    coords = result_def()
+    source = operand_def(MEMREF)
+    atom = prop_def(instruction(TmaAtomAttr, "a TMA atom"))
+    tile = prop_def(spelled("tile", partial(read_typed, "tile")))
+    smem = prop_def(spelled("smem", lambda text: typed_layout(read_layout(text))))
+    copy = result_def(COPIER)
+    coords = result_def(TENSOR)

@@ -189,7 +189,7 @@ def select(source: Typed, mode: Sequence[int]) -> Typed:
     if source.kind not in LAYOUTS:
         modes = wrapped(source.value)
         return Typed(source.kind, tuple(modes[i] for i in mode))
-    return Typed(source.kind, through(layouts.select, source.value, mode))
+    return Typed(source.kind, through(layouts.select, source.value, *mode))
 
 
 # --- casts ----------------------------------------------------------------------------------------

@@ -71,9 +71,9 @@ def _check_operand(which: Operand, mma: Typed, source: Typed) -> None:
     if operand.space != "rmem":
         check_in_memory(which, mma, source, tensor)
     else:
-        values = layouts.mode(tensor.modes, (0,))
+        values, size = layouts.mode(tensor.modes, (0,)), operand.tv[1].size()
         required(
-            layouts.coalesce(values) == layouts.column_major(operand.tv[1].size())
+            (size == 1 or layouts.coalesce(values) == layouts.column_major(size))
             and words_of_ids(tensor.modes, operand.packed),
             f"expected operand {which} with the values of an atom side by side, as "
             f"cute.mma.make_fragment gives them, got {source.quoted}",

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilewright.dialects.cute.coordinate import dice, slice_
 from tilewright.dialects.cute.int_tuple import has_underscore, rank, weakly_congruent
 from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.recast import recast
 from tilewright.dialects.cute.rules import attempted, mode_path_text, required, valid_layout
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, modes_of, tile_leaves
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
@@ -17,7 +19,6 @@ from tilewright.dialects.cute.symbolic.composed import (
     through,
 )
 from tilewright.dialects.cute.symbolic.layouts import known
-from tilewright.dialects.cute.symbolic.recast import recast
 from tilewright.dialects.cute.symbolic.tuples import flat, is_static, only_scalars, wrapped
 from tilewright.dialects.cute.values import Typed
 
@@ -159,14 +160,14 @@ def slice_modes(source: Typed, coord: Typed) -> Typed:
             "expects swizzle-A composed slice's coord to contain at least one underscore, but got "
             f"{coord.quoted}",
         )
-    return _kept(source, coord, "slice", slice_any, layouts.slice_kept)
+    return _kept(source, coord, "slice", slice_any, slice_)
 
 
 def dice_modes(source: Typed, coord: Typed) -> Typed:
     """The modes opposite a number."""
     required(is_static(coord.value), f"expects coord to be static, but got {coord.quoted}")
     _check_coord(source, coord)
-    return _kept(source, coord, "dice", dice_any, layouts.dice_kept)
+    return _kept(source, coord, "dice", dice_any, dice)
 
 
 def _kept(

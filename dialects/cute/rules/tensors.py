@@ -10,13 +10,13 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import has_underscore, is_tuple, rank, weakly_congruent
 from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.recast import recast as recast_leaves
 from tilewright.dialects.cute.rules import RuleError, attempted, required
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, check_mode_path
 from tilewright.dialects.cute.symbolic import layouts, scalar, tiling
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.evaluate import coprofile, image, images
 from tilewright.dialects.cute.symbolic.layouts import Tile
-from tilewright.dialects.cute.symbolic.recast import recast as symbolic_recast
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
     compact_col_major,
@@ -34,7 +34,7 @@ from tilewright.dialects.cute.tensor import (
     multiples,
     natural_alignment,
 )
-from tilewright.dialects.cute.tiled_mma import coord_along, tile_leaves
+from tilewright.dialects.cute.tiled_mma import coord_along
 from tilewright.dialects.cute.values import TENSORS, Typed, typed_layout
 
 Rule = Callable[..., Typed]
@@ -91,7 +91,7 @@ def recast(source: Typed, element: str | None) -> Typed:
         f"got {source.quoted} as {element}",
     )
     layout = attempted(
-        lambda: symbolic_recast(new, old, tensor.layout),
+        lambda: recast_leaves(new, old, tensor.layout),
         f"unable to recast {source.quoted} to {element}",
     )
     offset = scalar.div(scalar.mul(tensor.offset, old), new)
@@ -218,7 +218,7 @@ def in_registers(element: Any, layout: Layout) -> Typed:
 def _as_tile(tiler: Typed) -> Tile:
     """The tiler's layouts. Raises RuleError where one of them is none."""
     tile = layouts.shape_to_tile(tiler.value) if tiler.kind == "shape" else tiler.value
-    for leaf in tile_leaves(tile):
+    for leaf in layouts.tile_layouts(tile):
         reason = why_not("layout", leaf)
         required(reason is None, f"expected a tiler of layouts, got {tiler.quoted} ({reason})")
     return tile

@@ -11,7 +11,6 @@ fires only where its condition is known to hold, so that modes with unknown leav
     complements complement and the inverses
     tiling      divides and products
     composed    the same through `inner o offset o outer`
-    recast      other element widths
     text        what all of these are written as
 
 A subclass of `Dynamic` says what becomes of an operation on it: the base class only finds the width

@@ -1,6 +1,5 @@
 """The demands of each kind of value on its parts. The words are those of CuTe IR's diagnostics."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +15,7 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.evaluate import image
-from tilewright.dialects.cute.symbolic.layouts import Tile
+from tilewright.dialects.cute.symbolic.layouts import tile_layouts
 from tilewright.dialects.cute.symbolic.scalar import MISSING
 from tilewright.dialects.cute.symbolic.tuples import is_scalar, tuple_sum
 
@@ -29,19 +28,11 @@ def why_not(kind: str, value: Any) -> str | None:
         case "layout":
             return _layout_fault(value)
         case "tile":
-            return next(filter(None, (_stride_fault(x.stride) for x in _layouts(value))), None)
+            return next(filter(None, (_stride_fault(x.stride) for x in tile_layouts(value))), None)
         case "composed_layout":
             return _composed_fault(value)
         case _:
             return None
-
-
-def _layouts(tile: Tile) -> Iterator[Layout]:
-    if isinstance(tile, Layout):
-        yield tile
-    elif tile is not None:
-        for slot in tile:
-            yield from _layouts(slot)
 
 
 def _stride_fault(stride: Any) -> str | None:

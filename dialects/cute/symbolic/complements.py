@@ -1,10 +1,18 @@
 """Complements and inverses of layouts, along every mode of the images' profile."""
 
+from collections.abc import Callable
 from typing import Any
 
-from tilewright.dialects.cute.coordinate import make_basis_like
-from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, flatten, is_tuple, rank
-from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.coordinate import leaf_paths, make_basis_like
+from tilewright.dialects.cute.int_tuple import (
+    LayoutError,
+    ScaledBasis,
+    flatten,
+    is_tuple,
+    rank,
+    unflatten,
+)
+from tilewright.dialects.cute.layout import Layout, make_unchecked, unflatten_layout
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import coprofile
 from tilewright.dialects.cute.symbolic.layouts import (
@@ -28,6 +36,7 @@ from tilewright.dialects.cute.symbolic.tuples import (
     only_scalars,
     prefix_products,
     product,
+    unwrapped,
     wrapped,
 )
 
@@ -57,13 +66,6 @@ def _checked(layout: Layout, what: str) -> None:
         raise LayoutError(f"{what}: expected strides of one kind, got {layout}")
 
 
-def _profiled(profile: Any, at_leaf: Any, path: _Path = ()) -> Any:
-    """`at_leaf(path)` at every leaf of a profile."""
-    if is_tuple(profile):
-        return tuple(_profiled(x, at_leaf, (*path, i)) for i, x in enumerate(profile))
-    return at_leaf(path)
-
-
 # --- complement -----------------------------------------------------------------------------------
 
 
@@ -76,8 +78,7 @@ def complement(layout: Layout) -> Layout:
     _checked(layout, "complement")
     extents: dict[_Path, list[Any]] = {}
     strides: dict[_Path, list[Any]] = {}
-    leaves = zip(flatten(layout.stride), flatten(layout.shape), strict=True)
-    for stride, extent in sorted(leaves, key=lambda leaf: _order(leaf[0])):
+    for extent, stride in sorted(layout.leaves, key=lambda leaf: _order(leaf[1])):
         step = _value(stride)
         if step == 0 or extent == 1:
             continue
@@ -92,7 +93,8 @@ def complement(layout: Layout) -> Layout:
             return make_unchecked(1, 1)
         return coalesce_open(make_unchecked((*extents[path], 1), tuple(strides[path])))
 
-    return tiler_to_layout(_profiled(coprofile(layout), left_out))
+    profile = coprofile(layout)
+    return tiler_to_layout(unflatten(tuple(map(left_out, leaf_paths(profile))), profile))
 
 
 def complement_within(layout: Layout, extent: Any) -> Layout:
@@ -205,11 +207,17 @@ def _placed(layout: Layout, unknown: Any) -> list[tuple[Any, Any, Any]]:
     return sorted(zip(strides, extents, places, strict=True), key=lambda leaf: _order(leaf[0]))
 
 
-def _profiled_leaves(profile: Any, leaves: dict[_Path, list[Any]], otherwise: int) -> Any:
-    def at_leaf(path: _Path) -> Any:
-        return tuple(leaves[path]) if path in leaves else otherwise
+_Modes = list[tuple[Any, Any, Any]]
 
-    return _profiled(profile, at_leaf)
+
+def _inverted(layout: Layout, unknown: Any, invert: Callable[[_Modes], Layout]) -> Layout:
+    """The inverse of the modes that move along each path of the images' profile."""
+    moving: dict[_Path, _Modes] = {}
+    for stride, extent, place in _placed(layout, unknown):
+        if _value(stride) != 0 and extent != 1:
+            moving.setdefault(_path(stride), []).append((_value(stride), extent, place))
+    profile = coprofile(layout)
+    return unflatten_layout([invert(moving.get(path, [])) for path in leaf_paths(profile)], profile)
 
 
 def right_inverse(layout: Layout) -> Layout:
@@ -219,22 +227,20 @@ def right_inverse(layout: Layout) -> Layout:
     """
     if not is_static(layout.shape):
         raise LayoutError(f"right_inverse: expected known extents, got {layout}")
-    extents: dict[_Path, list[Any]] = {}
-    strides: dict[_Path, list[Any]] = {}
-    reached: dict[_Path, Any] = {}
-    for stride, extent, place in _placed(layout, unknown=0):
-        path, step = _path(stride), _value(stride)
-        expected = reached.get(path, 1)
-        if step == 0 or extent == 1:
-            continue
-        if isinstance(step, int) and isinstance(expected, int) and expected != step:
-            continue
-        extents.setdefault(path, []).append(extent)
-        strides.setdefault(path, []).append(place)
-        reached[path] = multiplied(extent, step)
-    profile = coprofile(layout)
-    shape, stride = _profiled_leaves(profile, extents, 1), _profiled_leaves(profile, strides, 0)
-    return coalesce(make_unchecked(shape, stride), profile)
+
+    def invert(modes: _Modes) -> Layout:
+        extents: list[Any] = []
+        strides: list[Any] = []
+        expected: Any = 1
+        for step, extent, place in modes:
+            if isinstance(step, int) and isinstance(expected, int) and expected != step:
+                continue
+            extents.append(extent)
+            strides.append(place)
+            expected = multiplied(extent, step)
+        return make_unchecked(tuple(extents) or 1, tuple(strides) or 0)
+
+    return coalesce(_inverted(layout, 0, invert), coprofile(layout))
 
 
 def left_inverse(layout: Layout) -> Layout:
@@ -242,21 +248,18 @@ def left_inverse(layout: Layout) -> Layout:
     _checked(layout, "left_inverse")
     if not is_static(layout.shape):
         raise LayoutError(f"left_inverse: expected known extents, got {layout}")
-    profile = coprofile(layout)
-    extents: dict[_Path, list[Any]] = {}
-    strides: dict[_Path, list[Any]] = {}
-    covered: dict[_Path, Any] = {}
-    for stride, extent, place in _placed(layout, unknown=None):
-        path, step = _path(stride), _value(stride)
-        if step == 0 or extent == 1:
-            continue
-        below = covered.get(path, 1)
-        if scalar.mod(step, below) != 0:
-            raise LayoutError(f"left_inverse: expected an injective layout, got {layout}")
-        gap = scalar.div(step, below)
-        extents.setdefault(path, [1])[-1] = gap
-        covered[path] = scalar.mul(below, gap)
-        extents[path].append(extent)
-        strides.setdefault(path, [0]).append(place)
-    shape, stride = _profiled_leaves(profile, extents, 1), _profiled_leaves(profile, strides, 0)
-    return coalesce_open(make_unchecked(shape, stride), profile)
+
+    def invert(modes: _Modes) -> Layout:
+        extents: list[Any] = [1]
+        strides: list[Any] = [0]
+        below: Any = 1
+        for step, extent, place in modes:
+            if scalar.mod(step, below) != 0:
+                raise LayoutError(f"left_inverse: expected an injective layout, got {layout}")
+            extents[-1] = gap = scalar.div(step, below)
+            below = scalar.mul(below, gap)
+            extents.append(extent)
+            strides.append(place)
+        return make_unchecked(unwrapped(tuple(extents)), unwrapped(tuple(strides)))
+
+    return coalesce_open(_inverted(layout, None, invert), coprofile(layout))

@@ -4,17 +4,16 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, TypeAlias
 
+from tilewright.dialects.cute.coordinate import dice
 from tilewright.dialects.cute.int_tuple import LayoutError, flatten, has_underscore, is_tuple
-from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.layout import Layout, dice_layout, make_unchecked, slice_layout
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.swizzle import outer_of as outer_of
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image, layout_eval
 from tilewright.dialects.cute.symbolic.layouts import (
     composition,
-    dice_kept,
-    dice_layout,
     known,
-    slice_layout,
 )
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import (
@@ -33,11 +32,6 @@ def is_plain(layout: AnyLayout) -> bool:
     return isinstance(layout, Layout) or (
         layout.offset == 0 and isinstance(layout.inner, Swizzle) and layout.inner.bits == 0
     )
-
-
-def outer_of(layout: AnyLayout) -> Layout:
-    """The layout that has the modes."""
-    return layout.outer if isinstance(layout, ComposedLayout) else layout
 
 
 def through(operation: Callable[..., Layout], layout: AnyLayout, *arguments: Any) -> AnyLayout:
@@ -102,7 +96,7 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
     sliced = slice_layout(coord, outer)
     if all(leaf is None for leaf in flatten(coord)):
         return compose_unchecked(swizzle, offset, sliced)
-    diced, fixed = dice_layout(coord, outer), dice_kept(coord, coord)
+    diced, fixed = dice_layout(coord, outer), dice(coord, coord)
     at = image(diced, fixed)
     if not is_scalar(image(sliced, scalar.sub(product(sliced.shape), 1))):
         raise LayoutError(f"slice: expected a mode at every leaf, got {outer}")
@@ -127,8 +121,7 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
 
 def _bits(layout: Layout) -> list[int]:
     """The bits that the numbers of each mode have, and perhaps more."""
-    modes = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
-    return [_multiples(extent, stride) for extent, stride in modes]
+    return [_multiples(extent, stride) for extent, stride in layout.leaves]
 
 
 def _multiples(extent: int, stride: int) -> int:

@@ -5,7 +5,15 @@ from functools import lru_cache
 from typing import Any
 
 from tilewright.dialects.cute.coordinate import make_basis_like
-from tilewright.dialects.cute.int_tuple import LayoutError, congruent, flatten, is_tuple, to_text
+from tilewright.dialects.cute.int_tuple import (
+    LayoutError,
+    congruent,
+    flatten,
+    is_tuple,
+    to_text,
+    transform_leaf,
+    unflatten,
+)
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Scalar
@@ -85,22 +93,20 @@ def coprofile(layout: Layout) -> Any:
 
 def coshape(layout: Layout) -> Any:
     """The smallest box from 0 that holds every image."""
-    magnitudes = _magnitudes(layout.stride)
+    magnitudes = transform_leaf(_magnitude, layout.stride)
     last = scalar.add(product(layout.shape), -1)
     corner = layout_eval(last, layout.shape, magnitudes)
-    return _incremented(corner)
+    return transform_leaf(_following, corner)
 
 
-def _magnitudes(stride: Any) -> Any:
-    if is_tuple(stride):
-        return tuple(map(_magnitudes, stride))
+def _following(index: Scalar) -> Scalar:
+    return scalar.add(index, 1)
+
+
+def _magnitude(stride: Any) -> Any:
     if is_scalar(stride):
         return scalar.absolute(stride)
     return type(stride)(scalar.absolute(stride.value), stride.modes)
-
-
-def _incremented(t: Any) -> Any:
-    return tuple(map(_incremented, t)) if is_tuple(t) else scalar.add(t, 1)
 
 
 def cosize(layout: Layout) -> Scalar:
@@ -139,9 +145,4 @@ def increment_coord(coord: Any, shape: Any) -> Any:
         stepped.append(scalar.choose(scalar.less(total, s), lambda t=total: t, lambda: 0))
         carry = scalar.choose(scalar.less(total, s), lambda: 0, lambda: 1)
     stepped.append(scalar.add(counts[-1], carry))
-    remaining = iter(stepped)
-
-    def profiled(t: Any) -> Any:
-        return tuple(map(profiled, t)) if is_tuple(t) else next(remaining)
-
-    return profiled(coord)
+    return unflatten(tuple(stepped), coord)

@@ -1,11 +1,10 @@
 """Coalescing, composing, slicing and building layouts whose leaves may be dynamic."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
-from tilewright.dialects.cute.coordinate import dice as dice_tuple
 from tilewright.dialects.cute.coordinate import make_basis_like
-from tilewright.dialects.cute.coordinate import slice_ as slice_tuple
 from tilewright.dialects.cute.int_tuple import (
     LayoutError,
     ScaledBasis,
@@ -13,9 +12,14 @@ from tilewright.dialects.cute.int_tuple import (
     flatten,
     is_tuple,
     rank,
+    repeat_like,
     to_text,
+    transform_leaf,
 )
-from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.layout import Layout, make_unchecked, stacked
+from tilewright.dialects.cute.layout import group_modes as group_modes
+from tilewright.dialects.cute.layout import select as select
+from tilewright.dialects.cute.layout import slice_layout as slice_layout
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import coprofile
 from tilewright.dialects.cute.symbolic.tuples import (
@@ -53,15 +57,17 @@ def mode(layout: Layout, path: Sequence[int]) -> Layout:
 
 def joined(layouts: Iterable[Layout]) -> Layout:
     """The layouts as modes of one, those without modes left out."""
-    kept = [layout for layout in layouts if layout.shape != ()]
-    return make_unchecked(
-        tuple(layout.shape for layout in kept), tuple(layout.stride for layout in kept)
-    )
+    return stacked([layout for layout in layouts if layout.shape != ()])
 
 
 def known(layout: Layout) -> bool:
     """No leaf is dynamic."""
     return is_static(layout.shape) and is_static(layout.stride)
+
+
+def tile_layouts(tile: Tile) -> list[Layout]:
+    """The layouts of a tiler from left to right."""
+    return [leaf for leaf in flatten(tile) if leaf is not None]
 
 
 def shape_to_tile(shape: Any) -> Tile:
@@ -121,8 +127,7 @@ def _by_profile(operation: Any, layout: Layout, profile: tuple[Any, ...]) -> Lay
     parts = list(modes(layout))
     if len(profile) > len(parts):
         raise LayoutError(f"expected at most {len(parts)} modes, got {to_text(profile)}")
-    done = [*map(operation, parts, profile), *parts[len(profile) :]]
-    return make_unchecked(tuple(x.shape for x in done), tuple(x.stride for x in done))
+    return stacked([*map(operation, parts, profile), *parts[len(profile) :]])
 
 
 def coalesce_shape(shape: Any) -> Any:
@@ -171,8 +176,7 @@ def composition(left: Layout, right: Tile) -> Layout:
 
 def _composed(shape: Any, stride: Any, rest: Any, step: Any) -> Layout:
     if is_tuple(rest):
-        parts = [_composed(shape, stride, s, d) for s, d in zip(rest, step, strict=True)]
-        return make_unchecked(tuple(x.shape for x in parts), tuple(x.stride for x in parts))
+        return stacked([_composed(shape, stride, s, d) for s, d in zip(rest, step, strict=True)])
     if isinstance(step, ScaledBasis):
         return _composed_through(shape, stride, rest, step)
     if step == 0:
@@ -229,45 +233,9 @@ def _divisible(step: Any, extent: Any) -> None:
 # --- parts and constructors -----------------------------------------------------------------------
 
 
-def slice_layout(coord: Any, layout: Layout) -> Layout:
-    """The modes opposite an underscore."""
-    return make_unchecked(slice_kept(coord, layout.shape), slice_kept(coord, layout.stride))
-
-
-def dice_layout(coord: Any, layout: Layout) -> Layout:
-    """The modes opposite a number."""
-    return make_unchecked(dice_kept(coord, layout.shape), dice_kept(coord, layout.stride))
-
-
-def slice_kept(coord: Any, t: Any) -> Any:
-    """The part opposite an underscore. Raises LayoutError for a misfit."""
-    return t if coord is None else slice_tuple(coord, t)
-
-
-def dice_kept(coord: Any, t: Any) -> Any:
-    """The part opposite a number. Raises LayoutError for a misfit."""
-    return t if is_scalar(coord) else dice_tuple(coord, t)
-
-
 def flatten_layout(layout: Layout) -> Layout:
     """The same leaves as one flat tuple."""
     return make_unchecked(flat(layout.shape), flat(layout.stride))
-
-
-def group_modes(layout: Layout, begin: int, end: int) -> Layout:
-    """Modes begin to end - 1 become one."""
-    return make_unchecked(_grouped(layout.shape, begin, end), _grouped(layout.stride, begin, end))
-
-
-def _grouped(t: Any, begin: int, end: int) -> tuple[Any, ...]:
-    t = wrapped(t)
-    return (*t[:begin], t[begin:end], *t[end:])
-
-
-def select(layout: Layout, wanted: Sequence[int]) -> Layout:
-    """The named modes in the named order."""
-    shape, stride = wrapped(layout.shape), wrapped(layout.stride)
-    return make_unchecked(tuple(shape[i] for i in wanted), tuple(stride[i] for i in wanted))
 
 
 def append_to_rank(t: Any, to_rank: int, x: Any) -> Any:
@@ -314,21 +282,11 @@ def make_identity_layout(shape: Any) -> Layout:
 
 def tiler_to_layout(tile: Tile) -> Layout:
     """The layout that maps a tiler's coordinates to coordinates of what it tiles."""
-    return _scaled_tile(tile, make_basis_like(_profile(tile)))
+    return _scaled_tile(tile, make_basis_like(repeat_like(tile, 0)))
 
 
 def _scaled_tile(tile: Tile, basis: Any) -> Layout:
     if isinstance(tile, Layout):
-        return make_unchecked(tile.shape, _scaled(tile.stride, basis))
+        return make_unchecked(tile.shape, transform_leaf(partial(multiplied, basis), tile.stride))
     assert tile is not None
     return joined(map(_scaled_tile, tile, basis))
-
-
-def _profile(tile: Tile) -> Any:
-    return tuple(map(_profile, tile)) if isinstance(tile, tuple) else 0
-
-
-def _scaled(stride: Any, basis: Any) -> Any:
-    if is_tuple(stride):
-        return tuple(_scaled(d, basis) for d in stride)
-    return multiplied(stride, basis)

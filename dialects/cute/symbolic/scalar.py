@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
@@ -99,6 +99,11 @@ OPERATIONS = (
     *("and", "xor", "shl", "shr", "eq", "ne", "lt", "gt"),
 )
 """The operations that `Dynamic.result` knows."""
+
+
+def is_scalar(t: Any) -> TypeGuard[Scalar]:
+    """A leaf that counts: no tuple, no basis, no underscore."""
+    return isinstance(t, int | Dynamic)
 
 
 def width_of(x: Scalar) -> int:

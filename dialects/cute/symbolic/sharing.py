@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
 
-from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 
 _MOST = 1 << 16
@@ -17,11 +16,10 @@ _MOST = 1 << 16
 def sharing(layout: Layout) -> Sequence[int] | None:
     """Of each element, in the order of coordinates, the first one that is sure to lie where it
     does; None where no two do, or there are more than any thread moves."""
-    leaves = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
     return _sharing(
         tuple(
             (extent, stride if isinstance(stride, int) else None)
-            for extent, stride in leaves
+            for extent, stride in layout.leaves
             if isinstance(extent, int) and extent != 1
         )
     )

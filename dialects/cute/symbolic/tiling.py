@@ -3,7 +3,7 @@
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import LayoutError, depth, is_tuple, rank
-from tilewright.dialects.cute.layout import Layout, make_unchecked
+from tilewright.dialects.cute.layout import Layout, make_unchecked, stacked
 from tilewright.dialects.cute.symbolic.complements import (
     complement,
     complement_in,
@@ -30,18 +30,6 @@ from tilewright.dialects.cute.symbolic.tuples import (
 )
 
 
-def _pair(first: Layout, second: Layout) -> Layout:
-    return make_unchecked((first.shape, second.shape), (first.stride, second.stride))
-
-
-def _divided(layout: Layout, tiler: Layout) -> Layout:
-    return composition(layout, _pair(tiler, complement_within(tiler, layout.shape)))
-
-
-def _multiplied(layout: Layout, tiler: Layout) -> Layout:
-    return _pair(layout, composition(complement(layout), tiler))
-
-
 def logical_divide(layout: Layout, tiler: Tile) -> Layout:
     """(tile, rest of the tiles), mode by mode for a tuple; further modes stay as they are.
 
@@ -50,7 +38,7 @@ def logical_divide(layout: Layout, tiler: Tile) -> Layout:
     if tiler is None:
         return layout
     if isinstance(tiler, Layout):
-        return _divided(layout, tiler)
+        return composition(layout, stacked([tiler, complement_within(tiler, layout.shape)]))
     return joined([*map(logical_divide, modes(layout), tiler), *_beyond(layout, tiler)])
 
 
@@ -74,7 +62,7 @@ def zipped_divide(layout: Layout, tiler: Tile) -> Layout:
 
 def zipped_product(layout: Layout, tiler: Layout) -> Layout:
     """The layout, and then its repetitions."""
-    return _multiplied(layout, tiler)
+    return stacked([layout, composition(complement(layout), tiler)])
 
 
 logical_product = zipped_product

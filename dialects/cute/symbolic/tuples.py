@@ -4,7 +4,7 @@ Structure needs no arithmetic and is `tilewright.dialects.cute`'s: congruent, ra
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeGuard
+from typing import Any
 
 from tilewright.dialects.cute.int_tuple import (
     LayoutError,
@@ -18,16 +18,7 @@ from tilewright.dialects.cute.int_tuple import (
 )
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
-
-
-def leaves(t: Any) -> Iterator[Any]:
-    """The leaves from left to right."""
-    return iter(flatten(t))
-
-
-def is_scalar(t: Any) -> TypeGuard[Scalar]:
-    """A leaf that counts: no tuple, no basis, no underscore."""
-    return isinstance(t, int | Dynamic)
+from tilewright.dialects.cute.symbolic.scalar import is_scalar as is_scalar
 
 
 def is_static(t: Any) -> bool:
@@ -73,11 +64,6 @@ def part(t: Any, path: tuple[int, ...]) -> Any:
     return t
 
 
-def repeated_like(t: Any, value: Any) -> Any:
-    """`value` at every leaf."""
-    return tuple(repeated_like(x, value) for x in t) if is_tuple(t) else value
-
-
 # --- products and sums ----------------------------------------------------------------------------
 
 
@@ -85,7 +71,7 @@ def multiplied(a: Any, b: Any) -> Any:
     """The product of two leaves, at most one of them a basis. Raises LayoutError for others."""
     if isinstance(a, ScaledBasis) and is_scalar(b):
         return ScaledBasis(scalar.mul(a.value, b), a.modes)
-    if isinstance(b, ScaledBasis):
+    if isinstance(b, ScaledBasis) and is_scalar(a):
         return multiplied(b, a)
     if is_scalar(a) and is_scalar(b):
         return scalar.mul(a, b)
@@ -95,7 +81,7 @@ def multiplied(a: Any, b: Any) -> Any:
 def product(t: Any) -> Scalar:
     """The product of the leaves. Raises LayoutError where one is no number."""
     result: Any = 1
-    for leaf in leaves(t):
+    for leaf in flatten(t):
         result = multiplied(result, leaf)
     return result
 
@@ -250,7 +236,7 @@ def compact_order(shape: Any, order: Any) -> Any:
     """
     if not (weakly_congruent(order, shape) and only_scalars(shape) and only_scalars(order)):
         raise LayoutError(f"expected an order of {to_text(shape)}, got {to_text(order)}")
-    highest = max((o for o in leaves(order) if isinstance(o, int)), default=-(1 << 63))
+    highest = max((o for o in flatten(order) if isinstance(o, int)), default=-(1 << 63))
 
     def known(o: Any) -> int:
         nonlocal highest

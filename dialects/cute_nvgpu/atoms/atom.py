@@ -219,9 +219,7 @@ class FragmentAtom(Atom[Row]):
         those that repeat each other. Raises AtomError as `tv_layout`."""
         tv, values = self.tv_layout(operand), self.values(operand)
         by_thread = composition(Layout((self.threads, values), (values, 1)), right_inverse(tv))
-        stored = composition(by_thread, Layout(self.extents(operand)))
-        assert isinstance(stored, Layout)
-        return stored
+        return composition(by_thread, Layout(self.extents(operand)))
 
     def registers(self, operand: Operand) -> tuple[str, int]:
         """The operand's PTX register type and how many of them a thread passes."""

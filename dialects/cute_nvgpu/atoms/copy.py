@@ -13,7 +13,7 @@ of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element +
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Literal, get_args
 
 from tilewright.dialects.cute import Layout, composition, make_layout, recast_layout
@@ -32,12 +32,13 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
     find_copy_shape,
     find_tmem_shape,
 )
-from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride, mode
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
+from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import RUN_BYTES, WARP
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts
-from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, CTA_GROUPS
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, why_illegal_group
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_COPY,
     TMEM_LOAD,
@@ -83,11 +84,7 @@ class CopyInstruction:
         if self.kind == "tmem_copy":
             find_copy_shape(self.shape)
             self._check_cells()
-            if self.cta_group not in CTA_GROUPS:
-                raise AtomError(
-                    f"expected cta_group 1 or 2, got {self.cta_group}; nearest legal: "
-                    f"{closest(self.cta_group, CTA_GROUPS)}"
-                )
+            _check(why_illegal_group(self.cta_group))
             return
         if self.kind in ("ldmatrix", "stmatrix"):
             self._check_matrices()
@@ -101,11 +98,8 @@ class CopyInstruction:
         elif self.cache is not None:
             raise AtomError(f"expected a cache with cp_async alone, got {self.cache}")
         legal = tuple(bits for bits in legal if bits % element_bits(self.element) == 0)
-        if self.bits not in legal:
-            raise AtomError(
-                f"expected {' or '.join(map(str, legal))} bits of {self.element}, got {self.bits}; "
-                f"nearest legal: {closest(self.bits, legal)}"
-            )
+        expected = f"{' or '.join(map(str, legal))} bits of {self.element}"
+        _check(why_not(self.bits, legal, expected))
 
     def _check_matrices(self) -> None:
         copy = self.matrices
@@ -212,6 +206,11 @@ class CopyInstruction:
         return f"{self.kind}, {self.element}, {self.bits}{cache}"
 
 
+def _check(why: str | None) -> None:
+    if why is not None:
+        raise AtomError(why)
+
+
 @cache
 def _traits(copy: CopyInstruction) -> CopyTraits:
     bits = element_bits(copy.element)
@@ -267,13 +266,5 @@ def _matrix_layouts(copy: MatrixCopy, bits: int) -> tuple[Layout, Layout]:
     registers = composition(by_run, copy.tv_layout)
     given = copy.runs
     repeated = Layout(((given, WARP // given), places), ((places, 0), 1))
-    assert isinstance(registers, Layout)
-    if copy.row.bits == bits:
-        return repeated, registers
-    return _recast(repeated, copy.row.bits, bits), _recast(registers, copy.row.bits, bits)
-
-
-def _recast(layout: Layout, old: int, new: int) -> Layout:
-    recast = recast_layout(new, old, layout)
-    assert isinstance(recast, Layout)
-    return recast
+    recast = partial(recast_layout, bits, copy.row.bits)
+    return recast(repeated), recast(registers)

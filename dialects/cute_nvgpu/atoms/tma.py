@@ -11,6 +11,7 @@ from typing import Literal
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.atoms import SMEM_ALIGN, TmaBox
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -121,7 +122,7 @@ def box_for(
     """The box of a tile in shared memory. Raises LayoutError where no instruction copies it."""
     last = contiguous_mode(tensor)
     count = tensor.rank()
-    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    plain = outer_of(memory)
     swizzle = 0
     if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
         swizzle = rows.CHUNK << memory.inner.bits if memory.inner.bits else 0
@@ -148,7 +149,7 @@ def box_for(
 def why_not_boxes(box: TmaBox, memory: Layout | ComposedLayout) -> str | None:
     """Why the boxes of a tile do not start where TMA lays them down in memory of that layout, its
     modes those of the box, or None where they do."""
-    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    plain = outer_of(memory)
     width = tensor_element(box.element).bytes
     for mode, extent in zip(plain, box.extents, strict=True):
         for first in range(0, mode.size(), extent):
@@ -174,7 +175,7 @@ def _dense_run(mode: Layout, stride: int) -> int:
 
 
 def _in_order(memory: Layout | ComposedLayout, box: TmaBox) -> Layout | ComposedLayout:
-    plain = memory.outer if isinstance(memory, ComposedLayout) else memory
+    plain = outer_of(memory)
     modes = [plain[mode] if mode < plain.rank() else Layout(1, 0) for mode in box.modes]
     ordered = Layout(tuple(x.shape for x in modes), tuple(x.stride for x in modes))
     if isinstance(memory, ComposedLayout):

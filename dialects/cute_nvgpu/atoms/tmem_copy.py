@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
-from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride, mode
+from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
+from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 
 _Shape = TypeVar("_Shape")
@@ -143,11 +144,9 @@ def find_access(
 ) -> TmemAccess:
     """The access of so many registers a thread. Raises AtomError where there is none."""
     legal = [number * shape.per_number for number in shape.numbers]
-    if registers not in legal:
-        raise AtomError(
-            f"expected {', '.join(map(str, legal))} registers with shape {shape.name}, "
-            f"got {registers}; nearest legal: {closest(registers, legal)}"
-        )
+    expected = f"{', '.join(map(str, legal))} registers with shape {shape.name}"
+    if (why := why_not(registers, legal, expected)) is not None:
+        raise AtomError(why)
     if shape.halves != (half is not None):
         got = "none" if half is None else str(half)
         want = "an offset of the second half" if shape.halves else "no offset of a second half"

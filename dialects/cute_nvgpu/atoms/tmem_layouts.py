@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, flatten, make_layout
 from tilewright.dialects.cute.tensor_memory import extents
+from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES, WINDOW
 
 PAIR_STRIDE = 1 << 32
@@ -176,11 +177,3 @@ def halved_scale_factors(columns: int, words: int = 1, group: int | None = None)
 
 
 HALVED_SCALE_COPIES = Layout(2, WINDOW * lane_stride(SCALE_BITS))
-
-
-def mode(*steps: tuple[int, int]) -> Layout:
-    """A mode of these (extent, stride), without those that do not move."""
-    moving = [step for step in steps if step[0] > 1] or [(1, 0)]
-    if len(moving) == 1:
-        return Layout(*moving[0])
-    return Layout(tuple(extent for extent, _ in moving), tuple(step for _, step in moving))

@@ -20,6 +20,7 @@ from tilewright.dialects.cute import (
 )
 from tilewright.dialects.cute.algebra import filter as filter_
 from tilewright.dialects.cute.atoms import MmaOperand, MmaTraits, Operand
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -104,9 +105,7 @@ def _held(atom: MmaAtom | WgmmaAtom, which: Operand, threads: Layout) -> Layout:
     """(thread, value) -> index, each value of a thread once: those that ids choose among are the
     same."""
     tv = atom.tv_layout(which)
-    by_thread, values = composition(tv[0], threads), filter_(tv[1])
-    assert isinstance(by_thread, Layout) and isinstance(values, Layout)
-    return make_layout(by_thread, values)
+    return make_layout(composition(tv[0], threads), filter_(tv[1]))
 
 
 @cache
@@ -156,9 +155,7 @@ def why_no_umma_operand(
     """Why `tcgen05.mma` has no operand of that layout, or None where it has."""
     if which == "C" or which in atom.tmem_operands:
         rows, columns = atom.cta_layout(which)
-        kept = composition(columns, Layout(atom.extents(which)[1], 1))
-        assert isinstance(kept, Layout)
-        wanted = make_layout(rows, kept)
+        wanted = make_layout(rows, composition(columns, Layout(atom.extents(which)[1], 1)))
         same = isinstance(layout, Layout) and equivalent(layout, wanted)
         return None if same else f"expected {wanted}, M = {atom.m}, got {layout}"
     return why_no_descriptor(layout, atom.element(which), atom.majors["AB".index(which)], TCGEN05)
@@ -176,8 +173,7 @@ def why_no_descriptor(
     """
     if isinstance(layout, ComposedLayout):
         layout = ComposedLayout(layout.inner, 0, layout.outer)
-    outer = layout.outer if isinstance(layout, ComposedLayout) else layout
-    if not all(isinstance(step, int) for step in flatten(outer.stride)):
+    if not all(isinstance(step, int) for step in flatten(outer_of(layout).stride)):
         return f"expected known strides, got {layout}"
     try:
         tile = solve(layout, element.bits, major, format)

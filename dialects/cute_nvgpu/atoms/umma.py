@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from tilewright.dialects.cute import Layout, flatten, make_layout
+from tilewright.dialects.cute import Layout, make_layout
 from tilewright.dialects.cute_nvgpu.atoms import tmem_layouts
 from tilewright.dialects.cute_nvgpu.atoms.atom import (
     Atom,
@@ -16,9 +16,10 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import (
     of_operand,
     operands_of,
 )
-from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic, spelled
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05, MajorMode
+from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
@@ -188,11 +189,7 @@ class UmmaAtom(Atom[UmmaRow]):
     def spelled(self, *, ashift: bool = False, collector: str | None = None) -> str:
         """The mnemonic with its modifiers. Raises AtomError where there is none such."""
         row = self.row
-        text = (
-            f"tcgen05.mma{'.ws' if row.ws else ''}{'.sp' if row.sparse else ''}"
-            f".cta_group::{self.cta_group}.kind::{row.kind}{row.spellings[0].words}"
-            f"{'.ashift' if ashift else ''}{f'.collector::{collector}' if collector else ''}"
-        )
+        text = spelled(row, row.spellings[0], self.cta_group, ashift, collector)
         return parse_mnemonic(text).text
 
     def descriptor(
@@ -246,9 +243,7 @@ def _accumulator(operand: str) -> str:
 
 def _without(layout: Layout, stride: int) -> Layout:
     """A mode without its steps of that stride."""
-    pairs = zip(flatten(layout.shape), flatten(layout.stride), strict=True)
-    kept = [(extent, step) for extent, step in pairs if step != stride]
-    return tmem_layouts.mode(*kept)  # type: ignore[arg-type]
+    return mode(*(leaf for leaf in layout.leaves if leaf[1] != stride))
 
 
 @cache

@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text, types_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, Tiles, UmmaTypes
 
@@ -69,10 +69,8 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
         if row.k == k:
             return row
     legal = sorted({row.k for row in scaled})
-    raise AtomError(
-        f"'{op}' expected K of {' or '.join(map(str, legal))} for {types_text(types)}, got {k}; "
-        f"nearest legal: {closest(k, legal)} (PTX ISA {_SHAPES})"
-    )
+    why = why_not(k, legal, f"K of {' or '.join(map(str, legal))} for {types_text(types)}")
+    raise AtomError(f"'{op}' {why} (PTX ISA {_SHAPES})")
 
 
 def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
@@ -129,11 +127,9 @@ def _check_majors(atom: UmmaAtom) -> None:
 def _check_tile(atom: UmmaAtom) -> None:
     """Raise AtomError for an M or N that the atom's operands do not go with."""
     groups = sorted({tile.cta_group for tile in atom.row.tiles})
-    if atom.cta_group not in groups:
-        raise AtomError(
-            f"'{atom.op}' expected cta_group {' or '.join(map(str, groups))}, got {atom.cta_group}"
-            f"; nearest legal: {closest(atom.cta_group, groups)}"
-        )
+    why = why_not(atom.cta_group, groups, f"cta_group {' or '.join(map(str, groups))}")
+    if why is not None:
+        raise AtomError(f"'{atom.op}' {why}")
     tiles = [tile for tile in atom.row.tiles if tile.cta_group == atom.cta_group]
     fitting = [(tile, _ns(atom, tile)) for tile in tiles]
     fitting = [(tile, ns) for tile, ns in fitting if ns]

@@ -52,13 +52,18 @@ class UmmaMnemonic:
     @property
     def text(self) -> str:
         """The mnemonic."""
-        row = self.rows[0]
-        ashift = ".ashift" if self.ashift else ""
-        collector = f".collector::{self.collector}" if self.collector else ""
-        return (
-            f"tcgen05.mma{'.ws' if row.ws else ''}{'.sp' if row.sparse else ''}"
-            f".cta_group::{self.cta_group}.kind::{row.kind}{self.spelling.words}{ashift}{collector}"
-        )
+        return spelled(self.rows[0], self.spelling, self.cta_group, self.ashift, self.collector)
+
+
+def spelled(
+    row: UmmaRow, spelling: Spelling, cta_group: int, ashift: bool, collector: str | None
+) -> str:
+    """The mnemonic with its modifiers, legal or not."""
+    return (
+        f"tcgen05.mma{'.ws' if row.ws else ''}{'.sp' if row.sparse else ''}"
+        f".cta_group::{cta_group}.kind::{row.kind}{spelling.words}"
+        f"{'.ashift' if ashift else ''}{f'.collector::{collector}' if collector else ''}"
+    )
 
 
 @cache

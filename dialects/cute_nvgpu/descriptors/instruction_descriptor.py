@@ -13,7 +13,7 @@ never looks inside. PTX ISA 9.7.16.4.2.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
@@ -183,15 +183,14 @@ class InstructionDescriptor:
     long_k: bool = False
 
     def __post_init__(self) -> None:
-        fields = FIELDS[self.kind]
-        for field in fields:
+        coded = {field.name: field for field in FIELDS[self.kind]}
+        for field in coded.values():
             field.put(getattr(self, field.name))
-        known = {"kind", *(field.name for field in fields)}
-        for name, default in _DEFAULTS.items():
-            value = getattr(self, name)
-            if name not in known and value != default:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("kind", *coded) and value != field.default:
                 raise DescriptorError(
-                    f"kind::{self.kind} expected no {name} but {default}, got {value} "
+                    f"kind::{self.kind} expected no {field.name} but {field.default}, got {value} "
                     f"(PTX ISA {SECTION})"
                 )
 
@@ -201,29 +200,15 @@ class InstructionDescriptor:
 
     def _repr_html_(self) -> str:
         """The descriptor in a notebook: its fields."""
-        fields = ((field.bits, getattr(self, field.name)) for field in FIELDS[self.kind])
+        values = ((field.bits, getattr(self, field.name)) for field in FIELDS[self.kind])
         return html(
-            f"tcgen05.mma kind::{self.kind} instruction descriptor", self.encode(), 32, fields
+            f"tcgen05.mma kind::{self.kind} instruction descriptor", self.encode(), 32, values
         )
 
     @staticmethod
     def decode(word: int, kind: UmmaKind) -> InstructionDescriptor:
         """The descriptor that a word holds for a kind. Raises DescriptorError for bits that no
         field of the kind has, and for values that mean nothing."""
-        fields = FIELDS[kind]
-        check_word(word, 32, (field.bits for field in fields))
-        values = {field.name: field.get(word) for field in fields}
+        check_word(word, 32, (field.bits for field in FIELDS[kind]))
+        values = {field.name: field.get(word) for field in FIELDS[kind]}
         return InstructionDescriptor(kind=kind, **values)
-
-
-_DEFAULTS: Mapping[str, Any] = {
-    "d_type": "f32",
-    "selector": 0,
-    "saturate": False,
-    "max_shift": 0,
-    "scale_type": None,
-    "sfa_id": 0,
-    "sfb_id": 0,
-    "long_k": False,
-}
-"""The fields that only some kinds have."""

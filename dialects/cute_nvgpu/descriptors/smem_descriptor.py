@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     check_word,
     html,
 )
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,8 +106,7 @@ class DescriptorFormat:
                 f"expected swizzle atoms of {', '.join(map(str, atoms))} bytes, got {atom}"
             )
         raise DescriptorError(
-            f"expected a swizzle of {', '.join(map(str, widths))} bytes, "
-            f"got {width}; nearest legal: {closest(width, widths)}"
+            why_not(width, widths, f"a swizzle of {', '.join(map(str, widths))} bytes")
         )
 
     def swizzle_atom(self, major: MajorMode, bits: int) -> int:
@@ -121,10 +120,8 @@ class DescriptorFormat:
             if mode.code == code:
                 return mode
         legal = sorted(mode.code for mode in self.swizzles)
-        raise DescriptorError(
-            f"expected a swizzling mode of {', '.join(map(str, legal))}, got {code}; "
-            f"nearest legal: {closest(code, legal)} (PTX ISA {self.section})"
-        )
+        why = why_not(code, legal, f"a swizzling mode of {', '.join(map(str, legal))}")
+        raise DescriptorError(f"{why} (PTX ISA {self.section})")
 
 
 _COMMON = (

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
 
 
 class TensorMapError(ValueError):
@@ -38,12 +39,9 @@ class TensorBox:
                     f"expected extents of 1 to {rows.MAX_BOX}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
-        if self.swizzle not in rows.SWIZZLES:
-            nearest = closest(self.swizzle, rows.SWIZZLES)
-            raise TensorMapError(
-                f"expected a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes, "
-                f"got {self.swizzle}; nearest legal: {nearest}"
-            )
+        expected = f"a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes"
+        if (why := why_not(self.swizzle, rows.SWIZZLES, expected)) is not None:
+            raise TensorMapError(why)
         self._check_row()
 
     def _check_row(self) -> None:
@@ -84,13 +82,11 @@ class TensorBox:
     def check_layout(self, layout: Layout | ComposedLayout) -> None:
         """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
         the box in its last dimensions as the hardware writes it; a line of memory holds any."""
-        plain, swizzle = layout, Swizzle(0, self.pattern.base, 3)
+        plain, swizzle = outer_of(layout), Swizzle(0, self.pattern.base, 3)
         if isinstance(layout, ComposedLayout):
-            plain = layout.outer
             if not isinstance(layout.inner, Swizzle) or layout.offset != 0:
                 raise TensorMapError(f"expected a swizzle before the layout, got {layout}")
             swizzle = layout.inner if layout.inner.bits else swizzle
-        assert isinstance(plain, Layout)
         if swizzle != self.pattern and not self.swizzle:
             raise TensorMapError(
                 f"expected memory without a swizzle, as the box {self} has none, got {layout}; "

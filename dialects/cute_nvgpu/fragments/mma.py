@@ -13,10 +13,9 @@ stored as the dense A of half its K. `m8n8k4` on f16 has a pattern of its own, b
 The four warps of a warpgroup hold 16 rows each, one below the other (PTX ISA 9.7.15.5.1.1).
 """
 
-from collections.abc import Iterable
 from functools import cache
 
-from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute import Layout, make_layout
 
 _GROUPS = 8
 _GROUP_SIZE = 4
@@ -85,17 +84,15 @@ def scale_b(columns: int, vector: int) -> Layout:
 
 def tv_layout(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> Layout:
     """The layout of (extent, stride) modes, those of extent 1 left out."""
-    both = [[mode for mode in modes if mode[0] > 1] or [(1, 0)] for modes in (threads, values)]
-    return Layout(
-        tuple(_mode(extent for extent, _ in modes) for modes in both),
-        tuple(_mode(step for _, step in modes) for modes in both),
-    )
+    return make_layout(mode(*threads), mode(*values))
 
 
-def _mode(items: Iterable[int]) -> int | tuple[int, ...]:
-    """A mode of CuTe's: one number by itself, several as a tuple."""
-    first, *others = items
-    return (first, *others) if others else first
+def mode(*steps: tuple[int, int]) -> Layout:
+    """A mode of these (extent, stride), without those that do not move."""
+    moving = [step for step in steps if step[0] > 1] or [(1, 0)]
+    if len(moving) == 1:
+        return Layout(*moving[0])
+    return Layout(tuple(extent for extent, _ in moving), tuple(step for _, step in moving))
 
 
 # m8n8k4 on f16. PTX ISA 9.7.14.5.1.

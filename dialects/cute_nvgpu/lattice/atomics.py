@@ -5,7 +5,7 @@ side by side, too. They may order what a thread did before and does after them. 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar, Vector
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -42,13 +42,6 @@ SUMS: dict[tuple[str, int], str] = {
 """The form that adds so many floats of a type side by side: `add.noftz.v4.f16x2` of 8 f16."""
 
 
-def registers_of(form: str) -> tuple[str, int]:
-    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
-    *words, type_ = form.split(".")
-    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
-    return "b32" if type_.endswith("x2") else REGISTER_OF[type_], count
-
-
 def operand_count(form: str) -> int:
     """The values that a form takes beside the address: two where it compares."""
     return 2 if form.startswith("cas") else 1
@@ -71,8 +64,7 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
             and (operation != "exch" or name == "atom")
             and later(own, needs_of(semantics)) == requirement
         ),
-        requirement.target,
-        requirement.version,
+        requirement,
         "9.7.13.5" if name == "atom" else "9.7.13.6",
         (*((result,) if name == "atom" else ()), Address("a"), *values),
     )
@@ -92,8 +84,7 @@ def _sum(form: str, requirement: Requirement) -> InstructionRow:
             for space in (SPACES if count == 1 else ("global",))
             if later(least, needs_of(semantics)) == requirement
         ),
-        requirement.target,
-        requirement.version,
+        requirement,
         "9.7.13.6",
         (Address("a"), value),
     )

@@ -9,31 +9,31 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
-_CLUSTERS = (target("sm_90"), (7, 8))
+_CLUSTERS = needs("sm_90", (7, 8))
 
 CLUSTER_RANK = InstructionRow(
-    "cluster.rank", "the rank of the CTA in its cluster", ("mov.u32",), *_CLUSTERS,
+    "cluster.rank", "the rank of the CTA in its cluster", ("mov.u32",), _CLUSTERS,
     "%cluster_ctarank", (Result("d"), Register("%cluster_ctarank")),
 )  # fmt: skip
 CLUSTER_ARRIVE = InstructionRow(
     "cluster.arrive", "arrive at the barrier of the cluster without waiting",
-    ("barrier.cluster.arrive.aligned",), *_CLUSTERS, "barrier.cluster", threads="all of the warp",
+    ("barrier.cluster.arrive.aligned",), _CLUSTERS, "barrier.cluster", threads="all of the warp",
 )  # fmt: skip
 CLUSTER_WAIT = InstructionRow(
     "cluster.wait", "wait until all threads of the cluster have arrived at its barrier",
-    ("barrier.cluster.wait.aligned",), *_CLUSTERS, "barrier.cluster", threads="all of the warp",
+    ("barrier.cluster.wait.aligned",), _CLUSTERS, "barrier.cluster", threads="all of the warp",
 )  # fmt: skip
 MAPA = InstructionRow(
     "cluster.map", "the address of the same place in the shared memory of another CTA",
-    ("mapa.shared::cluster.u32",), *_CLUSTERS, "mapa",
+    ("mapa.shared::cluster.u32",), _CLUSTERS, "mapa",
     (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
 )  # fmt: skip
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
     "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
     ("mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64"),
-    target("sm_90"), (8, 0), "mbarrier.arrive",
+    needs("sm_90", (8, 0)), "mbarrier.arrive",
     (
         Result("state", "b64", ("_",)),
         Address("addr"),

@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
-    Minimum,
+    NeedingRow,
     Requirement,
     Target,
     needs,
@@ -79,7 +79,7 @@ def needs_of(semantics: str) -> Requirement:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryAccessRow:
+class MemoryAccessRow(NeedingRow):
     """`ld{.SEMANTICS}.SPACE{.vN}.TYPE` or `st`."""
 
     name: str
@@ -87,8 +87,7 @@ class MemoryAccessRow:
     section: str
     spaces: Mapping[str, str]
     semantics: tuple[str, ...] = (WEAK,)
-    target: Minimum = BASELINE.target
-    ptx_version: tuple[int, int] = BASELINE.version
+    needs: Requirement = BASELINE
 
     @property
     def loads(self) -> bool:
@@ -129,7 +128,7 @@ def vector_lengths(type_: str) -> tuple[int, ...]:
 
 PREFETCH = InstructionRow(
     "address.prefetch", "bring a line of global memory to the L2", ("prefetch.global.L2",),
-    BASELINE.target, BASELINE.version, "9.7.9.15", (Address("a"),),
+    BASELINE, "9.7.9.15", (Address("a"),),
 )  # fmt: skip
 
 _IN_CLUSTERS = SCOPES["cluster"]
@@ -137,15 +136,16 @@ _IN_CLUSTERS = SCOPES["cluster"]
 
 def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]:
     """Rows by what they need: those of memory of every target first."""
-    needs = _IN_CLUSTERS.target, _IN_CLUSTERS.version
     wide = tuple(order for order in SEMANTICS[name] if needs_of(order) is _IN_CLUSTERS)
     plain = tuple(order for order in SEMANTICS[name] if order not in wide)
     return (
         MemoryAccessRow(name, f"{does} memory", section, SPACES, plain),
-        MemoryAccessRow(name, f"{does} memory, ordered in clusters", section, SPACES, wide, *needs),
+        MemoryAccessRow(
+            name, f"{does} memory, ordered in clusters", section, SPACES, wide, _IN_CLUSTERS
+        ),
         MemoryAccessRow(
             name, f"{does} the shared memory of a CTA of the cluster", section,
-            {CLUSTER_SPACE: "b32"}, (WEAK,), *needs,
+            {CLUSTER_SPACE: "b32"}, (WEAK,), _IN_CLUSTERS,
         ),
     )  # fmt: skip
 
@@ -174,8 +174,7 @@ def _mov(type_: str) -> InstructionRow:
         "ptx.mov",
         "move a register, a constant or the address of a variable",
         (f"mov.{type_}",),
-        BASELINE.target,
-        BASELINE.version,
+        BASELINE,
         "9.7.9.1",
         (
             Result("d", register),
@@ -192,26 +191,23 @@ SPECIAL_REGISTERS: dict[str, Target] = {"%cluster_ctarank": target("sm_90")}
 """Special registers that not every target has. PTX ISA 10."""
 
 BRANCH = InstructionRow(
-    "ptx.bra", "go on at a label", ("bra.uni", "bra"), BASELINE.target, BASELINE.version,
+    "ptx.bra", "go on at a label", ("bra.uni", "bra"), BASELINE,
     "9.7.12.3", (Label("tgt"),),
 )  # fmt: skip
-RETURN = InstructionRow(
-    "ptx.ret", "leave the kernel", ("ret",), BASELINE.target, BASELINE.version, "9.7.12.6"
-)
+RETURN = InstructionRow("ptx.ret", "leave the kernel", ("ret",), BASELINE, "9.7.12.6")
 TRAP = InstructionRow(
-    "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE.target, BASELINE.version,
+    "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE,
     "9.7.19.5",
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
 
 
 @dataclass(frozen=True, slots=True)
-class AsyncCopyRow:
+class AsyncCopyRow(NeedingRow):
     """`cp.async.CACHE.shared.global [dst], [src], cp-size{, src-size}`: legal sizes in bytes."""
 
     sizes: dict[str, tuple[int, ...]]
-    target: Target
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
 
     def mnemonic(self, cache: str) -> str:
@@ -224,13 +220,13 @@ class AsyncCopyRow:
         return Address("dst"), Address("src"), Constant("cp-size", sizes), fill
 
 
-CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, target("sm_80"), (7, 0), "9.7.9.25.3.1")
+CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, needs("sm_80", (7, 0)), "9.7.9.25.3.1")
 CP_ASYNC_COMMIT_GROUP = InstructionRow(
     "cp.async.commit_group", "make the thread's cp.async that are in no group yet the latest group",
-    ("cp.async.commit_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.2",
+    ("cp.async.commit_group",), CP_ASYNC.needs, "9.7.9.25.3.2",
 )  # fmt: skip
 CP_ASYNC_WAIT_GROUP = InstructionRow(
     "cp.async.wait_group", "wait until at most the latest N groups are not complete",
-    ("cp.async.wait_group",), CP_ASYNC.target, CP_ASYNC.ptx_version, "9.7.9.25.3.3",
+    ("cp.async.wait_group",), CP_ASYNC.needs, "9.7.9.25.3.3",
     (Constant("N"),),
 )  # fmt: skip

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, Version
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionRow:
+class InstructionRow(NeedingRow):
     """An instruction.
 
     `op` is its op in IR, `does` what it does in words, `mnemonics` all its forms, that of the op
@@ -18,8 +18,7 @@ class InstructionRow:
     op: str
     does: str
     mnemonics: tuple[str, ...]
-    target: Minimum
-    ptx_version: Version
+    needs: Requirement
     section: str
     operands: tuple[OperandForm, ...] = ()
     alternatives: tuple[tuple[OperandForm, ...], ...] = ()

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Register
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 WARP = 32
 WANTS_ALL_ADDRESSES = 75
@@ -71,7 +71,7 @@ Shape = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixCopyRow:
+class MatrixCopyRow(NeedingRow):
     """`ldmatrix` or `stmatrix` of 1, 2 or 4 matrices of one shape (M, N) and element type.
 
     `type` is what the mnemonic ends with, `trans` whether `.trans` may be written (both), must be
@@ -83,8 +83,7 @@ class MatrixCopyRow:
     type: str
     numbers: tuple[int, ...]
     trans: tuple[bool, ...]
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
     source: SourceFormat | None = None
 
@@ -147,7 +146,6 @@ class MatrixCopyRow:
         m, n = self.shape
         fragment = blocks(m, n, self.neighbours)
         matrix = composition(Layout((m, n), (n, 1)), fragment) if trans else fragment
-        assert isinstance(matrix, Layout)
         if number == 1:
             return matrix
         return make_layout(matrix[0], append(matrix[1], Layout(number, m * n)))
@@ -160,8 +158,7 @@ class MatrixCopyRow:
 
 
 _EITHER, _ALWAYS, _NEVER = (False, True), (True,), (False,)
-_BLACKWELL = any_of("sm_100f", "sm_110f", "sm_120f")
-_V86 = (8, 6)
+_BLACKWELL = needs(any_of("sm_100f", "sm_110f", "sm_120f"), (8, 6))
 _LOAD, _STORE = "9.7.14.5.15", "9.7.14.5.16"
 
 
@@ -169,27 +166,25 @@ def _unpacking(source: SourceFormat) -> tuple[MatrixCopyRow, ...]:
     """The rows of `ldmatrix` that unpack a format."""
     type_ = f"b8x16.{source.name}"
     return (
-        MatrixCopyRow("ldmatrix", (8, 16), type_, (1, 2, 4), _NEVER, _BLACKWELL, _V86, _LOAD,
-                      source),
-        MatrixCopyRow("ldmatrix", (16, 16), type_, (1, 2), _ALWAYS, _BLACKWELL, _V86, _LOAD,
-                      source),
-    )  # fmt: skip
+        MatrixCopyRow("ldmatrix", (8, 16), type_, (1, 2, 4), _NEVER, _BLACKWELL, _LOAD, source),
+        MatrixCopyRow("ldmatrix", (16, 16), type_, (1, 2), _ALWAYS, _BLACKWELL, _LOAD, source),
+    )
 
 
 LDMATRIX: tuple[MatrixCopyRow, ...] = (
-    MatrixCopyRow("ldmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, target("sm_75"), (6, 5), _LOAD),
-    MatrixCopyRow("ldmatrix", (16, 16), "b8", (1, 2), _ALWAYS, _BLACKWELL, _V86, _LOAD),
+    MatrixCopyRow("ldmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_75", (6, 5)), _LOAD),
+    MatrixCopyRow("ldmatrix", (16, 16), "b8", (1, 2), _ALWAYS, _BLACKWELL, _LOAD),
     *(row for source in SOURCE_FORMATS.values() for row in _unpacking(source)),
 )
 
 STMATRIX: tuple[MatrixCopyRow, ...] = (
-    MatrixCopyRow("stmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, target("sm_90"), (7, 8), _STORE),
-    MatrixCopyRow("stmatrix", (16, 8), "b8", (1, 2, 4), _ALWAYS, _BLACKWELL, _V86, _STORE),
+    MatrixCopyRow("stmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_90", (7, 8)), _STORE),
+    MatrixCopyRow("stmatrix", (16, 8), "b8", (1, 2, 4), _ALWAYS, _BLACKWELL, _STORE),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixMoveRow:
+class MatrixMoveRow(NeedingRow):
     """`movmatrix`: a matrix in registers, transposed across the warp.
 
     A thread holds of the result what it held of the source, rows and columns exchanged.
@@ -197,8 +192,7 @@ class MatrixMoveRow:
 
     shape: Shape
     type: str
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
 
     def __post_init__(self) -> None:
@@ -237,13 +231,11 @@ class MatrixMoveRow:
     def result_layout(self) -> Layout:
         """`(T32, V) -> row + M*column` of the source, for what a thread holds of the result."""
         m, n = self.shape
-        turned = composition(Layout((n, m), (m, 1)), blocks(n, m, m // 4))
-        assert isinstance(turned, Layout)
-        return turned
+        return composition(Layout((n, m), (m, 1)), blocks(n, m, m // 4))
 
     @property
     def mnemonic(self) -> str:
         return "movmatrix.sync.aligned.m{}n{}.trans.".format(*self.shape) + self.type
 
 
-MOVMATRIX = MatrixMoveRow((8, 8), "b16", target("sm_75"), (7, 8), "9.7.14.5.17")
+MOVMATRIX = MatrixMoveRow((8, 8), "b16", needs("sm_75", (7, 8)), "9.7.14.5.17")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     OperandForm,
     Result,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, any_of, needs, target
 
 MAX_ARRIVALS = (1 << 20) - 1
 """The most arrivals that a phase may wait for; transaction bytes have the same bound."""
@@ -25,60 +25,59 @@ def _row(
     op: str,
     does: str,
     mnemonic: str,
-    minimum: str,
-    version: tuple[int, int],
+    needed: Requirement,
     *operands: OperandForm,
     threads: str = "",
 ) -> InstructionRow:
     section = mnemonic if not op.startswith("mbarrier.") else op.removesuffix(".parity")
-    return InstructionRow(
-        op, does, (mnemonic,), target(minimum), version, section, operands, threads=threads
-    )
+    return InstructionRow(op, does, (mnemonic,), needed, section, operands, threads=threads)
 
 
-# The lowest target and version are ptxas's.
+# The lowest targets and versions are ptxas's.
+_AMPERE, _HOPPER = needs("sm_80", (7, 0)), needs("sm_90", (8, 0))
+
 MBARRIER_INIT = _row(
     "mbarrier.init",
     "make an mbarrier whose phases each wait for so many arrivals",
-    "mbarrier.init.shared.b64", "sm_80", (7, 0),
+    "mbarrier.init.shared.b64", _AMPERE,
     _BARRIER, Choice("count", range(1, MAX_ARRIVALS + 1)),
 )  # fmt: skip
 MBARRIER_INVAL = _row(
     "mbarrier.inval",
     "free the memory of an mbarrier for other uses",
-    "mbarrier.inval.shared.b64", "sm_80", (7, 0), _BARRIER,
+    "mbarrier.inval.shared.b64", _AMPERE, _BARRIER,
 )  # fmt: skip
 _ARRIVES = "arrive at an mbarrier"
 _ARRIVE = "mbarrier.arrive.shared.b64"
 MBARRIER_ARRIVE_COUNT = _row(
-    "mbarrier.arrive", f"{_ARRIVES} so many times", _ARRIVE, "sm_90", (7, 8),
+    "mbarrier.arrive", f"{_ARRIVES} so many times", _ARRIVE, needs("sm_90", (7, 8)),
     _STATE, _BARRIER, Choice("count", _COUNTS, optional=True, target=target("sm_90")),
 )  # fmt: skip
 MBARRIER_ARRIVE = _row(
     "mbarrier.arrive", f"{_ARRIVES}, once or (sm_90 or later) count times", _ARRIVE,
-    "sm_80", (7, 1), *MBARRIER_ARRIVE_COUNT.operands,
+    needs("sm_80", (7, 1)), *MBARRIER_ARRIVE_COUNT.operands,
 )  # fmt: skip
 MBARRIER_ARRIVE_EXPECT_TX = _row(
     "mbarrier.arrive.expect_tx", f"{_ARRIVES} whose phase waits for so many bytes more",
-    "mbarrier.arrive.expect_tx.shared.b64", "sm_90", (8, 0),
+    "mbarrier.arrive.expect_tx.shared.b64", _HOPPER,
     _STATE, _BARRIER, Choice("txCount"),
 )  # fmt: skip
 MBARRIER_TRY_WAIT = _row(
     "mbarrier.try_wait.parity",
     "say whether the phase of that parity is complete, after waiting for a while",
-    "mbarrier.try_wait.parity.shared.b64", "sm_90", (7, 8),
+    "mbarrier.try_wait.parity.shared.b64", needs("sm_90", (7, 8)),
     Result("waitComplete", "pred"), _BARRIER, Choice("phaseParity", (0, 1), type_="u32"),
     Choice("suspendTimeHint", optional=True),
 )  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",
     "order the thread's mbarrier.init before what the cluster's threads do with the mbarrier",
-    "fence.mbarrier_init.release.cluster", "sm_90", (8, 0),
+    "fence.mbarrier_init.release.cluster", _HOPPER,
 )  # fmt: skip
 ELECT_SYNC = _row(
     "elect.sync",
     "choose one thread of the warp: its lane, and whether it is this one",
-    "elect.sync", "sm_90", (8, 0),
+    "elect.sync", _HOPPER,
     Result("p", "b32", ("_|r", "r|r")), Choice("membermask", type_="x32"),
     threads="those of the membermask",
 )  # fmt: skip
@@ -98,12 +97,10 @@ class SetmaxnregRow(InstructionRow):
 
     def why_illegal(self, registers: int) -> str | None:
         """The fault of a count of registers, or None."""
-        legal = range(self.lowest, self.highest + 1, self.unit)
-        if registers in legal:
-            return None
-        return (
-            f"expected a multiple of {self.unit} from {self.lowest} to {self.highest} registers, "
-            f"got {registers}; nearest legal: {closest(registers, legal)}"
+        return why_not(
+            registers,
+            range(self.lowest, self.highest + 1, self.unit),
+            f"a multiple of {self.unit} from {self.lowest} to {self.highest} registers",
         )
 
 
@@ -111,8 +108,7 @@ SETMAXNREG = SetmaxnregRow(
     op="setmaxnreg",
     does="ask for registers, or give them back: so many may each thread of the warpgroup have",
     mnemonics=("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32"),
-    target=any_of("sm_90a", "sm_100f", "sm_110f", "sm_120f"),
-    ptx_version=(8, 0),
+    needs=needs(any_of("sm_90a", "sm_100f", "sm_110f", "sm_120f"), (8, 0)),
     section="setmaxnreg",
     operands=(Constant("imm-reg-count", range(24, 257, 8)),),
     threads="all of the warpgroup",
@@ -125,8 +121,4 @@ SETMAXNREG = SetmaxnregRow(
 
 def why_illegal_count(what: str, lowest: int, count: int) -> str | None:
     """The fault of a count of arrivals or of bytes, or None."""
-    legal = range(lowest, MAX_ARRIVALS + 1)
-    if count in legal:
-        return None
-    nearest = closest(count, legal)
-    return f"expected {lowest} to {MAX_ARRIVALS} {what}, got {count}; nearest legal: {nearest}"
+    return why_not(count, range(lowest, MAX_ARRIVALS + 1), f"{lowest} to {MAX_ARRIVALS} {what}")

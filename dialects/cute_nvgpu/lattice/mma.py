@@ -11,7 +11,20 @@ Shapes, types, targets and versions: PTX ISA 9.7.14.1, 9.7.14.5.14 and 9.7.14.6.
 block allows c and d of different types, ptxas takes only equal ones beyond m8n8k4.
 """
 
-from tilewright.dialects.cute_nvgpu.lattice.row import Majors, MmaRow, Shape, Sparsity, row
+from dataclasses import replace
+from functools import partial
+
+from tilewright.dialects.cute_nvgpu.lattice.row import Majors, MmaRow
+from tilewright.dialects.cute_nvgpu.lattice.targets import needs
+
+_VOLTA = needs("sm_70", (6, 4))
+_TURING = needs("sm_75", (6, 5))
+_TURING_XOR = needs("sm_75", (7, 0))
+_AMPERE = needs("sm_80", (7, 0))
+_AMPERE_AND = needs("sm_80", (7, 1))
+_HOPPER = needs("sm_90", (7, 8))
+_ADA = needs("sm_89", (8, 4))
+_ADA_F16 = needs("sm_89", (8, 7))
 
 _F16 = (("f16", "f16"),)
 _BF16 = (("bf16", "bf16"),)
@@ -30,93 +43,68 @@ _ALL_MAJORS: tuple[Majors, ...] = (("row", "row"), ("row", "col"), ("col", "row"
 _F16_OR_F32 = (("f16", "f16"), ("f16", "f32"), ("f32", "f32"))
 
 SM70_MMA: tuple[MmaRow, ...] = (
-    row(
-        "sm70.mma", (8, 8, 4), _F16, _F16_OR_F32, "sm_70", (6, 4), "9.7.14.5.1", majors=_ALL_MAJORS
-    ),
+    MmaRow("sm70.mma", (8, 8, 4), _F16, _F16_OR_F32, _VOLTA, "9.7.14.5.1", majors=_ALL_MAJORS),
 )
 
 _ROUNDING = ("rn", "rz", "rm", "rp")
 
 SM80_MMA: tuple[MmaRow, ...] = (
-    row("sm80.mma", (16, 8, 8), _F16, _F16_F32, "sm_75", (6, 5), "9.7.14.5.7"),
-    row("sm80.mma", (16, 8, 16), _F16, _F16_F32, "sm_80", (7, 0), "9.7.14.5.8"),
-    row("sm80.mma", (16, 8, 8), _BF16, _F32, "sm_80", (7, 0), "9.7.14.5.7"),
-    row("sm80.mma", (16, 8, 16), _BF16, _F32, "sm_80", (7, 0), "9.7.14.5.8"),
-    row("sm80.mma", (16, 8, 4), _TF32, _F32, "sm_80", (7, 0), "9.7.14.5.6"),
-    row("sm80.mma", (16, 8, 8), _TF32, _F32, "sm_80", (7, 0), "9.7.14.5.7"),
-    row("sm80.mma", (8, 8, 4), _F64, _F64, "sm_80", (7, 0), "9.7.14.5.2", rounding=_ROUNDING),
-    row("sm80.mma", (16, 8, 4), _F64, _F64, "sm_90", (7, 8), "9.7.14.5.6", rounding=_ROUNDING),
-    row("sm80.mma", (16, 8, 8), _F64, _F64, "sm_90", (7, 8), "9.7.14.5.7", rounding=_ROUNDING),
-    row("sm80.mma", (16, 8, 16), _F64, _F64, "sm_90", (7, 8), "9.7.14.5.8", rounding=_ROUNDING),
-    row("sm80.mma", (8, 8, 16), _S8_U8, _S32, "sm_75", (6, 5), "9.7.14.5.3", satfinite=True),
-    row("sm80.mma", (16, 8, 16), _S8_U8, _S32, "sm_80", (7, 0), "9.7.14.5.9", satfinite=True),
-    row("sm80.mma", (16, 8, 32), _S8_U8, _S32, "sm_80", (7, 0), "9.7.14.5.10", satfinite=True),
-    row("sm80.mma", (8, 8, 32), _S4_U4, _S32, "sm_75", (6, 5), "9.7.14.5.4", satfinite=True),
-    row("sm80.mma", (16, 8, 32), _S4_U4, _S32, "sm_80", (7, 0), "9.7.14.5.10", satfinite=True),
-    row("sm80.mma", (16, 8, 64), _S4_U4, _S32, "sm_80", (7, 0), "9.7.14.5.11", satfinite=True),
-    row("sm80.mma", (8, 8, 128), _B1, _S32, "sm_75", (7, 0), "9.7.14.5.5", bit_op="xor"),
-    row("sm80.mma", (16, 8, 128), _B1, _S32, "sm_80", (7, 0), "9.7.14.5.12", bit_op="xor"),
-    row("sm80.mma", (16, 8, 256), _B1, _S32, "sm_80", (7, 0), "9.7.14.5.13", bit_op="xor"),
-    row("sm80.mma", (8, 8, 128), _B1, _S32, "sm_80", (7, 1), "9.7.14.5.5", bit_op="and"),
-    row("sm80.mma", (16, 8, 128), _B1, _S32, "sm_80", (7, 1), "9.7.14.5.12", bit_op="and"),
-    row("sm80.mma", (16, 8, 256), _B1, _S32, "sm_80", (7, 1), "9.7.14.5.13", bit_op="and"),
+    MmaRow("sm80.mma", (16, 8, 8), _F16, _F16_F32, _TURING, "9.7.14.5.7"),
+    MmaRow("sm80.mma", (16, 8, 16), _F16, _F16_F32, _AMPERE, "9.7.14.5.8"),
+    MmaRow("sm80.mma", (16, 8, 8), _BF16, _F32, _AMPERE, "9.7.14.5.7"),
+    MmaRow("sm80.mma", (16, 8, 16), _BF16, _F32, _AMPERE, "9.7.14.5.8"),
+    MmaRow("sm80.mma", (16, 8, 4), _TF32, _F32, _AMPERE, "9.7.14.5.6"),
+    MmaRow("sm80.mma", (16, 8, 8), _TF32, _F32, _AMPERE, "9.7.14.5.7"),
+    MmaRow("sm80.mma", (8, 8, 4), _F64, _F64, _AMPERE, "9.7.14.5.2", rounding=_ROUNDING),
+    MmaRow("sm80.mma", (16, 8, 4), _F64, _F64, _HOPPER, "9.7.14.5.6", rounding=_ROUNDING),
+    MmaRow("sm80.mma", (16, 8, 8), _F64, _F64, _HOPPER, "9.7.14.5.7", rounding=_ROUNDING),
+    MmaRow("sm80.mma", (16, 8, 16), _F64, _F64, _HOPPER, "9.7.14.5.8", rounding=_ROUNDING),
+    MmaRow("sm80.mma", (8, 8, 16), _S8_U8, _S32, _TURING, "9.7.14.5.3", satfinite=True),
+    MmaRow("sm80.mma", (16, 8, 16), _S8_U8, _S32, _AMPERE, "9.7.14.5.9", satfinite=True),
+    MmaRow("sm80.mma", (16, 8, 32), _S8_U8, _S32, _AMPERE, "9.7.14.5.10", satfinite=True),
+    MmaRow("sm80.mma", (8, 8, 32), _S4_U4, _S32, _TURING, "9.7.14.5.4", satfinite=True),
+    MmaRow("sm80.mma", (16, 8, 32), _S4_U4, _S32, _AMPERE, "9.7.14.5.10", satfinite=True),
+    MmaRow("sm80.mma", (16, 8, 64), _S4_U4, _S32, _AMPERE, "9.7.14.5.11", satfinite=True),
+    MmaRow("sm80.mma", (8, 8, 128), _B1, _S32, _TURING_XOR, "9.7.14.5.5", bit_op="xor"),
+    MmaRow("sm80.mma", (16, 8, 128), _B1, _S32, _AMPERE, "9.7.14.5.12", bit_op="xor"),
+    MmaRow("sm80.mma", (16, 8, 256), _B1, _S32, _AMPERE, "9.7.14.5.13", bit_op="xor"),
+    MmaRow("sm80.mma", (8, 8, 128), _B1, _S32, _AMPERE_AND, "9.7.14.5.5", bit_op="and"),
+    MmaRow("sm80.mma", (16, 8, 128), _B1, _S32, _AMPERE_AND, "9.7.14.5.12", bit_op="and"),
+    MmaRow("sm80.mma", (16, 8, 256), _B1, _S32, _AMPERE_AND, "9.7.14.5.13", bit_op="and"),
 )
 
 SM89_MMA: tuple[MmaRow, ...] = (
-    row("sm89.mma", (16, 8, 32), _FP8, _F32, "sm_89", (8, 4), "9.7.14.5.10"),
-    row("sm89.mma", (16, 8, 32), _FP8, _F16, "sm_89", (8, 7), "9.7.14.5.10"),
-    row("sm89.mma", (16, 8, 16), _FP8, (*_F32, *_F16), "sm_89", (8, 7), "9.7.14.5.9"),
+    MmaRow("sm89.mma", (16, 8, 32), _FP8, _F32, _ADA, "9.7.14.5.10"),
+    MmaRow("sm89.mma", (16, 8, 32), _FP8, _F16, _ADA_F16, "9.7.14.5.10"),
+    MmaRow("sm89.mma", (16, 8, 16), _FP8, (*_F32, *_F16), _ADA_F16, "9.7.14.5.9"),
 )
 
-_ORDERED: Sparsity = "sp::ordered_metadata"
-_ORDERED_VERSION = (8, 5)
+
+def _with_ordered(*rows: MmaRow) -> tuple[MmaRow, ...]:
+    """Each row, of plain metadata, and the one with ordered metadata."""
+
+    def ordered(row: MmaRow) -> MmaRow:
+        return replace(row, sparsity="sp::ordered_metadata", needs=needs(row.target, (8, 5)))
+
+    return tuple(made for row in rows for made in (row, ordered(row)))
 
 
-def _both(
-    op: str,
-    shape: Shape,
-    multiplicands: tuple[tuple[str, str], ...],
-    accumulators: tuple[tuple[str, str], ...],
-    minimum: str,
-    ptx_version: tuple[int, int],
-    section: str,
-    *,
-    satfinite: bool = False,
-) -> tuple[MmaRow, MmaRow]:
-    """The row with plain metadata, from `ptx_version` on, and the one with ordered metadata."""
+_sparse = partial(MmaRow, sparsity="sp")
+_OP, _V = "sm80.sparse_mma", _AMPERE_AND
 
-    def with_metadata(sparsity: Sparsity, version: tuple[int, int]) -> MmaRow:
-        return row(
-            op,
-            shape,
-            multiplicands,
-            accumulators,
-            minimum,
-            version,
-            section,
-            satfinite=satfinite,
-            sparsity=sparsity,
-        )
-
-    return with_metadata("sp", ptx_version), with_metadata(_ORDERED, _ORDERED_VERSION)
-
-
-_OP = "sm80.sparse_mma"
-_V = (7, 1)
-
-SM80_SPARSE_MMA: tuple[MmaRow, ...] = (
-    *_both(_OP, (16, 8, 16), _F16, _F16_F32, "sm_80", _V, "9.7.14.6.2.1"),
-    *_both(_OP, (16, 8, 32), _F16, _F16_F32, "sm_80", _V, "9.7.14.6.2.2"),
-    *_both(_OP, (16, 8, 16), _BF16, _F32, "sm_80", _V, "9.7.14.6.2.1"),
-    *_both(_OP, (16, 8, 32), _BF16, _F32, "sm_80", _V, "9.7.14.6.2.2"),
-    *_both(_OP, (16, 8, 8), _TF32, _F32, "sm_80", _V, "9.7.14.6.2.4"),
-    *_both(_OP, (16, 8, 16), _TF32, _F32, "sm_80", _V, "9.7.14.6.2.3"),
-    *_both(_OP, (16, 8, 32), _S8_U8, _S32, "sm_80", _V, "9.7.14.6.2.5", satfinite=True),
-    *_both(_OP, (16, 8, 64), _S8_U8, _S32, "sm_80", _V, "9.7.14.6.2.6", satfinite=True),
-    *_both(_OP, (16, 8, 64), _S4_U4, _S32, "sm_80", _V, "9.7.14.6.2.7", satfinite=True),
-    *_both(_OP, (16, 8, 128), _S4_U4, _S32, "sm_80", _V, "9.7.14.6.2.8", satfinite=True),
+SM80_SPARSE_MMA = _with_ordered(
+    _sparse(_OP, (16, 8, 16), _F16, _F16_F32, _V, "9.7.14.6.2.1"),
+    _sparse(_OP, (16, 8, 32), _F16, _F16_F32, _V, "9.7.14.6.2.2"),
+    _sparse(_OP, (16, 8, 16), _BF16, _F32, _V, "9.7.14.6.2.1"),
+    _sparse(_OP, (16, 8, 32), _BF16, _F32, _V, "9.7.14.6.2.2"),
+    _sparse(_OP, (16, 8, 8), _TF32, _F32, _V, "9.7.14.6.2.4"),
+    _sparse(_OP, (16, 8, 16), _TF32, _F32, _V, "9.7.14.6.2.3"),
+    _sparse(_OP, (16, 8, 32), _S8_U8, _S32, _V, "9.7.14.6.2.5", satfinite=True),
+    _sparse(_OP, (16, 8, 64), _S8_U8, _S32, _V, "9.7.14.6.2.6", satfinite=True),
+    _sparse(_OP, (16, 8, 64), _S4_U4, _S32, _V, "9.7.14.6.2.7", satfinite=True),
+    _sparse(_OP, (16, 8, 128), _S4_U4, _S32, _V, "9.7.14.6.2.8", satfinite=True),
 )
 
-SM89_SPARSE_MMA: tuple[MmaRow, ...] = _both(
-    "sm89.sparse_mma", (16, 8, 64), _FP8, _F32, "sm_89", (8, 4), "9.7.14.6.2.6"
+SM89_SPARSE_MMA = _with_ordered(
+    _sparse("sm89.sparse_mma", (16, 8, 64), _FP8, _F32, _ADA, "9.7.14.6.2.6")
 )

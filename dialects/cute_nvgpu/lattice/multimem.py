@@ -12,6 +12,8 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Scalar,
     Vector,
 )
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of as registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -35,9 +37,6 @@ STORED = ("b32", "b64", "f16x2", "bf16x2", "f32", "f64")
 _VECTORS = ("f16x2", "bf16x2", "f32")
 """The types of which one instruction moves 2 or 4."""
 
-_REGISTERS = {"u32": "b32", "s32": "b32", "b32": "b32", "f16x2": "b32", "bf16x2": "b32",
-              "u64": "b64", "s64": "b64", "b64": "b64", "f32": "f32", "f64": "f64"}  # fmt: skip
-
 SEMANTICS = {"ld_reduce": ORDERS["ld"], "st": ORDERS["st"], "red": ORDERS["red"]}
 """How each may be ordered, and for whom."""
 _DOES = {
@@ -54,7 +53,6 @@ def form_of(semantics: str, operation: str, type_: str, count: int = 1) -> str:
 
 
 def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> InstructionRow:
-    requirement = needs("sm_90", (8, 1))
     loads = name == "ld_reduce"
     data = _data(name, type_, count)
     return InstructionRow(
@@ -65,8 +63,7 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
             for operation in operations
             for semantics in SEMANTICS[name]
         ),
-        requirement.target,
-        requirement.version,
+        needs("sm_90", (8, 1)),
         "9.7.9.14",
         (data, Address("a")) if loads else (Address("a"), data),
     )
@@ -75,7 +72,7 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
 def _data(name: str, type_: str, count: int) -> OperandForm:
     """The data of an access; one value is written as ptxas takes it: of floats in braces too,
     but by `red`, and as a constant where the type has any."""
-    register, in_braces = _REGISTERS[type_], "f" in type_ and name != "red"
+    register, in_braces = REGISTER_OF[type_], "f" in type_ and name != "red"
     if name == "ld_reduce" and not in_braces:
         return Result("d", register)
     if count == 1 and not in_braces:
@@ -112,10 +109,3 @@ def data_of(row: InstructionRow) -> OperandForm:
     """The registers that it loads or stores."""
     (data,) = [operand for operand in row.operands if not isinstance(operand, Address)]
     return data
-
-
-def registers_of(form: str) -> tuple[str, int]:
-    """The kind of the registers that a form moves, and how many: ("b32", 4) of `v4.f16x2`."""
-    *words, type_ = form.split(".")
-    count = words[-1] if words and words[-1] in ("v2", "v4") else "v1"
-    return _REGISTERS[type_], int(count[1:])

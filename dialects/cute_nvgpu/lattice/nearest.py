@@ -36,6 +36,13 @@ def closest(wanted: Choice, legal: Iterable[Choice]) -> Choice:
     return min(legal, key=lambda choice: distance(choice, wanted))
 
 
+def why_not(value: Choice, legal: Sequence[Choice], expected: str) -> str | None:
+    """The fault of a number or a tuple that is not legal, with the nearest one that is; or None."""
+    if value in legal:
+        return None
+    return f"expected {expected}, got {value}; nearest legal: {closest(value, legal)}"
+
+
 def distance(one: Any, other: Any) -> int:
     """How far numbers are apart, or tuples of them in all; of others, how many items differ."""
     if not isinstance(one, tuple):

@@ -16,7 +16,7 @@ predicate   p          a predicate register, or 0 or 1
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import (
@@ -50,9 +50,10 @@ class OperandForm:
     """
 
     name: str
-    section: str = field(default="", kw_only=True)
-    optional: bool = field(default=False, kw_only=True)
-    target: Minimum | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    section: str = ""
+    optional: bool = False
+    target: Minimum | None = None
 
     ADDRESSES: ClassVar[int] = 0
     """How many of its words come before those that may be constants."""
@@ -93,9 +94,10 @@ class Vector(OperandForm):
 
     register: str
     count: int
-    written: bool = field(default=False, kw_only=True)
-    updated: bool = field(default=False, kw_only=True)
-    loose: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    written: bool = False
+    updated: bool = False
+    loose: bool = False
 
     @property
     def spelling(self) -> str:
@@ -148,7 +150,8 @@ class Register(OperandForm):
     """One register, of 32 bits by default; `braces` says whether they may stand around it."""
 
     register: str = "b32"
-    braces: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    braces: bool = False
 
     def misfit(self, written: Written) -> Misfit | None:
         inner = written.items if written.kind == "vector" else (written,)
@@ -185,8 +188,9 @@ class Scalar(OperandForm):
     address and an offset may stand there: `smem+16`."""
 
     type_: str
-    plain: bool = field(default=False, kw_only=True)
-    sums: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    plain: bool = False
+    sums: bool = False
 
     @property
     def literal(self) -> str | None:
@@ -260,8 +264,9 @@ class Choice(OperandForm):
     is at most the operand before it."""
 
     legal: Integers | None = None
-    type_: str | None = field(default=None, kw_only=True)
-    bounded: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    type_: str | None = None
+    bounded: bool = False
 
     @property
     def literal(self) -> str | None:
@@ -335,7 +340,8 @@ class Address(OperandForm):
     """A register or a variable in brackets, with a constant offset or none; of a `loose` one ptxas
     takes registers and floats without brackets."""
 
-    loose: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    loose: bool = False
 
     @property
     def spelling(self) -> str:
@@ -406,7 +412,8 @@ class Descriptor(OperandForm):
 class Predicate(OperandForm):
     """A predicate register, or a constant in its place; `loose` where ptxas takes any integer."""
 
-    loose: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    loose: bool = False
 
     def misfit(self, written: Written) -> Misfit | None:
         if self._fits(written):

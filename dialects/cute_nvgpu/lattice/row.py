@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     UNPACKED,
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
 
 Operand = Literal["A", "B", "C", "D", "E", "SFA", "SFB"]
 """A, B, C, D; E is the sparsity metadata, SFA and SFB are the scale factors of A and B."""
@@ -78,7 +78,7 @@ def element_of(
 
 
 @dataclass(frozen=True, slots=True)
-class MmaRow:
+class MmaRow(NeedingRow):
     """One warp-level MMA: a shape, and the element types it takes.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
@@ -93,8 +93,7 @@ class MmaRow:
     shape: Shape
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[tuple[str, str], ...]
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
     satfinite: bool = False
     rounding: tuple[str, ...] = ()
@@ -221,39 +220,3 @@ class MmaRow:
 def _fills(layout: Layout, elements: int, per_register: int) -> bool:
     """True where the threads hold that many elements, each of them, in whole registers."""
     return layout.size() == layout.cosize() == elements and elements // 32 % per_register == 0
-
-
-def row(
-    op: str,
-    shape: Shape,
-    multiplicands: tuple[tuple[str, str], ...],
-    accumulators: tuple[tuple[str, str], ...],
-    minimum: str | tuple[str, ...],
-    ptx_version: tuple[int, int],
-    section: str,
-    *,
-    satfinite: bool = False,
-    rounding: tuple[str, ...] = (),
-    bit_op: str | None = None,
-    majors: tuple[Majors, ...] = ROW_COL,
-    kind: Kind | None = None,
-    sparsity: Sparsity | None = None,
-    scale: BlockScale | None = None,
-) -> MmaRow:
-    """A row, its target by name, or several names where each will do."""
-    return MmaRow(
-        op,
-        shape,
-        multiplicands,
-        accumulators,
-        target(minimum) if isinstance(minimum, str) else any_of(*minimum),
-        ptx_version,
-        section,
-        satfinite,
-        rounding,
-        bit_op,
-        majors,
-        kind,
-        sparsity,
-        scale,
-    )

@@ -38,6 +38,13 @@ REGISTER_OF: dict[str, str] = {
 """The register kind that an operand of an instruction type lives in. PTX ISA 5.2.1."""
 
 
+def registers_of(form: str) -> tuple[str, int]:
+    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
+    *words, type_ = form.split(".")
+    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
+    return REGISTER_OF[type_], count
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One form of an instruction: `types` are the instruction types of its operands."""

@@ -14,15 +14,20 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ElementType,
 )
 from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Shape, element_of
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    Minimum,
+    NeedingRow,
+    Requirement,
+    any_of,
+    needs,
+    target,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL, TENSOR_MEMORY
 
 UmmaKind = Literal["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"]
 
 UmmaTypes = tuple[str, str, str]
 """PTX names of the element types of a, b and d."""
-
-FAMILIES = any_of("sm_100f", "sm_110f")
-"""Every chip with tcgen05."""
 
 SCALES_INPUT = target("sm_100f")
 """Who multiplies D by a power of two before the addition: `scale-input-d`."""
@@ -57,12 +62,11 @@ class Tiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NeedingRow):
     """How a mnemonic says block scaling, and who takes it so."""
 
     words: str
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +226,8 @@ _WORD = ("s32",)
 
 # Mnemonics
 
-_V = (8, 6)
-_BLOCK_VERSION = (8, 8)
-_PLAIN = (Spelling("", FAMILIES, _V),)
-_PLAIN_INTEGER = (Spelling("", _INTEGER, _V),)
+_PLAIN = (Spelling("", TENSOR_MEMORY),)
+_PLAIN_INTEGER = (Spelling("", needs(_INTEGER, TENSOR_MEMORY.version)),)
 
 
 def _spellings(
@@ -234,13 +236,13 @@ def _spellings(
     """The ways to write the block scaling of a kind: the size of a block, which ptxas of every
     version takes; the number of scale factors; or, where a kind has one size, nothing."""
     block = 16 if vector in (4, 6) else 32
-    runs = FAMILIES if kind == "mxf8f6f4" or not sparse else _EACH
-    spellings = [Spelling(f".block_scale.block{block}", runs, _BLOCK_VERSION)]
+    runs = needs(DATACENTER_BLACKWELL if kind == "mxf8f6f4" or not sparse else _EACH, (8, 8))
+    spellings = [Spelling(f".block_scale.block{block}", runs)]
     if kind != "mxf4nvf4":
-        spellings.append(Spelling(".block_scale", runs, _BLOCK_VERSION))
+        spellings.append(Spelling(".block_scale", runs))
     if k != LONG_K:
-        since = (8, 7) if kind == "mxf4nvf4" else _V
-        spellings.append(Spelling(f".block_scale.scale_vec::{vector}X", _EACH, since))
+        since = needs(_EACH, (8, 7) if kind == "mxf4nvf4" else TENSOR_MEMORY.version)
+        spellings.append(Spelling(f".block_scale.scale_vec::{vector}X", since))
     return tuple(spellings)
 
 

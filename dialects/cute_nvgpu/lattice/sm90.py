@@ -12,7 +12,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, METADATA, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 WARPGROUP = 128
 """How many threads issue one `wgmma` together. PTX ISA 9.7.15.1."""
@@ -25,7 +25,7 @@ _WARPS = WARPGROUP // 32
 
 
 @dataclass(frozen=True, slots=True)
-class WgmmaRow:
+class WgmmaRow(NeedingRow):
     """`wgmma.mma_async` of one K and every N.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
@@ -38,7 +38,7 @@ class WgmmaRow:
     ns: tuple[int, ...]
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[str, ...]
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
     negates: bool = False
     transposes: bool = False
@@ -52,11 +52,6 @@ class WgmmaRow:
             rows, columns = self.extents(operand, self.ns[0])
             layout = self.tv_layout(operand, types, self.ns[0])
             assert layout.size() == layout.cosize() == rows * columns, (self, operand)
-
-    @property
-    def target(self) -> Target:
-        """The lowest targets that run it. PTX ISA: the target notes of its section."""
-        return target("sm_90a")
 
     def element_types(self) -> list[WgmmaTypes]:
         """Every legal (a, b, d)."""
@@ -120,36 +115,39 @@ _F16, _BF16, _TF32 = (((name, name),) for name in ("f16", "bf16", "tf32"))
 _FP8 = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e5m2", "e5m2"))
 _SAME_SIGN = (("s8", "s8"), ("u8", "u8"))
 _MIXED_SIGN = (("s8", "u8"), ("u8", "s8"))
-_MIXED_SIGN_VERSION = (8, 4)
+_MIXED_SIGN_NEEDS = needs("sm_90a", (8, 4))
 
 _HALF_OR_SINGLE = ("f16", "f32")
 _SINGLE = ("f32",)
 _WORD = ("s32",)
 
 
-def _rows(op: str, version: tuple[int, int], section: str, *, sparse: bool) -> tuple[WgmmaRow, ...]:
+def _rows(op: str, needed: Requirement, section: str, *, sparse: bool) -> tuple[WgmmaRow, ...]:
     """The rows that exist dense and, at twice the K, sparse."""
     times = 2 if sparse else 1
     return (
-        WgmmaRow(op, 16 * times, _EIGHTS, _F16, _HALF_OR_SINGLE, version, section,
+        WgmmaRow(op, 16 * times, _EIGHTS, _F16, _HALF_OR_SINGLE, needed, section,
                  negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 16 * times, _EIGHTS, _BF16, _SINGLE, version, section,
+        WgmmaRow(op, 16 * times, _EIGHTS, _BF16, _SINGLE, needed, section,
                  negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 8 * times, _EIGHTS, _TF32, _SINGLE, version, section,
+        WgmmaRow(op, 8 * times, _EIGHTS, _TF32, _SINGLE, needed, section,
                  negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _EIGHTS, _FP8, _HALF_OR_SINGLE, version, section,
+        WgmmaRow(op, 32 * times, _EIGHTS, _FP8, _HALF_OR_SINGLE, needed, section,
                  negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _SAME_SIGN, _WORD, version, section,
+        WgmmaRow(op, 32 * times, _SIXTEENS, _SAME_SIGN, _WORD, needed, section,
                  satfinite=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _MIXED_SIGN, _WORD, _MIXED_SIGN_VERSION, section,
+        WgmmaRow(op, 32 * times, _SIXTEENS, _MIXED_SIGN, _WORD, _MIXED_SIGN_NEEDS, section,
                  satfinite=True, sparse=sparse),
     )  # fmt: skip
 
 
+_DENSE = needs("sm_90a", (8, 0))
 SM90_MMA: tuple[WgmmaRow, ...] = (
-    *_rows("sm90.mma", (8, 0), "9.7.15.5.2", sparse=False),
-    WgmmaRow("sm90.mma", 256, _SIXTEENS, (("b1", "b1"),), _WORD, (8, 0), "9.7.15.5.2",
+    *_rows("sm90.mma", _DENSE, "9.7.15.5.2", sparse=False),
+    WgmmaRow("sm90.mma", 256, _SIXTEENS, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2",
              bit_op="and"),
 )  # fmt: skip
 
-SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows("sm90.sparse_mma", (8, 2), "9.7.15.6.3", sparse=True)
+SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows(
+    "sm90.sparse_mma", needs("sm_90a", (8, 2)), "9.7.15.6.3", sparse=True
+)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import COUNTING
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
     Result,
     Scalar,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,13 @@ class NamedBarrierRow:
 
     def why_illegal(self, barrier: int, threads: int | None) -> str | None:
         """The fault of a barrier and its count of threads, or None; no count is all."""
-        if barrier not in (legal := range(self.barriers)):
-            nearest = closest(barrier, legal)
-            return (
-                f"expected a barrier below {self.barriers}, got {barrier}; nearest legal: {nearest}"
-            )
-        legal = range(self.warp, self.max_threads + 1, self.warp)
-        if threads is None or threads in legal:
-            return None
-        return (
-            f"expected a count of threads that is whole warps, at most {self.max_threads}, "
-            f"got {threads}; nearest legal: {closest(threads, legal)}"
+        why = why_not(barrier, range(self.barriers), f"a barrier below {self.barriers}")
+        if why is not None or threads is None:
+            return why
+        return why_not(
+            threads,
+            range(self.warp, self.max_threads + 1, self.warp),
+            f"a count of threads that is whole warps, at most {self.max_threads}",
         )
 
 
@@ -45,30 +41,29 @@ NAMED_BARRIER = NamedBarrierRow(16, 32, 1024, "9.7.13.1")
 
 
 _THREADS = range(0, 1 << 32, NAMED_BARRIER.warp)
-_BASELINE = (BASELINE.target, BASELINE.version)
 MEMBERMASK = Choice("membermask", type_="x32")
 
 BAR_SYNC = InstructionRow(
     "barrier.sync", "arrive at a numbered barrier of the CTA, and wait for the others",
-    ("bar.sync",), *_BASELINE, NAMED_BARRIER.section,
+    ("bar.sync",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS, optional=True)),
 )  # fmt: skip
 BAR_ARRIVE = InstructionRow(
     "barrier.arrive", "arrive at a numbered barrier of the CTA without waiting",
-    ("bar.arrive",), *_BASELINE, NAMED_BARRIER.section,
+    ("bar.arrive",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS[1:])),
 )  # fmt: skip
 BAR_WARP_SYNC = InstructionRow(
-    "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), *_BASELINE,
+    "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), BASELINE,
     "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
 )  # fmt: skip
 GRIDDEPCONTROL_WAIT = InstructionRow(
     "griddepcontrol.wait", "wait for the grids that this one depends on, and see their memory",
-    ("griddepcontrol.wait",), target("sm_90"), (7, 8), "9.7.13.13",
+    ("griddepcontrol.wait",), needs("sm_90", (7, 8)), "9.7.13.13",
 )  # fmt: skip
 GRIDDEPCONTROL_LAUNCH_DEPENDENTS = InstructionRow(
     "griddepcontrol.launch_dependents", "let the grids that depend on this one start",
-    ("griddepcontrol.launch_dependents",), target("sm_90"), (7, 8), "9.7.13.13",
+    ("griddepcontrol.launch_dependents",), needs("sm_90", (7, 8)), "9.7.13.13",
 )  # fmt: skip
 
 
@@ -83,18 +78,14 @@ class ShuffleRow(InstructionRow):
         """The fault of a choice of lanes, or None."""
         if mode not in self.modes:
             return f"expected {' or '.join(self.modes)}, got {mode}"
-        if lane not in (legal := range(self.lanes)):
-            nearest = closest(lane, legal)
-            return f"expected a lane below {self.lanes}, got {lane}; nearest legal: {nearest}"
-        return None
+        return why_not(lane, range(self.lanes), f"a lane below {self.lanes}")
 
 
 SHFL_SYNC = ShuffleRow(
     op="shuffle",
     does="the value of another thread of the warp: of lane b, or of the own lane xor b",
     mnemonics=("shfl.sync.bfly.b32", "shfl.sync.idx.b32"),
-    target=BASELINE.target,
-    ptx_version=BASELINE.version,
+    needs=BASELINE,
     section="9.7.9.6",
     operands=(
         Result("d", "b32", ("r", "r|r", "r|_")),
@@ -108,12 +99,12 @@ SHFL_SYNC = ShuffleRow(
     lanes=32,
 )
 
+_WGMMA = needs("sm_90a", (8, 0))
 WGMMA_FENCE = InstructionRow(
     "wgmma.fence",
     "order what the warpgroup did to registers before what later wgmmas do to them",
     ("wgmma.fence.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.1",
     threads="all of the warpgroup",
 )
@@ -121,8 +112,7 @@ WGMMA_COMMIT_GROUP = InstructionRow(
     "wgmma.commit_group",
     "make all wgmmas of the warp that are in no group yet the latest group",
     ("wgmma.commit_group.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.2",
     threads="all of the warpgroup",
 )
@@ -130,8 +120,7 @@ WGMMA_WAIT_GROUP = InstructionRow(
     "wgmma.wait_group",
     "wait until at most the latest N groups are not complete",
     ("wgmma.wait_group.sync.aligned",),
-    target("sm_90a"),
-    (8, 0),
+    _WGMMA,
     "9.7.15.7.3",
     (Constant("N", COUNTING),),
     threads="all of the warpgroup",
@@ -143,8 +132,7 @@ def _fence(*scopes: str) -> InstructionRow:
         "fence",
         "order what the thread did to memory before what it does, for the threads of a scope",
         tuple(f"fence.{order}.{scope}" for order in ("acq_rel", "sc") for scope in scopes),
-        SCOPES[scopes[0]].target,
-        SCOPES[scopes[0]].version,
+        SCOPES[scopes[0]],
         "9.7.13.4",
     )
 
@@ -162,16 +150,14 @@ FENCE_PROXY_ASYNC = InstructionRow(
         "fence.proxy.async.shared::cta",
         "fence.proxy.async.shared::cluster",
     ),
-    target("sm_90"),
-    (8, 0),
+    needs("sm_90", (8, 0)),
     "9.7.13.4",
 )
 FENCE_PROXY_ALIAS = InstructionRow(
     "fence.proxy.alias",
     "order accesses of the thread to the same memory by different addresses",
     ("fence.proxy.alias",),
-    target("sm_70"),
-    (7, 5),
+    needs("sm_70", (7, 5)),
     "9.7.13.4",
 )
 FENCED_SPACES = tuple(

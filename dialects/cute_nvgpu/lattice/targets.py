@@ -190,9 +190,26 @@ class Requirement:
 BASELINE = Requirement(target("sm_70"), (6, 0))
 
 
-def needs(minimum: str, version: Version) -> Requirement:
-    """A requirement, its target by name."""
-    return Requirement(target(minimum), version)
+def needs(minimum: str | Minimum, version: Version) -> Requirement:
+    """A requirement, its target by name where it is one."""
+    return Requirement(target(minimum) if isinstance(minimum, str) else minimum, version)
+
+
+class NeedingRow:
+    """A row whose `needs` are those of its instruction."""
+
+    __slots__ = ()
+    needs: Requirement
+
+    @property
+    def target(self) -> Minimum:
+        """The lowest targets that run it."""
+        return self.needs.target
+
+    @property
+    def ptx_version(self) -> Version:
+        """The PTX ISA version that introduced it."""
+        return self.needs.version
 
 
 def later(a: Requirement, b: Requirement) -> Requirement:

@@ -10,14 +10,14 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Constant,
     OperandForm,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 _POLICY = Choice("cache-policy")
 _SOURCE = (Address("srcMem", loose=True),)
 
 
 @dataclass(frozen=True, slots=True)
-class TensorCopyRow:
+class TensorCopyRow(NeedingRow):
     """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions. `before` and `after` are the
     operands around the box."""
 
@@ -25,8 +25,7 @@ class TensorCopyRow:
     does: str
     suffix: str
     max_rank: int
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
     before: tuple[OperandForm, ...] = ()
     after: tuple[OperandForm, ...] = _SOURCE
     stem: str = "cp.async.bulk.tensor"
@@ -56,12 +55,13 @@ class TensorCopyRow:
 
 
 MAX_RANK = 5
+_HOPPER = needs("sm_90", (8, 0))
 
 # The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
 # same.
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
-    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, target("sm_90"), (8, 0),
+    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, _HOPPER,
     (Address("dstMem", loose=True),), (Address("mbar", loose=True),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
@@ -69,20 +69,20 @@ TENSOR_LOAD_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs",
     f"{TENSOR_LOAD.suffix}.multicast::cluster",
     MAX_RANK,
-    any_of("sm_90a", "sm_100f", "sm_110f"),
-    (8, 0),
+    needs(any_of("sm_90a", "sm_100f", "sm_110f"), (8, 0)),
     TENSOR_LOAD.before,
     (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
 )  # fmt: skip
 TENSOR_LOAD_PAIR = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier "
     "of either CTA of the pair",
-    f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK, any_of("sm_100a", "sm_100f", "sm_110f"), (8, 6),
+    f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK,
+    needs(any_of("sm_100a", "sm_100f", "sm_110f"), (8, 6)),
     TENSOR_LOAD.before, TENSOR_LOAD.after,
 )  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
     "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
-    "global.shared::cta.tile.bulk_group", MAX_RANK, target("sm_90"), (8, 0),
+    "global.shared::cta.tile.bulk_group", MAX_RANK, _HOPPER,
 )  # fmt: skip
 
 _WORDS = ("i32", "ui32", "si32", "i64", "ui64")
@@ -109,8 +109,7 @@ TENSOR_REDUCE: dict[str, TensorCopyRow] = {
         f"start to combine a box of shared memory with a tensor by {kind}, in a bulk group",
         f"global.shared::cta.{kind}.tile.bulk_group",
         MAX_RANK,
-        target("sm_90"),
-        (8, 0),
+        _HOPPER,
         stem="cp.reduce.async.bulk.tensor",
     )
     for kind in REDUCED_ELEMENTS
@@ -135,17 +134,17 @@ def why_not_reduced(kind: str, element: str) -> str | None:
 
 BULK_COMMIT_GROUP = InstructionRow(
     "tma.commit_group", "make the thread's bulk copies that are in no group yet the latest group",
-    ("cp.async.bulk.commit_group",), target("sm_90"), (8, 0), "cp.async.bulk.commit_group",
+    ("cp.async.bulk.commit_group",), _HOPPER, "cp.async.bulk.commit_group",
 )  # fmt: skip
 BULK_WAIT_GROUP = InstructionRow(
     "tma.wait_group",
     "wait until at most the latest N bulk groups are not complete (.read: have not read all)",
-    ("cp.async.bulk.wait_group", "cp.async.bulk.wait_group.read"), target("sm_90"), (8, 0),
+    ("cp.async.bulk.wait_group", "cp.async.bulk.wait_group.read"), _HOPPER,
     "cp.async.bulk.wait_group", (Constant("N"),),
 )  # fmt: skip
 PREFETCH_TENSORMAP = InstructionRow(
-    "tma.prefetch", "bring a tensor map to the cache", ("prefetch.tensormap",), target("sm_90"),
-    (8, 0), "prefetch", (Address("a"),),
+    "tma.prefetch", "bring a tensor map to the cache", ("prefetch.tensormap",), _HOPPER,
+    "prefetch", (Address("a"),),
 )  # fmt: skip
 
 TENSOR_COPIES = (

@@ -7,14 +7,14 @@ the column in bits 15 to 0. It is allocated by whole columns.
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Address,
     Choice,
     OperandForm,
     Register,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 LANES = tensor_memory.LANES
 COLUMNS = 512
@@ -34,9 +34,12 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
 """The targets with tensor memory: no other Blackwell has it."""
 
+TENSOR_MEMORY = needs(DATACENTER_BLACKWELL, (8, 6))
+"""The needs of most of its instructions."""
+
 
 @dataclass(frozen=True, slots=True)
-class TmemRow:
+class TmemRow(NeedingRow):
     """An instruction on tensor memory of one CTA or of a pair.
 
     `op` is its op in IR, `does` what it does in words; `spellings` are its mnemonics, that of the
@@ -50,8 +53,7 @@ class TmemRow:
     section: str
     operands: tuple[OperandForm, ...] = ()
     threads: str = ""
-    target: Minimum = DATACENTER_BLACKWELL
-    ptx_version: tuple[int, int] = (8, 6)
+    needs: Requirement = TENSOR_MEMORY
 
     def mnemonic(self, group: int) -> str:
         """The mnemonic that the op of that CTA group becomes."""
@@ -99,22 +101,13 @@ TMEM_RELINQUISH = TmemRow(
 
 def why_illegal_columns(columns: int) -> str | None:
     """The fault of a count of columns to allocate, or None."""
-    if columns in ALLOCATIONS:
-        return None
-    return (
-        f"expected {', '.join(map(str, ALLOCATIONS))} columns, got {columns}; "
-        f"nearest legal: {closest(columns, ALLOCATIONS)} (PTX ISA, tcgen05.alloc)"
-    )
+    why = why_not(columns, ALLOCATIONS, f"{', '.join(map(str, ALLOCATIONS))} columns")
+    return why and f"{why} (PTX ISA, tcgen05.alloc)"
 
 
 def why_illegal_group(group: int) -> str | None:
     """The fault of a CTA group, or None."""
-    if group in CTA_GROUPS:
-        return None
-    return (
-        f"expected cta_group {' or '.join(map(str, CTA_GROUPS))}, got {group}; "
-        f"nearest legal: {closest(group, CTA_GROUPS)}"
-    )
+    return why_not(group, CTA_GROUPS, f"cta_group {' or '.join(map(str, CTA_GROUPS))}")
 
 
 # What moves data within tensor memory, and orders it
@@ -126,7 +119,7 @@ TMEM_SHIFT = TmemRow(
     "tcgen05.shift",
     (Address("taddr"),),
     _ONE,
-    any_of("sm_100a", "sm_103a", "sm_110a"),
+    needs(any_of("sm_100a", "sm_103a", "sm_110a"), (8, 6)),
 )
 TMEM_COMMIT = TmemRow(
     "tcgen05.commit",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Descriptor, OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of
-from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
+from tilewright.dialects.cute_nvgpu.lattice.tmem import TENSOR_MEMORY
 
 Modes = tuple[tuple[int, int, int], ...]
 """(extent, lanes, columns) from one to the next."""
@@ -60,15 +60,14 @@ TMEM_SHAPES: dict[str, TmemShape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TmemAccessRow:
+class TmemAccessRow(NeedingRow):
     """`tcgen05.ld` or `tcgen05.st`: the qualifier that moves 16-bit halves of cells."""
 
     op: str
     stem: str
     half_cells: str
     section: str
-    target: Minimum = DATACENTER_BLACKWELL
-    ptx_version: tuple[int, int] = (8, 6)
+    needs: Requirement = TENSOR_MEMORY
 
     def mnemonic(self, shape: TmemShape, number: int, *, packed: bool = False) -> str:
         """`tcgen05.ld.sync.aligned.16x256b.x4.pack::16b.b32`."""
@@ -84,14 +83,13 @@ REDUCED_TYPES = ("f32", "u32", "s32")
 
 
 @dataclass(frozen=True, slots=True)
-class TmemReduceRow:
+class TmemReduceRow(NeedingRow):
     """`tcgen05.ld.red`: a load that also gives each thread the least or the greatest of what it
     loads, of two registers or more. `abs` and `nan` are for f32."""
 
     op: str
     section: str
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
 
     def mnemonic(
         self, shape: TmemShape, number: int, reduction: str, type_: str, modifiers: str = ""
@@ -103,7 +101,7 @@ class TmemReduceRow:
 
 REDUCE_MODIFIERS = ("", ".abs", ".NaN", ".abs.NaN")
 TMEM_LOAD_REDUCE = TmemReduceRow(
-    "tmem.load_reduce", "tcgen05.ld", any_of("sm_103f", "sm_110f"), (8, 8)
+    "tmem.load_reduce", "tcgen05.ld", needs(any_of("sm_103f", "sm_110f"), (8, 8))
 )
 
 
@@ -147,15 +145,14 @@ TMEM_COPY_SHAPES: dict[str, TmemCopyShape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class TmemCopyRow:
+class TmemCopyRow(NeedingRow):
     """`tcgen05.cp`, and the packed source formats that it takes apart: 16 elements and padding
     become 16 bytes."""
 
     op: str
     formats: tuple[str, ...]
     section: str
-    target: Minimum = DATACENTER_BLACKWELL
-    ptx_version: tuple[int, int] = (8, 6)
+    needs: Requirement = TENSOR_MEMORY
 
     @property
     def operands(self) -> tuple[OperandForm, ...]:

@@ -8,7 +8,7 @@ here has it, no row has an older version. PTX ISA 9.7.14.4.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 from tilewright.dialects.cute import Layout, filter, right_inverse
 from tilewright.dialects.cute_nvgpu.fragments import wmma as wmma_fragments
@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Operand,
     Shape,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 WARP = 32
 MATRIX_ROW_BYTES = 16
@@ -82,29 +82,23 @@ def _row(
     shape: Shape,
     multiplicand: str,
     accumulators: tuple[tuple[str, str], ...],
-    minimum: str,
-    ptx_version: tuple[int, int],
+    needed: Requirement,
     *,
-    satfinite: bool = False,
-    rounding: tuple[str, ...] = (),
-    bit_op: str | None = None,
     majors: tuple[Majors, ...] = _ALL,
+    **modifiers: Any,
 ) -> WmmaRow:
-    """A row, its target by name; A and B have one type."""
+    """A row whose A and B have one type."""
+    pairs = ((multiplicand, multiplicand),)
     return WmmaRow(
-        "wmma.mma",
-        shape,
-        ((multiplicand, multiplicand),),
-        accumulators,
-        target(minimum),
-        ptx_version,
-        "9.7.14.4.5",
-        satfinite,
-        rounding,
-        bit_op,
-        majors,
+        "wmma.mma", shape, pairs, accumulators, needed, "9.7.14.4.5", majors=majors, **modifiers
     )
 
+
+_VOLTA = needs("sm_70", (6, 3))
+_XAVIER = needs("sm_72", (6, 3))
+_TURING = needs("sm_75", (6, 3))
+_AMPERE = needs("sm_80", (7, 0))
+_AMPERE_AND = needs("sm_80", (7, 1))
 
 _HALVES = tuple(product(("f16", "f32"), ("f16", "f32")))
 _F32 = (("f32", "f32"),)
@@ -115,16 +109,16 @@ _ROUNDING = ("rn", "rz", "rm", "rp")
 _16S: tuple[Shape, ...] = ((16, 16, 16), (8, 32, 16), (32, 8, 16))
 
 WMMA_MMA: tuple[WmmaRow, ...] = (
-    *(_row(shape, "f16", _HALVES, "sm_70", (6, 3)) for shape in _16S),
-    *(_row(shape, "bf16", _F32, "sm_80", (7, 0)) for shape in _16S),
-    _row((16, 16, 8), "tf32", _F32, "sm_80", (7, 0)),
-    _row((8, 8, 4), "f64", _F64, "sm_80", (7, 0), rounding=_ROUNDING),
-    *(_row(shape, "s8", _S32, "sm_72", (6, 3), satfinite=True) for shape in _16S),
-    *(_row(shape, "u8", _S32, "sm_72", (6, 3), satfinite=True) for shape in _16S),
-    _row((8, 8, 32), "s4", _S32, "sm_75", (6, 3), satfinite=True, majors=ROW_COL),
-    _row((8, 8, 32), "u4", _S32, "sm_75", (6, 3), satfinite=True, majors=ROW_COL),
-    _row((8, 8, 128), "b1", _S32, "sm_75", (6, 3), bit_op="xor", majors=ROW_COL),
-    _row((8, 8, 128), "b1", _S32, "sm_80", (7, 1), bit_op="and", majors=ROW_COL),
+    *(_row(shape, "f16", _HALVES, _VOLTA) for shape in _16S),
+    *(_row(shape, "bf16", _F32, _AMPERE) for shape in _16S),
+    _row((16, 16, 8), "tf32", _F32, _AMPERE),
+    _row((8, 8, 4), "f64", _F64, _AMPERE, rounding=_ROUNDING),
+    *(_row(shape, "s8", _S32, _XAVIER, satfinite=True) for shape in _16S),
+    *(_row(shape, "u8", _S32, _XAVIER, satfinite=True) for shape in _16S),
+    _row((8, 8, 32), "s4", _S32, _TURING, satfinite=True, majors=ROW_COL),
+    _row((8, 8, 32), "u4", _S32, _TURING, satfinite=True, majors=ROW_COL),
+    _row((8, 8, 128), "b1", _S32, _TURING, bit_op="xor", majors=ROW_COL),
+    _row((8, 8, 128), "b1", _S32, _AMPERE_AND, bit_op="and", majors=ROW_COL),
 )
 
 
@@ -137,7 +131,7 @@ WMMA_SPACES: tuple[WmmaSpace, ...] = ("global", "shared")
 
 
 @dataclass(frozen=True, slots=True)
-class WmmaAccessRow:
+class WmmaAccessRow(NeedingRow):
     """`wmma.load` of A, B or C, or `wmma.store` of D: one matrix of a shape and element type.
 
     `majors` are how it may lie in memory, `layout` is its fragment's, and `extents` are its rows
@@ -151,8 +145,7 @@ class WmmaAccessRow:
     majors: tuple[Major, ...]
     extents: tuple[int, int]
     layout: Layout
-    target: Minimum
-    ptx_version: tuple[int, int]
+    needs: Requirement
     section: str
 
     @property
@@ -211,8 +204,7 @@ def _accesses(row: WmmaRow) -> Iterator[WmmaAccessRow]:
             majors,
             (columns, rows) if operand == "B" else (rows, columns),
             row.tv_layout(operand, types, row.majors[0]),
-            row.target,
-            row.ptx_version,
+            row.needs,
             "9.7.14.4.4" if operand == "D" else "9.7.14.4.3",
         )
 

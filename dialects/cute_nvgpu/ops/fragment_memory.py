@@ -20,6 +20,11 @@ ACCESS_BYTES = (4, 8, 16)
 class _AccessOp(FragmentAccessOp, BaselineOp):
     """An access of one instruction to elements side by side."""
 
+    @property
+    def access(self) -> str:
+        """The type of the words that it moves: `b32`."""
+        return self.fragment_type.element.register
+
     def verify_(self) -> None:
         memory = self.memory.type
         space = space_of(memory.memory_space) if is_memref(memory) else None

@@ -85,6 +85,11 @@ class MatrixCopyOp(FragmentAccessOp):
         return find_row(self.name.removeprefix("cute_nvgpu."), shape, self.source_format)
 
     @property
+    def form(self) -> str:
+        """The shape and type of its matrices: `m8n8.b16`."""
+        return self.row.form
+
+    @property
     def source_format(self) -> str | None:
         """PTX's name of the packed format that is loaded, or None."""
         return None

@@ -74,19 +74,21 @@ class AtomChoice:
 class Criterion:
     """One way to tell two choices apart: the smaller key is the better one.
 
-    `better` and `worse` are what the one is beside the other, `shown` the value behind the key.
+    `better` and `worse` are what the one is beside the other, `shown` the value behind the key
+    where it is not the key itself.
     """
 
     name: str
     key: Callable[[AtomChoice], int]
     better: str
     worse: str
-    shown: Callable[[AtomChoice], str]
+    shown: Callable[[AtomChoice], str] | None = None
 
     def reason(self, choice: AtomChoice, other: AtomChoice) -> str:
         """Why this choice is before or after the other, which differs in this criterion."""
         words = self.better if self.key(choice) < self.key(other) else self.worse
-        return f"{words} than {label(other.atom)}: {self.shown(choice)}, not {self.shown(other)}"
+        shown = self.shown or self.key
+        return f"{words} than {label(other.atom)}: {shown(choice)}, not {shown(other)}"
 
 
 def matrices(atom: AnyMmaAtom) -> int:
@@ -135,21 +137,18 @@ CRITERIA: tuple[Criterion, ...] = (
         lambda choice: choice.work,
         "fewer multiply-adds, padding included,",
         "more multiply-adds, padding included,",
-        lambda choice: str(choice.work),
     ),
     Criterion(
         "instructions",
         lambda choice: choice.instructions,
         "fewer instructions",
         "more instructions",
-        lambda choice: str(choice.instructions),
     ),
     Criterion(
         "machine instructions",
         lambda choice: choice.instructions * choice.machine_code.parts,
         "fewer machine instructions",
         "more machine instructions",
-        lambda choice: str(choice.instructions * choice.machine_code.parts),
     ),
     Criterion(
         "metadata",
@@ -163,7 +162,6 @@ CRITERIA: tuple[Criterion, ...] = (
         lambda choice: choice.registers,
         "fewer registers a thread",
         "more registers a thread",
-        lambda choice: str(choice.registers),
     ),
     Criterion(
         "targets",

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     f64,
     i1,
     i8,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -34,8 +35,10 @@ from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
-    EXACT,
     RELATIONS,
+    ThreadWord,
+    bitcast,
+    compared_floats,
     elementwise,
     on_floats,
     on_integers,
@@ -49,7 +52,6 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
     POWERS,
     decoded,
     encoded,
-    is_above,
     stepped,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -79,9 +81,9 @@ def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> No
 
 def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
     """The low 4 bits of 8, with their sign or zeros above."""
-    four = kernel.constant(4, i8)
+    high = ThreadWord(kernel, octet) << 4
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
-    return on_integers(kernel, back, on_integers(kernel, arith.ShLIOp, octet, four), four)
+    return on_integers(kernel, back, high.value, high.like(4).value)
 
 
 @lowers(conversions.IToFOp)
@@ -116,8 +118,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
     def compute(x: SSAValue) -> SSAValue:
         if element_of(op.from_) not in WIDE_FLOATS:
             x = float_converted(kernel, x, element_of(op.from_), f32)
-        number = IntegerAttr(RELATIONS["equal"][2], i64)
-        is_number = kernel.emit(arith.CmpfOp, [x, x], i1, predicate=number, fastmath=EXACT)
+        is_number = compared_floats(kernel, "equal", x, x)
         whole = kernel.emit(kind, [x], wide)
         zero = kernel.constant(0, wide)
         whole = kernel.emitter.select(is_number, whole, zero)
@@ -187,7 +188,8 @@ def float_converted(
     rounding: str = "nearest_even",
 ) -> SSAValue:  # fmt: skip
     """A float of one element type as one of another, rounded once."""
-    value = _widened(kernel, value, source)
+    if source == POWERS or (source in NARROW and value.type == i8):
+        value = decoded(kernel, value, source)
     if to == POWERS:
         return encoded(kernel, float_resized(kernel, value, f64), to, up=rounding != "zero")
     if shown(to) == "tf32":
@@ -202,14 +204,13 @@ def float_converted(
         return rounded
     wide = f64 if value.type == f64 else f32
     was, became = (float_resized(kernel, x, wide) for x in (value, rounded))
-    above, below = is_above(kernel, became, was), is_above(kernel, was, became)
-    return stepped(kernel, rounded, above, below, rounding)
+    return stepped(kernel, rounded, *_beside(kernel, became, was), rounding)
 
 
-def _widened(kernel: Kernel, value: SSAValue, source: Attribute) -> SSAValue:
-    """A float that is held as its word as f32; any other as it is."""
-    by_word = source == POWERS or (source in NARROW and value.type == i8)
-    return decoded(kernel, value, source) if by_word else value
+def _beside(kernel: Kernel, became: SSAValue, was: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """True where a rounded float is above what was rounded, and below."""
+    above = compared_floats(kernel, "greater_than", became, was)
+    return above, compared_floats(kernel, "greater_than", was, became)
 
 
 def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
@@ -220,11 +221,11 @@ def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue
         return value
     converts = kernel.arch is None or kernel.arch.number >= _FP8_SINCE
     if isinstance(own, octets) and not converts:
-        value = decoded(kernel, kernel.emit(arith.BitcastOp, [value], i8), own)
+        value = decoded(kernel, bitcast(kernel, value, i8), own)
         return float_resized(kernel, value, type_)
     if isinstance(type_, octets) and not converts:
         wide = value if own == f64 else float_resized(kernel, value, f32)
-        return kernel.emit(arith.BitcastOp, [encoded(kernel, wide, type_)], type_)
+        return bitcast(kernel, encoded(kernel, wide, type_), type_)
     if own.bitwidth < type_.bitwidth:
         return kernel.emit(arith.ExtFOp, [value], type_)
     if own.bitwidth == type_.bitwidth:
@@ -234,54 +235,41 @@ def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue
     return kernel.emit(arith.TruncFOp, [value], type_)
 
 
-def float_or_same(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
-    """A value in the type that is wanted."""
-    return value if value.type == type_ else float_resized(kernel, value, type_)
-
-
 _FP8_SINCE = 89
 """The first target that converts floats of 8 bits."""
 
 
 def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
     """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
-    word32 = IntegerType(32)
     wide = value if value.type == f64 else None
     lost: SSAValue | None = None
     value = float_resized(kernel, value, f32)
     if wide is not None:
         # Rounded to zero, and a last bit that says that there is more.
-        back = float_resized(kernel, value, wide.type)
-        above, below = is_above(kernel, back, wide), is_above(kernel, wide, back)
-        value = stepped(kernel, value, above, below, "zero")
-        lost = on_integers(kernel, arith.OrIOp, above, below)
-    bits = kernel.emit(arith.BitcastOp, [value], word32)
+        sides = _beside(kernel, float_resized(kernel, value, wide.type), wide)
+        value = stepped(kernel, value, *sides, "zero")
+        lost = on_integers(kernel, arith.OrIOp, *sides)
+    bits = ThreadWord.of(kernel, value, i32)
     if lost is not None:
-        sticky = kernel.emit(arith.ExtUIOp, [lost], word32)
-        bits = on_integers(kernel, arith.OrIOp, bits, sticky)
-    more = kernel.constant({"zero": 0}.get(rounding, 0x1000), word32)
+        bits |= ThreadWord(kernel, kernel.emit(arith.ExtUIOp, [lost], i32))
+    more: ThreadWord | int = 0 if rounding == "zero" else 0x1000
     if rounding == "nearest_even":
         # Half a unit, less one, plus the last bit that stays.
-        last = on_integers(kernel, arith.ShRUIOp, bits, kernel.constant(13, word32))
-        last = on_integers(kernel, arith.AndIOp, last, kernel.constant(1, word32))
-        more = on_integers(kernel, arith.AddiOp, last, kernel.constant(0xFFF, word32))
-    rounded = on_integers(kernel, arith.AddiOp, bits, more)
-    rounded = on_integers(kernel, arith.AndIOp, rounded, kernel.constant(0xFFFFE000, word32))
-    magnitude = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7FFFFFFF, word32))
+        more = (bits >> 13 & 1) + 0xFFF
+    rounded = bits + more & 0xFFFFE000
+    magnitude = bits & 0x7FFFFFFF
     finite = kernel.emit(
-        arith.CmpiOp, [magnitude, kernel.constant(0x7F800000, word32)], i1,
-        predicate=IntegerAttr(6, i64),
+        arith.CmpiOp, [magnitude.value, magnitude.like(0x7F800000).value], i1,
+        predicate=IntegerAttr(RELATIONS["less_than"][1], i64),
     )  # fmt: skip
-    return kernel.emit(arith.BitcastOp, [kernel.emitter.select(finite, rounded, bits)], f32)
+    return bits.where(finite, rounded).to(f32)
 
 
 @lowers(conversions.BitcastOp)
 def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
-    source, type_ = kernel.scalar_type(op, op.source), kernel.scalar_type(op, op.result)
-    if source == type_:
-        elementwise(op, kernel, lambda x: x)
-        return
-    elementwise(op, kernel, lambda x: kernel.emit(arith.BitcastOp, [x], type_))
+    kernel.scalar_type(op, op.source)
+    type_ = kernel.scalar_type(op, op.result)
+    elementwise(op, kernel, lambda x: bitcast(kernel, x, type_))
 
 
 @lowers(conversions.IntToPtrOp, conversions.PtrToIntOp, conversions.PtrToPtrOp, AssumeOp)
@@ -313,22 +301,13 @@ def _remainder(op: BinaryFloat, kernel: Kernel) -> None:
             rest = on_floats(kernel, math.FmaOp, minus, by, rest)
         zero, endless = kernel.constant(0.0, wide), kernel.constant(float("inf"), wide)
         more = on_floats(kernel, arith.AddfOp, rest, by)
-        rest = kernel.emitter.select(_less(kernel, rest, zero), more, rest)
+        rest = kernel.emitter.select(compared_floats(kernel, "less_than", rest, zero), more, rest)
         # Of an infinite divisor a finite dividend is all that is left.
-        plain = _less(kernel, left, endless)
-        plain = kernel.emitter.binary("and", plain, _is_equal(kernel, by, endless))
+        plain = compared_floats(kernel, "less_than", left, endless)
+        is_endless = compared_floats(kernel, "equal", by, endless)
+        plain = kernel.emitter.binary("and", plain, is_endless)
         rest = kernel.emitter.select(plain, left, rest)
         rest = float_resized(kernel, rest, type_)
         return on_floats(kernel, math.CopySignOp, rest, x)
 
     elementwise(op, kernel, compute)
-
-
-def _less(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
-    number = IntegerAttr(RELATIONS["less_than"][2], i64)
-    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)
-
-
-def _is_equal(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
-    number = IntegerAttr(RELATIONS["equal"][2], i64)
-    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
@@ -85,6 +87,63 @@ def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> S
     return kernel.emit(kind, operands, operands[0].type)
 
 
+def bitcast(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+    """The same bits as another type."""
+    return value if value.type == type_ else kernel.emit(arith.BitcastOp, [value], type_)
+
+
+def _operator(kind: type[Operation]) -> Callable[[ThreadWord, ThreadWord | int], ThreadWord]:
+    def operate(self: ThreadWord, other: ThreadWord | int) -> ThreadWord:
+        return ThreadWord(
+            self.kernel, on_integers(self.kernel, kind, self.value, self.like(other).value)
+        )
+
+    return operate
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadWord:
+    """An integer of a thread, and its arithmetic, with numbers too, which wraps; shifted right by
+    zeros, divided without signs."""
+
+    kernel: Kernel
+    value: SSAValue
+
+    __add__ = _operator(arith.AddiOp)
+    __sub__ = _operator(arith.SubiOp)
+    __and__ = _operator(arith.AndIOp)
+    __or__ = _operator(arith.OrIOp)
+    __lshift__ = _operator(arith.ShLIOp)
+    __rshift__ = _operator(arith.ShRUIOp)
+    __mod__ = _operator(arith.RemUIOp)
+    at_most = _operator(arith.MinSIOp)
+    at_least = _operator(arith.MaxSIOp)
+
+    @classmethod
+    def of(cls, kernel: Kernel, value: SSAValue, type_: Attribute) -> ThreadWord:
+        """The bits of a value."""
+        return cls(kernel, bitcast(kernel, value, type_))
+
+    def like(self, other: ThreadWord | int) -> ThreadWord:
+        """Another one of the same type, or a number."""
+        if isinstance(other, ThreadWord):
+            return other
+        return ThreadWord(self.kernel, self.kernel.constant(other, self.value.type))
+
+    def above(self, number: int) -> SSAValue:
+        """True where it is greater than a number, both below the sign bit."""
+        return self.kernel.emitter.compare("gt", self.value, self.like(number).value)
+
+    def where(self, condition: SSAValue, other: ThreadWord | int) -> ThreadWord:
+        """Another one where a condition holds."""
+        chosen = self.like(other).value
+        return ThreadWord(self.kernel, self.kernel.emitter.select(condition, chosen, self.value))
+
+    def to(self, type_: Attribute) -> SSAValue:
+        """The value of these bits."""
+        return bitcast(self.kernel, self.value, type_)
+
+
 @lowers(*_INTEGER, *_BY_SIGN)
 def _integers(op: Operation, kernel: Kernel) -> None:
     elementwise(op, kernel, integer_function(op, kernel))
@@ -114,15 +173,8 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     def compute(x: SSAValue, y: SSAValue) -> SSAValue:
         if type_ == i1:
             # The one divisor that is not zero is one.
-            if divides:
-                nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
-                return on_integers(kernel, arith.OrIOp, x, nothing)
-            return on_integers(
-                kernel,
-                arith.AndIOp,
-                x,
-                on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1)),
-            )
+            nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
+            return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
         if known_integer(y):
             return on_integers(kernel, kind, x, y)
         zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
@@ -133,25 +185,22 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     elementwise(op, kernel, compute)
 
 
+def _negated(kernel: Kernel, x: SSAValue) -> SSAValue:
+    return on_integers(kernel, arith.SubiOp, kernel.constant(0, x.type), x)
+
+
 @lowers(integer.NegIOp)
-def _negate(op: integer.NegIOp, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
-    elementwise(
-        op, kernel, lambda x: on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
-    )
+def _negate(op: UnaryInteger, kernel: Kernel) -> None:
+    kernel.scalar_type(op, op.result)
+    elementwise(op, kernel, partial(_negated, kernel))
 
 
 @lowers(integer.AbsIOp)
 def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
-
-    def compute(x: SSAValue) -> SSAValue:
-        if type_ == i1:
-            return x
-        negated = on_integers(kernel, arith.SubiOp, kernel.constant(0, type_), x)
-        return on_integers(kernel, arith.MaxSIOp, x, negated)
-
-    elementwise(op, kernel, compute)
+    if kernel.scalar_type(op, op.result) == i1:
+        elementwise(op, kernel, lambda x: x)
+        return
+    elementwise(op, kernel, lambda x: on_integers(kernel, arith.MaxSIOp, x, _negated(kernel, x)))
 
 
 @lowers(integer.MulhiIOp)
@@ -186,6 +235,12 @@ def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     number = IntegerAttr(signed if word(op, "signedness") == "signed" else unsigned, i64)
     compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
     elementwise(op, kernel, compare, run_of(op.result).equal)
+
+
+def compared_floats(kernel: Kernel, relation: str, x: SSAValue, y: SSAValue) -> SSAValue:
+    """True where an ordered relation of two floats holds."""
+    number = IntegerAttr(RELATIONS[relation][2], i64)
+    return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)
 
 
 def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:

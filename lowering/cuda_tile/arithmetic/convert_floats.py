@@ -7,7 +7,7 @@ from functools import partial
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, f32, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32, i1, i32, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
@@ -17,8 +17,8 @@ from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     RELATIONS,
+    ThreadWord,
     elementwise,
-    on_integers,
     word,
 )
 from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_form, rounded_to
@@ -109,13 +109,10 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
 
 def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
     """An f32, of which subnormal numbers are zeros of their sign."""
-    i32 = IntegerType(32)
-    bits = kernel.emit(arith.BitcastOp, [value], i32)
-    exponent = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x7F800000, i32))
-    tiny = kernel.emitter.compare("eq", exponent, kernel.constant(0, i32))
-    sign = on_integers(kernel, arith.AndIOp, bits, kernel.constant(0x80000000, i32))
-    chosen = kernel.emitter.select(tiny, sign, bits)
-    return kernel.emit(arith.BitcastOp, [chosen], value.type)
+    bits = ThreadWord.of(kernel, value, i32)
+    exponent = bits & 0x7F800000
+    tiny = kernel.emitter.compare("eq", exponent.value, exponent.like(0).value)
+    return bits.where(tiny, bits & 0x80000000).to(value.type)
 
 
 _UNORDERED = 7

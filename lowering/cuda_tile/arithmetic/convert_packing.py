@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i1, i8
@@ -12,7 +13,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4
 from tilewright.dialects.cuda_tile.ops.core import PackOp, UnpackOp
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import half_octet
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -33,40 +34,49 @@ def _wide(narrow: TileLayout, bits: int) -> TileLayout | None:
     return TileLayout(threads, tuple(bit - bits for bit in narrow.registers[bits:]))
 
 
-def _size_bits(op: PackOp | UnpackOp, value: SSAValue) -> int:
-    return log2(bytes_of(scalar_type(op, element_of(value))))
+class _Regrouping:
+    """How `pack` and `unpack` regroup bytes: `1 << bits` of the tile with more elements are one of
+    the other, which the op `joins`, or splits."""
+
+    def __init__(self, op: PackOp | UnpackOp) -> None:
+        value = op.source if isinstance(op, PackOp) else op.result
+        element = element_of(value)
+        # Two halves, or eight bits, share a byte; a wider element has several.
+        shared = log2(max(8 // ELEMENT_OF[element].bits, 1))
+        self.bits = shared or log2(bytes_of(scalar_type(op, element)))
+        self.joins = isinstance(op, PackOp) is bool(shared)
 
 
-def _shared_bits(value: SSAValue) -> int:
-    """The logarithm of how many elements share a byte."""
-    return log2(max(8 // ELEMENT_OF[element_of(value)].bits, 1))
+@finds(PackOp, UnpackOp)
+def _regrouped(op: PackOp | UnpackOp, table: LayoutTable) -> TileLayout:
+    group = _Regrouping(op)
+    if not group.joins:
+        return _narrow(table.of(op.source), group.bits)
+    source = table.layouts.get(op.source)
+    known = None if source is None else _wide(source, group.bits)
+    return known or table.default(shape_of(op.result))
 
 
-@finds(PackOp)
-def _packed(op: PackOp, table: LayoutTable) -> TileLayout:
-    if shared := _shared_bits(op.source):
-        source = table.layouts.get(op.source)
-        known = None if source is None else _wide(source, shared)
-        return known or table.default(shape_of(op.result))
-    return _narrow(table.of(op.source), _size_bits(op, op.source))
-
-
-@lowers(PackOp)
-def _pack(op: PackOp, kernel: Kernel) -> None:
-    if shared := _shared_bits(op.source):
-        layout = kernel.layout(op.result)
-        assert layout is not None
-        parts, count = kernel.elements(op.source, _narrow(layout, shared)), 1 << shared
-        rows = (parts[first : first + count] for first in range(0, len(parts), count))
-        kernel.place(op.result, layout, [_octet(row, kernel) for row in rows])
-        return
-    layout, bits = kernel.layout(op.result), _size_bits(op, op.source)
+@lowers(PackOp, UnpackOp)
+def _regroup(op: PackOp | UnpackOp, kernel: Kernel) -> None:
+    group, layout = _Regrouping(op), kernel.layout(op.result)
     assert layout is not None
-    source = _wide(layout, bits)
+    count, type_ = 1 << group.bits, kernel.scalar_type(op, op.result)
+    if group.joins:
+        join = _octet if isinstance(op, PackOp) else partial(_joined, type_=type_)
+        parts = kernel.elements(op.source, _narrow(layout, group.bits))
+        rows = (parts[first : first + count] for first in range(0, len(parts), count))
+        kernel.place(op.result, layout, [join(row, kernel=kernel) for row in rows])
+        return
+    split = (
+        _octets if isinstance(op, PackOp) else partial(_parts, signed=element_of(op.result) == I4)
+    )
+    source = _wide(layout, group.bits)
     assert source is not None
     elements = kernel.elements(op.source, source)
-    octets = [octet for element in elements for octet in _octets(element, 1 << bits, kernel)]
-    kernel.place(op.result, layout, octets)
+    kernel.place(
+        op.result, layout, [part for x in elements for part in split(x, count, kernel=kernel)]
+    )
 
 
 def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
@@ -88,7 +98,7 @@ def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
 
 def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
     """The bytes of an element, low ones first."""
-    word = _bits(element, IntegerType(8 * count), kernel)
+    word = bitcast(kernel, element, IntegerType(8 * count))
     if count == 1:
         return [word]
     octets: list[SSAValue] = []
@@ -99,49 +109,18 @@ def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
     return octets
 
 
-def _bits(value: SSAValue, type_: Attribute, kernel: Kernel) -> SSAValue:
-    return value if value.type == type_ else kernel.emit(arith.BitcastOp, [value], type_)
-
-
-@finds(UnpackOp)
-def _unpacked(op: UnpackOp, table: LayoutTable) -> TileLayout:
-    if shared := _shared_bits(op.result):
-        return _narrow(table.of(op.source), shared)
-    source, bits = table.layouts.get(op.source), _size_bits(op, op.result)
-    known = None if source is None else _wide(source, bits)
-    return known or table.default(shape_of(op.result))
-
-
-@lowers(UnpackOp)
-def _unpack(op: UnpackOp, kernel: Kernel) -> None:
-    if shared := _shared_bits(op.result):
-        _parts(op, kernel, shared)
-        return
-    layout, bits = kernel.layout(op.result), _size_bits(op, op.result)
-    assert layout is not None
-    type_, count = kernel.scalar_type(op, op.result), 1 << bits
-    octets = kernel.elements(op.source, _narrow(layout, bits))
-    rows = (octets[first : first + count] for first in range(0, len(octets), count))
-    kernel.place(op.result, layout, [_joined(row, type_, kernel) for row in rows])
-
-
-def _parts(op: UnpackOp, kernel: Kernel, shared: int) -> None:
-    """The bits of bytes, or their halves, low ones first; of i4 with their sign."""
-    layout = kernel.layout(op.result)
-    assert layout is not None
-    source, signed = _wide(layout, shared), element_of(op.result) == I4
-    assert source is not None
+def _parts(octet: SSAValue, count: int, *, signed: bool, kernel: Kernel) -> list[SSAValue]:
+    """The bits of a byte, or its halves, low ones first; of i4 with their sign."""
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
     parts: list[SSAValue] = []
-    for octet in kernel.elements(op.source, source):
-        for low in range(0, 8, 8 >> shared):
-            part = on_integers(kernel, back, octet, kernel.constant(low, i8)) if low else octet
-            if shared == 3:
-                part = kernel.emit(arith.TruncIOp, [part], i1)
-            elif not low:
-                part = half_octet(kernel, octet, signed=signed)
-            parts.append(part)
-    kernel.place(op.result, layout, parts)
+    for low in range(0, 8, 8 // count):
+        part = on_integers(kernel, back, octet, kernel.constant(low, i8)) if low else octet
+        if count == 8:
+            part = kernel.emit(arith.TruncIOp, [part], i1)
+        elif not low:
+            part = half_octet(kernel, octet, signed=signed)
+        parts.append(part)
+    return parts
 
 
 def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSAValue:
@@ -154,4 +133,4 @@ def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSA
             part = kernel.emitter.binary("shl", part, kernel.constant(8 * i, word))
         total = part if total is None else kernel.emitter.binary("or", total, part)
     assert total is not None
-    return _bits(total, type_, kernel)
+    return bitcast(kernel, total, type_)

@@ -13,15 +13,11 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, f32, i1, i64
+from xdsl.dialects.builtin import f32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
-    EXACT,
-    RELATIONS,
-    on_floats,
-)
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import compared_floats, on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 
 RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
@@ -61,9 +57,7 @@ def _is_plain(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> SSAValue:
     small, large = (kernel.constant(bound, f32) for bound in (_SMALL, _LARGE))
     plain: SSAValue | None = None
     for below, above in ((small, least), (most, large), (small, divisor), (divisor, large)):
-        number = IntegerAttr(RELATIONS["less_than"][2], i64)
-        is_below = kernel.emit(arith.CmpfOp, [below, above], i1, predicate=number, fastmath=EXACT)
-        plain = kernel.both(plain, is_below)
+        plain = kernel.both(plain, compared_floats(kernel, "less_than", below, above))
     assert plain is not None
     return plain
 

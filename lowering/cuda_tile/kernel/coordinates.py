@@ -53,7 +53,7 @@ def boxes(
     own, first = (emitter.resized(scaled(emitter, rank, size), 32, None) for size in (step, apart))
     for number, corner in zip(range(count), box_corners(access, kernel), strict=False):
         corner[axis] = emitter.binary("add", corner[axis], own)
-        yield corner, emitter.binary("add", first, emitter.constant(number * box, None))
+        yield corner, emitter.binary("add", first, number * box)
 
 
 def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:

@@ -13,7 +13,6 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.sync import GRIDDEPCONTROL_WAIT
 from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 
 
@@ -37,7 +36,7 @@ def wait_for_grids(kernel: Kernel) -> None:
 @lowers(GdcWaitTkoOp, GdcLaunchDependentsTkoOp)
 def _grid_dependency(op: GdcWaitTkoOp | GdcLaunchDependentsTkoOp, kernel: Kernel) -> None:
     """No thread's memory depends on when the next grids start: they wait for all of this one."""
-    kernel[op.result_token] = Token() if op.token is None else kernel[op.token]
+    kernel[op.result_token] = kernel.token_of(op)
     if kernel.arch is None or not kernel.arch.supports(GRIDDEPCONTROL_WAIT.target):
         remark(op, "hint", f"'{op.name}' does nothing: kernels start when those before are done")
     elif isinstance(op, GdcLaunchDependentsTkoOp):

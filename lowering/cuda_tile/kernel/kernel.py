@@ -8,7 +8,8 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -21,14 +22,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryFenceAliasTkoOp, TokenOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address, cluster
 from tilewright.dialects.op_rules import OpRules
-from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder
+from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder, Token
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_memory import AccumulatorMemory
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
@@ -53,6 +55,9 @@ from tilewright.source.diagnostic import OpError, file_location
 
 Elements = tuple[SSAValue, ...]
 """The registers of a tile in a layout."""
+
+TakesToken = TokenOp | MemoryFenceAliasTkoOp | PrintTkoOp
+"""The ops between a token and the next one."""
 
 Rule = Callable[[Any, "Kernel"], None]
 RULES = OpRules[Rule]()
@@ -275,6 +280,20 @@ class Kernel:
             number = self.emit(arith.TruncIOp, [number], type_)
         self.place(variable, self.table.scalar, [number])
 
+    def token_of(self, op: TakesToken) -> Token:
+        """The token that an op takes."""
+        return Token() if op.token is None else self.values[op.token]
+
+    @contextmanager
+    def access(
+        self, op: TakesToken, *, reads: bool = False, writes: bool = False
+    ) -> Generator[None]:
+        """An access, where the op's token lets it be; behind it is the token that the op gives."""
+        token = self.token_of(op)
+        self.order.before(token, writes=writes)
+        yield
+        self.values[op.result_token] = self.order.after(token, reads=reads, writes=writes)
+
     # --- ops ---
 
     def emit(
@@ -314,7 +333,7 @@ class Kernel:
     @property
     def leads(self) -> SSAValue:
         """True in the CTA that issues the MMAs of its pair."""
-        return self.emitter.compare("eq", self.rank, self.emitter.constant(0, 32))
+        return self.emitter.compare("eq", self.rank, 0)
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Both of two conditions, either of which may be none."""

@@ -36,10 +36,8 @@ class MemoryOrder:
         self._now += 1
         self.flushed = self._now
 
-    def before(self, token: Token | None, *, writes: bool) -> None:
+    def before(self, token: Token, *, writes: bool) -> None:
         """Wait for the accesses of other threads that an access has to come after."""
-        if token is None:
-            return
         last = max(token.write, token.read) if writes else token.write
         if last > self.flushed:
             self._scratch.barrier()

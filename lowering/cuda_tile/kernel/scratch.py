@@ -192,7 +192,7 @@ class Scratch:
 
     def _wait_for_copies(self, *, read: bool) -> None:
         emitter = self.emitter
-        first = emitter.compare("eq", self.threads.number, emitter.constant(0, 32))
+        first = emitter.compare("eq", self.threads.number, 0)
         flag = UnitAttr() if read else None
         emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
 
@@ -340,7 +340,7 @@ class Scratch:
             both = known & pattern
             at = own
             if both and at is not None:
-                at = emitter.binary("xor", at, emitter.constant(both, 32))
+                at = emitter.binary("xor", at, both)
             free = known ^ both
             return (base if at is None else emitter.binary("add", base, at)), free
 

@@ -46,7 +46,7 @@ class TensorColumns:
             return emitter.constant(0, None)
         stage = self.parities[-1]
         if other:
-            stage = emitter.binary("xor", stage, emitter.constant(1, 32))
+            stage = emitter.binary("xor", stage, 1)
         return emitter.resized(stage, 32, None)
 
     def next_turn(self) -> None:
@@ -64,7 +64,7 @@ class TensorColumns:
         type_ = tmem.allocation_type(self._columns)
 
         def build() -> Operation:
-            first = emitter.binary("mul", at, emitter.constant(self._columns, None))
+            first = emitter.binary("mul", at, self._columns)
             return tmem.SliceOp(self._base, [emitter.constant(0, None), first], type_)
 
         return emitter.once(("stage", at), build)

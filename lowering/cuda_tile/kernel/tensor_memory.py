@@ -156,12 +156,12 @@ class AccumulatorMemory(TensorColumns):
     def issues(self) -> SSAValue:
         """True in the thread that issues MMAs."""
         emitter = self._emitter
-        return emitter.compare("eq", self._threads.number, emitter.constant(0, 32))
+        return emitter.compare("eq", self._threads.number, 0)
 
     @property
     def _allocates(self) -> SSAValue:
         emitter = self._emitter
-        return emitter.compare("lt", self._threads.number, emitter.constant(1 << WARP_BITS, 32))
+        return emitter.compare("lt", self._threads.number, 1 << WARP_BITS)
 
     # --- stages ---
 
@@ -205,9 +205,7 @@ class AccumulatorMemory(TensorColumns):
 
     def _flip(self, number: int) -> None:
         emitter = self._emitter
-        self.parities[number] = emitter.binary(
-            "xor", self.parities[number], emitter.constant(1, 32)
-        )
+        self.parities[number] = emitter.binary("xor", self.parities[number], 1)
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
@@ -376,7 +374,7 @@ class AccumulatorMemory(TensorColumns):
                 emitter.add(tmem_access.StoreOp(fragment, view, at, shape))
             emitter.add(tmem_access.WaitStoreOp())
 
-        first = emitter.compare("lt", threads.number, emitter.constant(LANES, 32))
+        first = emitter.compare("lt", threads.number, LANES)
         emitter.when(first, store)
         self._touch = None
         self.touched = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
-    in_tensor_memory,
+    products_in,
 )
 
 
@@ -55,11 +55,6 @@ def make_room(column: int, writer: Operation, kernel: Kernel) -> None:
             kernel.place(value, own, kernel.elements_of(tile, own))
 
 
-def products_in(op: Operation) -> Iterator[Operation]:
-    """The multiplications in tensor memory within an op."""
-    return (inner for inner in op.walk() if in_tensor_memory(inner))
-
-
 def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
     """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
     for product in products_in(op):
@@ -70,26 +65,22 @@ def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
 
 def begin_turn(op: Operation, kernel: Kernel) -> None:
     """Before a loop: what its body may rely on, which holds again at its end."""
-    if next(products_in(op), None) is None:
-        kernel.tensor.wait()
+    if products := products_in(op):
+        flying = any(_goes_on(product.results[0], op) for product in products)
+        kernel.tensor.turn(flying=flying)
     else:
-        kernel.tensor.turn(flying=_flies(op))
+        kernel.tensor.wait()
 
 
 def end_turn(op: Operation, kernel: Kernel) -> None:
     """At the end of the body of a loop."""
-    if next(products_in(op), None) is not None:
+    if products_in(op):
         begin_turn(op, kernel)
 
 
 def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
     """The parities that a loop carries in which MMAs are issued."""
-    return [] if next(products_in(op), None) is None else [*kernel.tensor.parities]
-
-
-def _flies(op: Operation) -> bool:
-    """True of a loop whose turns may end with MMAs in flight: of what goes on to the next one."""
-    return any(_goes_on(product.results[0], op) for product in products_in(op))
+    return [*kernel.tensor.parities] if products_in(op) else []
 
 
 def _goes_on(value: SSAValue, loop: Operation) -> bool:

@@ -54,14 +54,14 @@ class ThreadNumber:
         """Some bits of the number, as a number."""
         emitter, part = self._emitter, self.number
         if first:
-            part = emitter.binary("shr", part, emitter.constant(first, 32))
+            part = emitter.binary("shr", part, first)
         if end is not None:
-            part = emitter.binary("and", part, emitter.constant((1 << (end - first)) - 1, 32))
+            part = emitter.binary("and", part, (1 << (end - first)) - 1)
         return part
 
     def is_set(self, bit: int) -> SSAValue:
         """True where a bit of the number is set."""
-        return self._emitter.compare("ne", self._masked(1 << bit), self._emitter.constant(0, 32))
+        return self._emitter.compare("ne", self._masked(1 << bit), 0)
 
     def first_of(self, layout: TileLayout) -> SSAValue | None:
         """True where the thread is the first of those that hold the same; None where none do."""
@@ -71,10 +71,10 @@ class ThreadNumber:
         """True where the bits of a mask are those; None where there are none."""
         if not mask:
             return None
-        return self._emitter.compare("eq", self._masked(mask), self._emitter.constant(bits, 32))
+        return self._emitter.compare("eq", self._masked(mask), bits)
 
     def _masked(self, mask: int) -> SSAValue:
-        return self._emitter.binary("and", self.number, self._emitter.constant(mask, 32))
+        return self._emitter.binary("and", self.number, mask)
 
 
 def scaled(emitter: Emitter, value: SSAValue, factor: int, width: int = 32) -> SSAValue:
@@ -82,5 +82,5 @@ def scaled(emitter: Emitter, value: SSAValue, factor: int, width: int = 32) -> S
     if factor == 1:
         return value
     if factor > 0 and factor & (factor - 1) == 0:
-        return emitter.binary("shl", value, emitter.constant(log2(factor), width))
-    return emitter.binary("mul", value, emitter.constant(factor, width))
+        return emitter.binary("shl", value, log2(factor))
+    return emitter.binary("mul", value, factor)

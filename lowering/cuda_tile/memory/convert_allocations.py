@@ -45,10 +45,10 @@ def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:
     emitter.when(emitter.compare("eq", kernel.threads.number, zero), allocate)
     kernel.scratch.written()
     heap = emitter.emit(address.LoadOp(told, [], [i64], 0))
-    above = emitter.binary("add", heap, emitter.constant(align - _HEAP_ALIGNMENT, 64))
-    first = emitter.binary("and", above, emitter.constant(-align, 64))
+    above = emitter.binary("add", heap, align - _HEAP_ALIGNMENT)
+    first = emitter.binary("and", above, -align)
     for op, place in places.items():
-        own = emitter.binary("add", first, emitter.constant(place, 64))
+        own = emitter.binary("add", first, place)
         kernel.place(op.result, kernel.table.scalar, [own])
     return heap
 
@@ -57,7 +57,7 @@ def give_back(heap: SSAValue, kernel: Kernel) -> None:
     """Free what the kernel allocated, behind the last access of its threads."""
     emitter = kernel.emitter
     kernel.scratch.barrier()
-    first = emitter.compare("eq", kernel.threads.number, emitter.constant(0, 32))
+    first = emitter.compare("eq", kernel.threads.number, 0)
     emitter.when(first, lambda: emitter.add(address.FreeOp(heap)))
 
 

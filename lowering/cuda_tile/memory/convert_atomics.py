@@ -19,7 +19,7 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, token_of, write
+from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, write
 from tilewright.lowering.cuda_tile.memory.convert_views import stored_layout, tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import add, atomically, sum_run
 from tilewright.passes.cuda_tile.analysis.view_access import run_bits, tile_dimensions
@@ -53,8 +53,7 @@ def _rmw(op: AtomicRMWTkoOp, kernel: Kernel) -> None:
         _through_pointers(op, form, [op.arg], kernel)
         return
     widest = address.bytes_of(element) << run
-    token = write(op, op.pointers, op.arg, widest, partial(add, op), kernel)
-    kernel[op.result_token] = token
+    write(op, op.pointers, op.arg, widest, partial(add, op), kernel)
 
 
 @lowers(AtomicCASTkoOp)
@@ -69,14 +68,12 @@ def _through_pointers(
     layout = kernel.layout(op.result)
     assert layout is not None
     accesses = pointed(op.pointers, op.mask, layout, kernel)
-    token = token_of(op.token, kernel)
-    kernel.order.before(token, writes=True)
-    columns = [kernel.elements(value, layout) for value in values]
-    results = atomically(op, form, accesses, layout, columns, kernel)
-    if layout.idle and op.result.first_use is not None:
-        results = kernel.scratch.told(layout, results, layout)
+    with kernel.access(op, reads=True, writes=True):
+        columns = [kernel.elements(value, layout) for value in values]
+        results = atomically(op, form, accesses, layout, columns, kernel)
+        if layout.idle and op.result.first_use is not None:
+            results = kernel.scratch.told(layout, results, layout)
     kernel.place(op.result, layout, results)
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)
 
 
 @lowers(AtomicRedViewTkoOp)
@@ -85,12 +82,10 @@ def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
     form = _form(op.rmw_mode, element)
     layout = stored_layout(op, op.value, kernel)
     elements = kernel.elements(op.value, layout)
-    token = token_of(op.token, kernel)
-    kernel.order.before(token, writes=True)
-    run = sum_run(form, element, kernel.arch)
-    if run is None:
-        atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
-    else:
-        run = min(run, run_bits(op, tile_dimensions(op)))
-        add(op, tile_accesses(op, layout, kernel, run), layout, elements, kernel)
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)
+    with kernel.access(op, reads=True, writes=True):
+        run = sum_run(form, element, kernel.arch)
+        if run is None:
+            atomically(op, form, tile_accesses(op, layout, kernel), layout, [elements], kernel)
+        else:
+            run = min(run, run_bits(op, tile_dimensions(op)))
+            add(op, tile_accesses(op, layout, kernel, run), layout, elements, kernel)

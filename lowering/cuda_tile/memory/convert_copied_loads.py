@@ -70,7 +70,7 @@ class CopyRing:
         kernel.scratch.reserved += self._taken
         for load in plan.loads:
             if load not in self._lines:
-                self._bases[load] = emitter.binary("add", base, emitter.constant(offset, 32))
+                self._bases[load] = emitter.binary("add", base, offset)
                 offset += plan.stages * load.order.bytes
         number = bounds.lower
         for stage in range(plan.ahead):
@@ -90,9 +90,9 @@ class CopyRing:
         if not self.plan.private:
             kernel.scratch.barrier()
         back = self.plan.stages - ahead
-        wraps = emitter.compare("lt", stage, emitter.constant(back, 32))
-        less = emitter.binary("sub", stage, emitter.constant(back, 32))
-        more = emitter.binary("add", stage, emitter.constant(ahead, 32))
+        wraps = emitter.compare("lt", stage, back)
+        less = emitter.binary("sub", stage, back)
+        more = emitter.binary("add", stage, ahead)
         before = emitter.select(wraps, more, less)
         far = kernel.constant(ahead, number.type)
         number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
@@ -101,8 +101,8 @@ class CopyRing:
     def next(self) -> SSAValue:
         """The stage of the next iteration."""
         emitter = self.kernel.emitter
-        last = emitter.compare("eq", self.stage, emitter.constant(self.plan.stages - 1, 32))
-        more = emitter.binary("add", self.stage, emitter.constant(1, 32))
+        last = emitter.compare("eq", self.stage, self.plan.stages - 1)
+        more = emitter.binary("add", self.stage, 1)
         return emitter.select(last, emitter.constant(0, 32), more)
 
     def after_loop(self) -> None:

@@ -5,9 +5,10 @@ Two halves move in one word, so that where they lie side by side has to be prove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MultimemReductionKind
 from tilewright.dialects.cuda_tile.ops.multimem import (
@@ -20,9 +21,9 @@ from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.memory.access import Access
-from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.memory.memory_access import is_weak, semantics_of
+from tilewright.lowering.cuda_tile.memory.memory_access import semantics_of
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import access_layout
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -78,20 +79,18 @@ def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: Kernel) -> None:
     _check_target(op, kernel)
     layout, type_ = kernel.layout(op.reduced_values), kernel.scalar_type(op, op.reduced_values)
     assert layout is not None
-    token, weak = token_of(op.token, kernel), is_weak(op)
-    kernel.order.before(token, writes=not weak)
-    operation, zero = _operation(op, str(type_)), kernel.constant(0, type_)
     loaded: dict[int, SSAValue] = {}
-    accesses = tile_accesses(op, layout, kernel)
-    for access, registers, offset in _words(op, str(type_), accesses):
-        condition = access.condition
-        load = multimem.MultimemLoadReduceOp(
-            [] if condition is None else [zero] * len(registers), access.address,
-            [type_] * len(registers), operation, semantics_of(op), offset, predicate=condition,
-        )  # fmt: skip
-        loaded.update(zip(registers, kernel.emitter.add(load).results, strict=True))
+    with kernel.access(op, reads=True, writes=not is_weak(op)):
+        operation, zero = _operation(op, str(type_)), kernel.constant(0, type_)
+        accesses = tile_accesses(op, layout, kernel)
+        for access, registers, offset in _words(op, str(type_), accesses):
+            condition = access.condition
+            load = multimem.MultimemLoadReduceOp(
+                [] if condition is None else [zero] * len(registers), access.address,
+                [type_] * len(registers), operation, semantics_of(op), offset, predicate=condition,
+            )  # fmt: skip
+            loaded.update(zip(registers, kernel.emitter.add(load).results, strict=True))
     kernel.place(op.reduced_values, layout, [loaded[i] for i in range(layout.count)])
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
 
 @lowers(MultimemStoreViewTkoOp, MultimemReduceViewTkoOp)
@@ -99,21 +98,18 @@ def _write(op: MultimemStoreViewTkoOp | MultimemReduceViewTkoOp, kernel: Kernel)
     _check_target(op, kernel)
     layout, type_ = access_layout(op, kernel.table), kernel.scalar_type(op, op.tile)
     elements = kernel.elements(op.tile, layout)
-    token, reduces = token_of(op.token, kernel), isinstance(op, MultimemReduceViewTkoOp)
-    kernel.order.before(token, writes=True)
-    first = kernel.threads.first_of(layout)
-    accesses = tile_accesses(op, layout, kernel)
-    for access, registers, offset in _words(op, str(type_), accesses):
-        some = [elements[register] for register in registers]
-        condition, address = kernel.both(first, access.condition), access.address
-        if reduces:
-            operation = _operation(op, str(type_))
-            write = multimem.MultimemReduceOp(
-                some, address, operation, semantics_of(op), offset, predicate=condition
-            )
-        else:
-            write = multimem.MultimemStoreOp(
-                some, address, semantics_of(op), offset, predicate=condition
-            )
-        kernel.emitter.add(write)
-    kernel[op.result_token] = kernel.order.after(token, reads=reduces, writes=True)
+    kind: Callable[..., Operation] = multimem.MultimemStoreOp
+    if reduces := isinstance(op, MultimemReduceViewTkoOp):
+        kind = partial(multimem.MultimemReduceOp, operation=_operation(op, str(type_)))
+    with kernel.access(op, reads=reduces, writes=True):
+        first = kernel.threads.first_of(layout)
+        accesses = tile_accesses(op, layout, kernel)
+        for access, registers, offset in _words(op, str(type_), accesses):
+            some = [elements[register] for register in registers]
+            condition = kernel.both(first, access.condition)
+            kernel.emitter.add(
+                kind(
+                    some, access.address, semantics=semantics_of(op), offset=offset,
+                    predicate=condition,
+                )
+            )  # fmt: skip

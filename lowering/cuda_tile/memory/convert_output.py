@@ -18,9 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.lowering.cuda_tile.memory.convert_pointers import token_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, row_major
@@ -46,7 +44,7 @@ def _print(op: PrintTkoOp, kernel: Kernel) -> None:
         else:
             pieces.append(piece)
     _by_first(kernel, partial(_say, pieces, kernel))
-    kernel[op.result_token] = token_of(op.token, kernel) or Token()
+    kernel[op.result_token] = kernel.token_of(op)
 
 
 def _by_first(kernel: Kernel, body: Callable[[], object]) -> None:
@@ -98,12 +96,12 @@ class _LargeTile:
         number = block.args[0]
         at = emitter.binary("add", base, scaled(emitter, number, order.size))
         value = emitter.add(LoadOp(at, (), [element], 0)).results[0]
-        number = emitter.binary("add", number, emitter.constant(first, 32))
-        after = emitter.binary("add", number, emitter.constant(1, 32))
+        number = emitter.binary("add", number, first)
+        after = emitter.binary("add", number, 1)
         self._brackets(kernel, "[", number)
         _say([*_nested(self.tile, (), iter([value]), self.conversion, kernel)], kernel)
         self._brackets(kernel, "]", after)
-        more = emitter.compare("ne", after, emitter.constant(prod(shape_of(self.tile)), 32))
+        more = emitter.compare("ne", after, prod(shape_of(self.tile)))
         emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
         emitter.add(scf.YieldOp())
         emitter.leave(outer)
@@ -115,7 +113,7 @@ class _LargeTile:
         for axis in range(len(shape)):
             mask = emitter.constant(prod(shape[axis:]) - 1, 32)
             rest = emitter.binary("and", number, mask)
-            ends = emitter.compare("eq", rest, emitter.constant(0, 32))
+            ends = emitter.compare("eq", rest, 0)
             emitter.when(ends, lambda: emitter.add(PrintfOp(bracket, [])))
 
 

@@ -12,13 +12,10 @@ from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import Access
-from tilewright.lowering.cuda_tile.memory.memory_access import (
-    is_weak,
-    load,
-    store,
-)
+from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -37,7 +34,7 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     if (ahead := kernel.copied.load(op)) is not None:
-        kernel[op.result], kernel[op.result_token] = ahead, token_of(op.token, kernel) or Token()
+        kernel[op.result], kernel[op.result_token] = ahead, kernel.token_of(op)
         return
     layout = kernel.layout(op.result)
     assert layout is not None
@@ -47,18 +44,14 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
     if op.padding_value is not None:
         padding = kernel.elements(op.padding_value, layout)
-    token = token_of(op.token, kernel)
-    weak = is_weak(op)
-    kernel.order.before(token, writes=not weak)
-    elements = load(op, accesses, layout, type_, padding, kernel)
+    with kernel.access(op, reads=True, writes=not is_weak(op)):
+        elements = load(op, accesses, layout, type_, padding, kernel)
     kernel.place(op.result, layout, elements)
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
 
 
 @lowers(memory.StorePtrTkoOp)
 def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
-    written = partial(store, op)
-    kernel[op.result_token] = write(op, op.destination, op.value, WIDEST, written, kernel)
+    write(op, op.destination, op.value, WIDEST, partial(store, op), kernel)
 
 
 Write = Callable[[list[Access], TileLayout, Sequence[SSAValue], Kernel], None]
@@ -68,10 +61,10 @@ Write = Callable[[list[Access], TileLayout, Sequence[SSAValue], Kernel], None]
 def write(
     op: memory.StorePtrTkoOp | memory.AtomicRMWTkoOp, pointers: SSAValue, value: SSAValue,
     widest: int, written: Write, kernel: Kernel,
-) -> Token:  # fmt: skip
-    """Write a tile to where pointers point, so many bytes at a time at most; the token behind it.
-    It has the pointers' layout, else the value's own, unless a thread has a part of neighbours
-    which one access moves in the best one."""
+) -> None:  # fmt: skip
+    """Write a tile to where pointers point, so many bytes at a time at most. It has the pointers'
+    layout, else the value's own, unless a thread has a part of neighbours which one access moves in
+    the best one."""
     run = pointer_run(pointers, op.mask, widest)
     own, best = kernel.layout(value), kernel.table.default(shape_of(value), run)
     if (layout := kernel.layout(pointers)) is None:
@@ -79,10 +72,8 @@ def write(
     with kernel.scratch.within(STORED):
         elements = kernel.elements(value, layout)
     accesses = pointed(pointers, op.mask, layout, kernel, run)
-    token = token_of(op.token, kernel)
-    kernel.order.before(token, writes=True)
-    written(accesses, layout, elements, kernel)
-    return kernel.order.after(token, reads=isinstance(op, memory.AtomicRMWTkoOp), writes=True)
+    with kernel.access(op, reads=isinstance(op, memory.AtomicRMWTkoOp), writes=True):
+        written(accesses, layout, elements, kernel)
 
 
 def pointed(
@@ -104,11 +95,6 @@ def pointed(
 # --- tokens ---
 
 
-def token_of(value: SSAValue | None, kernel: Kernel) -> Token | None:
-    """The token that an op takes."""
-    return None if value is None else kernel[value]
-
-
 @lowers(memory.MakeTokenOp)
 def _make_token(op: memory.MakeTokenOp, kernel: Kernel) -> None:
     kernel[op.result] = Token()
@@ -122,7 +108,5 @@ def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
 @lowers(memory.MemoryFenceAliasTkoOp)
 def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
     """A fence of every thread, behind a barrier after what the token is behind."""
-    token = token_of(op.token, kernel) or Token()
-    kernel.order.before(token, writes=True)
-    kernel.emitter.add(FenceProxyAliasOp())
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=True)
+    with kernel.access(op, reads=True, writes=True):
+        kernel.emitter.add(FenceProxyAliasOp())

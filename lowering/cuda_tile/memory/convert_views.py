@@ -17,16 +17,12 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
-from tilewright.lowering.cuda_tile.memory.memory_access import (
-    is_weak,
-    load,
-    store,
-)
+from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,
     Extent,
@@ -44,6 +40,7 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
+    above,
     blocked,
     dim_bits,
     log2,
@@ -116,21 +113,17 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     ahead = kernel.ahead.load(op) or kernel.copied.load(op)
     if ahead is not None:
-        token = Token() if op.token is None else kernel[op.token]
-        kernel[op.tile], kernel[op.result_token] = ahead, token
+        kernel[op.tile], kernel[op.result_token] = ahead, kernel.token_of(op)
         return
     layout = kernel.layout(op.tile)
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
     padding = kernel.constant(_padding(op), type_)
-    token = None if op.token is None else kernel[op.token]
-    weak, paddings = is_weak(op), [padding] * layout.count
-    kernel.order.before(token, writes=not weak)
-    stepwise = isinstance(op.parent_op(), ForOp)
-    accesses = tile_accesses(op, layout, kernel, stepwise=stepwise)
-    elements = load(op, accesses, layout, type_, paddings, kernel)
+    with kernel.access(op, reads=True, writes=not is_weak(op)):
+        stepwise = isinstance(op.parent_op(), ForOp)
+        accesses = tile_accesses(op, layout, kernel, stepwise=stepwise)
+        elements = load(op, accesses, layout, type_, [padding] * layout.count, kernel)
     kernel.place(op.tile, layout, elements)
-    kernel[op.result_token] = kernel.order.after(token, reads=True, writes=not weak)
     if op in kernel.prefetched:
         prefetch_ahead(op, kernel)
 
@@ -146,11 +139,7 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     assert along is not None
     size = bytes_of(scalar_type(load, element_of(load.tile)))
     run = min(len(bits[along]), log2(LINE // size))
-    order = [
-        *bits[along],
-        *(bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]),
-    ]
-    layout = blocked(order, kernel.table.thread_bits, run)
+    layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
     own, end = kernel.threads.first_of(layout), _end(load, size, kernel)
     for access in tile_accesses(load, layout, kernel, run):
         far = kernel.constant(access.offset + AHEAD, i64)
@@ -192,17 +181,13 @@ _PADDINGS = {
 def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
     if (boxed := kernel.stored.get(op)) is not None:
         # Behind a barrier of its own, and so behind whatever the token is.
-        token = None if op.token is None else kernel[op.token]
         store_boxed(op, boxed, kernel)
-        kernel[op.result_token] = kernel.order.after(token, writes=True)
+        kernel[op.result_token] = kernel.order.after(kernel.token_of(op), writes=True)
         return
     layout = stored_layout(op, op.tile, kernel)
     elements = kernel.elements(op.tile, layout)
-    token = None if op.token is None else kernel[op.token]
-    kernel.order.before(token, writes=True)
-    accesses = tile_accesses(op, layout, kernel)
-    store(op, accesses, layout, elements, kernel)
-    kernel[op.result_token] = kernel.order.after(token, writes=True)
+    with kernel.access(op, writes=True):
+        store(op, tile_accesses(op, layout, kernel), layout, elements, kernel)
 
 
 def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:

@@ -9,24 +9,20 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics, MemoryScope
+from tilewright.dialects.cuda_tile.enums import MemoryScope
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, SUMS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
-
-
-def is_weak(op: MemoryOp) -> bool:
-    """True of an access that nobody else makes at the same time."""
-    return op.ordering is MemoryOrderingSemantics.WEAK
 
 
 def scope_of(op: MemoryOp) -> str:
@@ -102,15 +98,14 @@ def store(
 def atomically(
     op: MemoryOp, form: str, accesses: Iterable[Access], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
-    otherwise: Sequence[SSAValue] | None = None,
 ) -> list[SSAValue]:  # fmt: skip
-    """The words that an atomic operation finds; of registers that are not accessed the first value,
-    or others."""
+    """The words that an atomic operation finds; of registers that are not accessed the first
+    value."""
     if not _runs(form, kernel):
         (values,) = columns
         with ordered(op, 2, kernel) as semantics:
             return updated(
-                semantics, accesses, layout, values[0].type, otherwise or values, kernel,
+                semantics, accesses, layout, values[0].type, values, kernel,
                 lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
             )  # fmt: skip
     own = kernel.threads.first_of(layout)
@@ -122,7 +117,6 @@ def atomically(
                 values = [column[register] for column in columns]
                 type_ = values[0].type
                 words = [_word(value, form, kernel) for value in values]
-                other = words[0] if otherwise is None else _word(otherwise[register], form, kernel)
                 atomic = address.AtomicOp(
                     access.address,
                     words,
@@ -130,13 +124,10 @@ def atomically(
                     form,
                     access.offset + i * address.bytes_of(type_),
                     predicate=condition,
-                    otherwise=None if condition is None else other,
+                    otherwise=None if condition is None else words[0],
                     semantics=semantics,
                 )
-                result = kernel.emitter.emit(atomic)
-                if result.type != type_:
-                    result = kernel.emit(arith.BitcastOp, [result], type_)
-                results[register] = result
+                results[register] = bitcast(kernel, kernel.emitter.emit(atomic), type_)
     return [results[register] for register in range(layout.count)]
 
 
@@ -178,5 +169,4 @@ def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:
     """The value, of floats whose bits alone count the bits."""
     if ".b" not in form or isinstance(value.type, IntegerType):
         return value
-    bits = IntegerType(8 * address.bytes_of(value.type))
-    return kernel.emit(arith.BitcastOp, [value], bits)
+    return bitcast(kernel, value, IntegerType(8 * address.bytes_of(value.type)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -35,7 +36,7 @@ def updated(
             place = _Place(access, access.offset + i * size, element, condition, semantics, kernel)
             word = place.swapped(None, None)
             word = place.loop(word, lambda old, register=register: update(register, old))
-            old = place.as_type(word, element)
+            old = bitcast(kernel, word, element)
             if condition is not None:
                 old = kernel.emitter.select(condition, old, otherwise[register])
             results[register] = old
@@ -69,13 +70,10 @@ class _Place:
         before, after = Block(arg_types=[_I16]), Block(arg_types=[_I16])
         outer = emitter.enter(before)
         old = before.args[0]
-        new = self.as_type(update(self.as_type(old, self.element)), _I16)
+        kernel = self.kernel
+        new = bitcast(kernel, update(bitcast(kernel, old, self.element)), _I16)
         got = self.swapped(old, new)
         emitter.add(scf.ConditionOp(emitter.compare("ne", got, old), got))
         emitter.leave(outer)
         after.add_op(scf.YieldOp(*after.args))
         return emitter.emit(scf.WhileOp([word], [_I16], Region(before), Region(after)))
-
-    def as_type(self, value: SSAValue, type_: Attribute) -> SSAValue:
-        """The same bits."""
-        return value if value.type == type_ else self.kernel.emit(arith.BitcastOp, [value], type_)

@@ -154,7 +154,7 @@ class AtomProduct:
 
     def _moved(self, base: SSAValue, offset: int) -> SSAValue:
         emitter = self.kernel.emitter
-        return emitter.binary("add", base, emitter.constant(offset, 32)) if offset else base
+        return emitter.binary("add", base, offset) if offset else base
 
     def _staged(self, staged: StagedOperand, base: SSAValue) -> Fragments:
         words, count = staged.loaded(base, self.kernel)

@@ -24,17 +24,15 @@ from tilewright.lowering.cuda_tile.products.scale_factors import (
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
-from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, extents_along
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     Accumulators,
     TensorCoreLayouts,
     accumulators_of,
     block_of,
-    extents_of,
     factors_of,
     packed_operand,
     tensor_core_atom,
@@ -75,11 +73,9 @@ class TensorCoreProduct:
         self.op, self.accumulators, self.kernel = op, accumulators, kernel
         atom = tensor_core_atom(op, kernel.arch)
         assert atom is not None
-        batch, rows, columns = extents_of(op)
-        extents = {"b": batch, "m": rows, "n": columns, "k": shape_of(op.lhs)[-1]}
-        self.layouts = TensorCoreLayouts(atom, extents, kernel.table.thread_bits)
-        self.shared = SharedOperands(self.layouts, kernel)
         thread_bits = kernel.table.thread_bits
+        self.layouts = TensorCoreLayouts(atom, extents_along(op), thread_bits)
+        self.shared = SharedOperands(self.layouts, kernel)
         self.packed = packed_operand(op, thread_bits) if OPERAND in op.attributes else None
         self.factors = [factors for factors, *_ in factors_of(op)]
         self.copied = [value for _, value, _ in factors_of(op) if _is_ahead(value, kernel)]

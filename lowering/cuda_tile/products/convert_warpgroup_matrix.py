@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float16Type, Float32Type, i1, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
@@ -55,10 +55,7 @@ class AccumulatorTile:
 
 def accumulator_type(layouts: WarpgroupLayouts) -> FragmentType:
     """The type of a fragment of the accumulators."""
-    return FragmentType.get(layouts.values("C"), _SUMS[layouts.atom.element("C").name])
-
-
-_SUMS: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
+    return FragmentType.of(layouts.atom.element("C"), layouts.values("C"))
 
 
 def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> Fragments:

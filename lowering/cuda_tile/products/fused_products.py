@@ -16,10 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
-    float_or_same,
-    float_resized,
-)
+from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_resized
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     on_floats,
@@ -136,7 +133,7 @@ def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
     base = scratch.take(size) if laid else None
     for operand, own, elements, order, offset in laid:
         assert base is not None
-        at = kernel.emitter.binary("add", base, kernel.emitter.constant(offset, 32))
+        at = kernel.emitter.binary("add", base, offset)
         scratch.store(at, own, elements, order)
         readers[operand] = _InParts(operand, elements[0].type, order, at, kernel)
     if laid:
@@ -202,5 +199,5 @@ def _float_step(kernel: Kernel, type_: Attribute) -> Step:
 def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:
     if isinstance(addend.type, IntegerType):
         return on_integers(kernel, arith.AddiOp, total, addend)
-    wide = float_or_same(kernel, addend, total.type)
-    return float_or_same(kernel, on_floats(kernel, arith.AddfOp, total, wide), addend.type)
+    wide = float_resized(kernel, addend, total.type)
+    return float_resized(kernel, on_floats(kernel, arith.AddfOp, total, wide), addend.type)

@@ -11,8 +11,8 @@ from itertools import product
 from operator import mul
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float8E4M3FNType, Float8E8M0FNUType, i8, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import Float8E4M3FNType, i8, i32
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
@@ -22,7 +22,8 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, CopyShapeAttr
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord, bitcast
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -33,7 +34,6 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     factor_bits,
 )
 
-_TYPES: dict[str, Attribute] = {"ue8m0": Float8E8M0FNUType(), "ue4m3": Float8E4M3FNType()}
 _BITS, _WORD_BITS = 8, 32
 """The bits of a factor, and of four."""
 _GROUP_BITS = 7
@@ -55,7 +55,7 @@ def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kern
     for place in product(range(0, rows, LANES), range(0, blocks, FACTORS_OF_WORD), range(batch)):
         number = sum(map(mul, place, strides))
         far = sum(1 << at for bit, at in order.order.position.items() if number >> bit & 1)
-        at = emitter.binary("add", tile.start, emitter.constant(far, None))
+        at = emitter.binary("add", tile.start, far)
         matrix = emitter.emit(MakeSmemDescOp(tile.line, [at], view))
         shape = Layout((LANES, FACTORS_OF_WORD), (lane_stride(_WORD_BITS), 1))
         row, k, item = place
@@ -80,14 +80,11 @@ def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Ker
 
 
 def _word(elements: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
-    word = kernel.constant(0, i32)
+    word = ThreadWord(kernel, kernel.constant(0, i32))
     for i, element in enumerate(elements):
-        if element.type != i8:
-            element = kernel.emit(arith.BitcastOp, [element], i8)
-        part = kernel.emit(arith.ExtUIOp, [element], i32)
-        part = on_integers(kernel, arith.ShLIOp, part, kernel.constant(_BITS * i, i32))
-        word = on_integers(kernel, arith.OrIOp, word, part)
-    return word
+        part = kernel.emit(arith.ExtUIOp, [bitcast(kernel, element, i8)], i32)
+        word |= ThreadWord(kernel, part) << _BITS * i
+    return word.value
 
 
 def factors_operand(
@@ -96,6 +93,6 @@ def factors_operand(
     """The operand of an MMA whose factors begin at a place (batch, row, factor), and its id."""
     layout = atom.cta_layout(which)
     shape = layout[0].size(), layout[1].size()
-    type_ = _TYPES[atom.element(which).name]
+    type_ = MLIR_TYPES[atom.element(which).name]
     operand = kernel.tensor.slice(factors.column_of(*place), type_, shape, layout)
     return operand, place[2] % FACTORS_OF_WORD

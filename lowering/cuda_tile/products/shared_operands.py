@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, SSAValue
 
@@ -16,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
@@ -77,21 +76,12 @@ class SharedOperands:
         major = self._major(operand, tile.order)
         return OperandMatrices(tile.line, tile.start, tile.order, view, major, tile.ready)
 
-    def _bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:
-        """The bits of an operand's rows or columns, of K, and of the batch."""
-        position, layouts = self.layouts.positions(operand), self.layouts
-        across, depth, batch = (
-            [position[mode, i] for i in range(log2(layouts.extents[mode]))]
-            for mode in ("m" if operand == "A" else "n", "k", "b")
-        )
-        return across, depth, batch
-
     def _major(self, operand: str, order: MatrixOrder) -> MajorMode:
-        return "k" if order.run[0] in self._bits(operand)[1] else "mn"
+        return "k" if order.run[0] in self.layouts.bits(operand)[0] else "mn"
 
     def _view(self, operand: str, order: MatrixOrder) -> SmemDescViewType | None:
         """The type of the descriptors of an operand's matrices."""
-        across, depth, _ = self._bits(operand)
+        depth, across, _ = self.layouts.bits(operand)
         atom = self.layouts.atom
         major, element = self._major(operand, order), atom.element(operand)
         extent, k = atom.shared_extents(operand)
@@ -108,7 +98,7 @@ class SharedOperands:
         self, operand: str, value: SSAValue
     ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
         """How threads lay an operand down: along the dimension of which they hold neighbours."""
-        kernel, (across, depth, batch) = self.kernel, self._bits(operand)
+        kernel, (depth, across, batch) = self.kernel, self.layouts.bits(operand)
         source = kernel.table.of(value)
         elements = kernel.elements(value, source)
         size = bytes_of(elements[0].type)
@@ -131,15 +121,14 @@ class SharedOperands:
     ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
         """How threads lay down elements of 4 bits, two neighbours along K in a byte: a byte has the
         number of the first of them."""
-        kernel, (across, depth, batch) = self.kernel, self._bits(operand)
+        kernel, (depth, across, batch) = self.kernel, self.layouts.bits(operand)
         source = kernel.table.of(value)
         if source.registers[:1] != tuple(depth[:1]):
             order = [*depth, *across, *batch]
             source = kernel.table.dealt(order, log2(2 * CHUNK))
         pairs = kernel.elements(value, source)
-        four = kernel.constant(4, i8)
         octets = [
-            on_integers(kernel, arith.OrIOp, low, on_integers(kernel, arith.ShLIOp, high, four))
+            (ThreadWord(kernel, low) | ThreadWord(kernel, high) << 4).value
             for low, high in zip(pairs[::2], pairs[1::2], strict=True)
         ]
         layout = TileLayout(source.threads, source.registers[1:])

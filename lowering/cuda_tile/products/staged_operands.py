@@ -31,13 +31,10 @@ Words = Callable[[int, int], SSAValue]
 
 @dataclass(frozen=True)
 class StagedOperand:
-    """An operand, of whose fragments each has so many `values`, and the bits of its `depth`;
-    `by_matrices` if ldmatrix loads it, transposed if `trans`."""
+    """An operand of MMAs; `by_matrices` if ldmatrix loads it, transposed if `trans`."""
 
+    layouts: MmaLayouts
     operand: str
-    values: int
-    depth: Sequence[int]
-    layout: TileLayout
     element: Attribute
     order: SharedOrder
     by_matrices: bool
@@ -48,21 +45,20 @@ class StagedOperand:
         cls, layouts: MmaLayouts, operand: str, source: TileLayout, element: Attribute
     ) -> StagedOperand:
         """The best order for an operand that threads write in a layout."""
-        size, layout = address.bytes_of(element), layouts.layout(operand)
-        values = layouts.values(operand)
-        depth, rows, batch = _bits(layouts, operand)
+        size = address.bytes_of(element)
+        depth, rows, batch = layouts.bits(operand)
         first = source.registers[0] if source.registers else -1
         chunk = log2(max(CHUNK // size, 1))
         trans = size == 2 and first in rows and len(rows) >= chunk
         if size <= _WORD and (trans or len(depth) >= chunk):
             run, above = (rows, depth) if trans else (depth, rows)
             order = rows_of_chunks(run, [*above, *batch], size)
-            return cls(operand, values, depth, layout, element, order, True, trans)
+            return cls(layouts, operand, element, order, True, trans)
         low = depth[: log2(max(_WORD // size, 1))]
         count = len(depth) + len(rows) + len(batch)
         rest = [bit for bit in range(count) if bit not in low]
         order = SharedOrder({bit: i for i, bit in enumerate([*low, *rest])}, size)
-        return cls(operand, values, depth, layout, element, order, False, False)
+        return cls(layouts, operand, element, order, False, False)
 
     @classmethod
     def lying(
@@ -70,8 +66,7 @@ class StagedOperand:
     ) -> StagedOperand | None:
         """An operand that lies in shared memory in an order; None where it is to be laid down
         anew."""
-        size, layout = order.size, layouts.layout(operand)
-        depth, rows, _ = _bits(layouts, operand)
+        size, (depth, rows, _) = order.size, layouts.bits(operand)
 
         def is_lowest(run: Sequence[int], bits: int) -> bool:
             return [order.position[bit] for bit in run[:bits]] == list(range(bits))
@@ -81,8 +76,7 @@ class StagedOperand:
         by_matrices = size <= _WORD and (trans or is_lowest(depth, chunk))
         if not by_matrices and not is_lowest(depth, word):
             return None
-        values = layouts.values(operand)
-        return cls(operand, values, depth, layout, element, order, by_matrices, trans)
+        return cls(layouts, operand, element, order, by_matrices, trans)
 
     @property
     def low(self) -> int:
@@ -92,10 +86,10 @@ class StagedOperand:
     def loaded(self, base: SSAValue, kernel: Kernel) -> tuple[Words, int]:
         """The words in the order of registers, and how many a fragment of an atom has."""
         words = self._matrices(base, kernel) if self.by_matrices else self._words(base, kernel)
-        return words, self.values >> self.low
+        return words, self.layouts.values(self.operand) >> self.low
 
     def _words(self, base: SSAValue, kernel: Kernel) -> Words:
-        emitter, layout, low = kernel.emitter, self.layout, self.low
+        emitter, layout, low = kernel.emitter, self.layouts.layout(self.operand), self.low
         element, order = self.element, self.order
         if low:
             layout = TileLayout(layout.threads, layout.registers[low:])
@@ -111,14 +105,15 @@ class StagedOperand:
         return run
 
     def _matrices(self, base: SSAValue, kernel: Kernel) -> Words:
-        emitter, layout, low = kernel.emitter, self.layout, self.low
+        emitter, layout, low = kernel.emitter, self.layouts.layout(self.operand), self.low
+        depth, *_ = self.layouts.bits(self.operand)
         registers = layout.registers[low:]
         rows: Sequence[int | None] = layout.threads[2:WARP_BITS]
         if self.trans:
             rows = (layout.registers[0], *layout.threads[:2])
         # What one MMA multiplies, then what the next one does.
-        own = log2(self.values >> low)
-        above = sorted(registers[own:], key=lambda bit: bit in self.depth)
+        own = log2(self.layouts.values(self.operand) >> low)
+        above = sorted(registers[own:], key=lambda bit: bit in depth)
         matrices = (*registers[:own], *above)[:_MATRIX_BITS]
         idle = (None,) * (_MATRIX_BITS - len(matrices))
         threads = (*rows, *matrices, *idle, *layout.threads[WARP_BITS:])
@@ -137,13 +132,3 @@ class StagedOperand:
             return sliced(loads[number], inside, width, FragmentType.get(width, i32), emitter)
 
         return run
-
-
-def _bits(layouts: MmaLayouts, operand: str) -> tuple[list[int], list[int], list[int]]:
-    """The bits of K, of an operand's rows or columns, and of the batch."""
-    position, other = layouts.positions(operand), "m" if operand == "A" else "n"
-    depth, rows, batch = (
-        [position[mode, i] for i in range(log2(layouts.extents[mode]))]
-        for mode in ("k", other, "b")
-    )
-    return depth, rows, batch

@@ -23,6 +23,14 @@ class Kind(Enum):
     ATOMIC = "atomic access"
 
 
+CONFLICTS = {
+    Kind.READ: (Kind.WRITE, Kind.ATOMIC),
+    Kind.WRITE: (Kind.READ, Kind.WRITE, Kind.ATOMIC),
+    Kind.ATOMIC: (Kind.READ, Kind.WRITE),
+}
+"""The kinds of accesses that each kind conflicts with."""
+
+
 def place_of_op(op: Operation) -> str:
     """An op and its place in the source."""
     diagnostic = at(op.location, "")

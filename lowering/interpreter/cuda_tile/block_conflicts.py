@@ -1,37 +1,34 @@
-"""Conflicts between blocks: what every element of an allocation has seen, in one word each.
+"""Conflicts between blocks: which of them had an access of some kind to each element of an
+allocation, one or several.
 
-Without acquire and release nothing orders two blocks, so it is enough to know who touched an
-element and how; the word holds that (state << 24 | block).
+Without acquire and release nothing orders two blocks, so that is enough to know.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Conflict, Kind
+from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
-from tilewright.lowering.interpreter.cuda_tile.footprints import Box
+from tilewright.lowering.interpreter.cuda_tile.footprints import Box, Scatter
 
 Words: TypeAlias = NDArray[np.uint32]
 
-_BLOCK = np.uint32((1 << 24) - 1)
-_STATE = ~_BLOCK
-_READ, _WRITTEN, _ATOMIC, _MIXED, _READ_BY_MANY, _ATOMIC_BY_MANY = (
-    np.uint32(state << 24) for state in range(1, 7)
-)
-_NOBODY = _BLOCK
 MAX_BLOCKS = (1 << 24) - 1
+_NOBODY, _SEVERAL = np.uint32(0), np.uint32((1 << 32) - 1)
+"""Words in place of that of a block alone, its number from 1 on."""
 
 
 class BlockConflicts:
-    """The words of one allocation, one for each `granule` bytes, and the accesses behind them."""
+    """The words of one allocation, by kind of access one for each `granule` bytes, and the accesses
+    behind them."""
 
     def __init__(self, allocation: Allocation):
         self.allocation = allocation
-        self.granule = 0
-        self.words: Words = np.empty(0, np.uint32)
         self.accesses: list[Access] = []
+        self._granule = 0
+        self._words: dict[Kind, Words] = {}
         self._noted = 0
         self._spans: list[tuple[int, int]] = []
 
@@ -72,61 +69,58 @@ class BlockConflicts:
         return True
 
     def _refine(self, itemsize: int) -> None:
-        if not self.granule:
-            self.granule = itemsize
-            self.words = np.zeros(-(-len(self.allocation) // itemsize), np.uint32)
-        elif itemsize < self.granule:
-            self.words = np.repeat(self.words, self.granule // itemsize)
-            self.granule = itemsize
+        """Let granules be no larger than elements of so many bytes."""
+        factor = self._granule // itemsize
+        if factor != 1 or not self._granule:
+            self._granule = min(self._granule or itemsize, itemsize)
+        if factor > 1:
+            self._words = {kind: np.repeat(words, factor) for kind, words in self._words.items()}
 
     def _note(self, access: Access) -> Conflict | None:
         footprint, blocks = access.footprint, access.blocks
         # One row for several blocks: each of them touches it, so none does alone.
         together = len(footprint.low) == 1 and len(blocks) > 1
-        ids = np.full(1, _NOBODY, np.uint32) if together else blocks.astype(np.uint32)
         if together and access.kind is Kind.WRITE and footprint.high[0] > footprint.low[0]:
             byte = int(footprint.elements_of(0)[0]) * footprint.itemsize
             return Conflict(access, access, int(blocks[0]), int(blocks[1]), byte)
-        wider = footprint.itemsize // self.granule
-        if footprint.boxes is None:
-            return self._note_scattered(access, ids, wider)
-        for box in footprint.boxes:
-            view = _granules(box, self.words, wider)
-            rows = ids[box.rows].reshape(-1, *[1] * (view.ndim - 1))
-            wrong = _update(view, rows, access.kind)
+        finer = footprint.finer(self._granule)
+        own = np.full(1, _SEVERAL) if together else blocks.astype(np.uint32) + np.uint32(1)
+        own = own.reshape(-1, *[1] * len(finer.tile))
+        for part in finer.parts:
+            wrong = self._update(part, part.of_tiles(own), access.kind)
             if wrong is not None:
-                where = np.argwhere(wrong)[0]
-                strides = np.array(view.strides) // view.itemsize
-                granule = box.first * wider + int((where * strides).sum())
-                later = int(blocks[box.rows][where[0]] if not together else blocks[0])
-                return self._conflict(access, later, granule)
+                at = tuple(np.argwhere(wrong)[0])
+                block = int(np.broadcast_to(part.of_tiles(own), wrong.shape)[at]) - 1
+                later = int(blocks[0]) if together else block
+                return self._conflict(access, later, int(part.places()[at]))
         return None
 
-    def _note_scattered(self, access: Access, ids: Words, wider: int) -> Conflict | None:
-        footprint = access.footprint
-        assert footprint.offsets is not None
-        offsets = footprint.offsets
-        rows = np.broadcast_to(ids.reshape(-1, *[1] * (offsets.ndim - 1)), offsets.shape)
-        if footprint.mask is not None:
-            offsets, rows = offsets[footprint.mask], rows[footprint.mask]
-        if wider > 1:
-            offsets = offsets[..., None] * wider + np.arange(wider)
-            rows = np.broadcast_to(rows[..., None], offsets.shape)
-        words = self.words[offsets]
-        wrong = _transition(words, rows, access.kind)
-        if wrong is None:
-            self.words[offsets] = words
-            wrong = _shared(self.words, offsets, rows, access.kind)
-        if wrong is None or not wrong.any():
-            return None
-        at = tuple(np.argwhere(wrong)[0])
-        block = int(rows[at])
-        later = int(access.blocks[0]) if block == _NOBODY else block
-        return self._conflict(access, later, int(offsets[at]))
+    def _update(self, part: Box | Scatter, own: Words, kind: Kind) -> NDArray[np.bool_] | None:
+        """Note an access to elements by the blocks of words `own`. Returns where it conflicts."""
+        for other in CONFLICTS[kind]:
+            if other in self._words:
+                words = part.get(self._words[other])
+                wrong = (words != _NOBODY) & ((words != own) | (words == _SEVERAL))
+                if wrong.any():
+                    return wrong
+        if kind not in self._words:
+            size = -(-len(self.allocation) // self._granule)
+            self._words[kind] = np.full(size, _NOBODY)
+        before, after = part.get(self._words[kind]), own
+        if before.any():
+            after = np.where((before == _NOBODY) | (before == own), own, _SEVERAL)
+        part.put(self._words[kind], after)
+        # Of the blocks that share an element the last has written its word: it was not alone.
+        shared = part.get(self._words[kind]) != after
+        if shared.any():
+            if kind is Kind.WRITE:
+                return shared
+            part.put(self._words[kind], _SEVERAL, shared)
+        return None
 
     def _conflict(self, access: Access, later: int, granule: int) -> Conflict:
         """The conflict at a granule, with the latest access of another block that was there."""
-        byte = granule * self.granule
+        byte = granule * self._granule
         for earlier in reversed(self.accesses[: self._noted]):
             footprint = earlier.footprint
             if access.kind is Kind.READ and earlier.kind is Kind.READ:
@@ -139,88 +133,4 @@ class BlockConflicts:
                     continue
                 if byte // footprint.itemsize in footprint.elements_of(int(row)):
                     return Conflict(earlier, access, block, later, byte)
-        word = int(self.words[granule] & _BLOCK)
-        return Conflict(None, access, word, later, byte)
-
-
-def _granules(box: Box, words: Words, wider: int) -> Words:
-    """The words of a box; where an element has several granules, they are a last axis."""
-    if wider == 1:
-        return box.on(words)
-    finer = Box(
-        box.rows,
-        box.first * wider,
-        (*box.shape, wider),
-        (*(stride * wider for stride in box.strides), 1),
-        box.part,
-    )
-    return finer.on(words)
-
-
-def _update(view: Words, rows: Words, kind: Kind) -> NDArray[np.bool_] | None:
-    """Note an access to the words of a box of blocks `rows`. Returns where it conflicts."""
-    if not view.any():
-        view[...] = _fresh(rows, kind)
-    else:
-        words = view.copy()
-        wrong = _transition(words, rows, kind)
-        if wrong is not None:
-            return wrong
-        view[...] = words
-    if len(rows) == 1:
-        return None
-    differ = (view & _BLOCK) != rows
-    if not differ.any():
-        return None
-    if kind is Kind.WRITE:
-        return differ
-    # The last of the blocks that share an element has written its word: it was not alone.
-    many = _READ_BY_MANY if kind is Kind.READ else _ATOMIC_BY_MANY
-    state = _READ if kind is Kind.READ else _ATOMIC
-    view[...] = np.where(differ & ((view & _STATE) == state), many, view)
-    return None
-
-
-def _shared(words: Words, offsets: Any, rows: Words, kind: Kind) -> NDArray[np.bool_] | None:
-    """Where several blocks of one scattered access met; reads and atomics may."""
-    left = words[offsets]
-    differ = (left & _BLOCK) != rows
-    if kind is Kind.WRITE:
-        return differ
-    many = _READ_BY_MANY if kind is Kind.READ else _ATOMIC_BY_MANY
-    state = _READ if kind is Kind.READ else _ATOMIC
-    met = differ & ((left & _STATE) == state)
-    words[offsets[met]] = many
-    return None
-
-
-def _fresh(rows: Words, kind: Kind) -> Words:
-    """The words of elements that nobody had touched."""
-    if kind is Kind.WRITE:
-        return rows | _WRITTEN
-    alone, many = (_READ, _READ_BY_MANY) if kind is Kind.READ else (_ATOMIC, _ATOMIC_BY_MANY)
-    return np.where(rows == _NOBODY, many, rows | alone)
-
-
-def _transition(words: Words, rows: Words, kind: Kind) -> NDArray[np.bool_] | None:
-    """Replace words by what they are after an access. Returns where it conflicts with another
-    block's; the words mean nothing there."""
-    state, own = words & _STATE, (words & _BLOCK) == rows
-    fresh = _fresh(rows, kind)
-    single = (state == _READ) | (state == _WRITTEN) | (state == _ATOMIC) | (state == _MIXED)
-    other = single & ~own
-    many = (state == _READ_BY_MANY) | (state == _ATOMIC_BY_MANY)
-    if kind is Kind.READ:
-        wrong = (other & (state != _READ)) | (state == _ATOMIC_BY_MANY)
-        after = np.where(other & (state == _READ), _READ_BY_MANY, words)
-        after = np.where(own & (state == _ATOMIC), rows | _MIXED, after)
-    elif kind is Kind.WRITE:
-        wrong = other | many
-        atomic = (state == _ATOMIC) | (state == _MIXED)
-        after = np.where(atomic, rows | _MIXED, rows | _WRITTEN)
-    else:
-        wrong = (other & (state != _ATOMIC)) | (state == _READ_BY_MANY)
-        after = np.where(other & (state == _ATOMIC), _ATOMIC_BY_MANY, words)
-        after = np.where(own & ((state == _READ) | (state == _WRITTEN)), rows | _MIXED, after)
-    words[...] = np.where(words == 0, fresh, after)
-    return wrong if wrong.any() else None
+        return Conflict(None, access, MAX_BLOCKS, later, byte)

@@ -1,20 +1,24 @@
 """Which elements of an allocation an operation touches, block by block.
 
-A footprint is a list of pieces: boxes (blocks, first element, extents, strides), which NumPy reads
+A footprint is a list of parts: boxes (blocks, first element, extents, strides), which NumPy reads
 and writes as strided arrays, or scattered elements (an array of offsets and a mask). Data, and what
-the memory model remembers of every element, are reached through the same pieces.
+the memory model remembers of every element, are reached through the same parts.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 
 Offsets: TypeAlias = NDArray[np.int64]
+Chosen: TypeAlias = NDArray[np.bool_]
 _FEW_ELEMENTS = 64
 """Tiles of fewer elements are gathered, as a box each would cost more than its elements."""
 
@@ -22,16 +26,25 @@ _FEW_ELEMENTS = 64
 @dataclass(frozen=True, slots=True)
 class Box:
     """Elements `first + sum(i * stride)` for some blocks: one box, or `count` of them `step`
-    apart. `rows` are the blocks, as a slice of the gang; `part` what of the tile it covers."""
+    apart. `rows` are the blocks, as a slice of the gang; `inside` what of the tile it covers."""
 
     rows: slice
     first: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    part: tuple[slice, ...]
+    inside: tuple[slice, ...]
+
+    @classmethod
+    def of(
+        cls, rows: slice, first: int, step: int, extents: Iterable[int], strides: Iterable[int]
+    ) -> Box:
+        """That of some blocks, `step` apart."""
+        extents = tuple(extents)
+        shape = (rows.stop - rows.start, *extents)
+        return cls(rows, first, shape, (step, *strides), tuple(slice(0, n) for n in extents))
 
     def on(self, elements: NDArray[Any]) -> NDArray[Any]:
-        """These elements of a flat array, as [blocks, *extents]."""
+        """These elements of a flat array, as [blocks, *extents], in place."""
         size = elements.itemsize
         return np.ndarray(
             self.shape,
@@ -40,6 +53,121 @@ class Box:
             offset=self.first * size,
             strides=[stride * size for stride in self.strides],
         )
+
+    def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
+        """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
+        return tiles[(self.rows if len(tiles) > 1 else slice(0, 1), *self.inside)]
+
+    def get(self, elements: NDArray[Any]) -> NDArray[Any]:
+        """The elements, in the shape of `of_tiles`."""
+        return self.on(elements)
+
+    def put(self, elements: NDArray[Any], values: Any, chosen: Any = ...) -> None:
+        """Write all of the elements, or those that are chosen."""
+        self.on(elements)[chosen] = values
+
+    def whole(self, tile: tuple[int, ...]) -> bool:
+        """True where every element of a tile is touched."""
+        return self.shape[1:] == tile
+
+    @property
+    def meets_itself(self) -> bool:
+        """True where elements of one block may be one in memory."""
+        return overlaps_itself(self.shape[1:], self.strides[1:])
+
+    def places(self) -> Offsets:
+        """Where each element lies."""
+        return self._places(self.first, self.shape, self.strides)
+
+    def of_row(self, row: int) -> Offsets:
+        """Where the elements of one block lie; none where it is none of these."""
+        if not self.rows.start <= row < self.rows.stop:
+            return np.empty(0, np.int64)
+        first = self.first + (row - self.rows.start) * self.strides[0]
+        return self._places(first, self.shape[1:], self.strides[1:]).ravel()
+
+    @staticmethod
+    def _places(first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Offsets:
+        places = np.asarray(np.int64(first))
+        for extent, stride in zip(shape, strides, strict=True):
+            places = places[..., None] + np.arange(extent) * stride
+        return places
+
+    def finer(self, factor: int) -> Box:
+        """The same in parts of elements, of which each has so many."""
+        return Box(
+            self.rows,
+            self.first * factor,
+            (*self.shape, factor),
+            (*(stride * factor for stride in self.strides), 1),
+            (*self.inside, slice(0, factor)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Elements anywhere, of all blocks: offsets [blocks, *tile], and which of them count (None: all
+    do). `halves`: of elements of 4 bits 0 for the low half of the byte, 1 for the high one."""
+
+    offsets: Offsets
+    mask: Chosen | None
+    halves: NDArray[np.uint8] | None = None
+
+    def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
+        """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
+        return tiles if self.mask is None else np.broadcast_to(tiles, self.offsets.shape)[self.mask]
+
+    def get(self, elements: NDArray[Any]) -> NDArray[Any]:
+        """The elements, in the shape of `of_tiles`."""
+        return self._half(elements[self.places()], self.of_tiles)
+
+    def put(self, elements: NDArray[Any], values: Any, chosen: Any = ...) -> None:
+        """Write all of the elements, or those that are chosen."""
+        places = self.places()[chosen]
+        if self.halves is None:
+            elements[places] = values
+            return
+        halves = self.of_tiles(self.halves)
+        values = np.broadcast_to(values, halves.shape)
+        for half in (0, 1):
+            own = halves == half
+            kept = elements[places[own]] & np.uint8(15 << 4 * (1 - half))
+            elements[places[own]] = kept | values[own] << np.uint8(4 * half)
+
+    def tiles(self, elements: NDArray[Any], padding: Any) -> NDArray[Any]:
+        """The elements as tiles, padded."""
+        if self.mask is None:
+            return self._half(elements.take(self.offsets), np.asarray)
+        values = elements.take(np.where(self.mask, self.offsets, 0), mode="clip")
+        return np.where(self.mask, self._half(values, np.asarray), padding)
+
+    def _half(self, octets: NDArray[Any], of: Any) -> NDArray[Any]:
+        return octets if self.halves is None else (octets >> (of(self.halves) << 2)) & 15
+
+    def whole(self, tile: tuple[int, ...]) -> bool:
+        """True where every element of a tile is touched."""
+        return self.mask is None
+
+    @property
+    def meets_itself(self) -> bool:
+        """True where elements of one block may be one in memory."""
+        return True
+
+    def places(self) -> Offsets:
+        """Where each element lies."""
+        return self.of_tiles(self.offsets)
+
+    def of_row(self, row: int) -> Offsets:
+        """Where the elements of one block lie."""
+        return self.offsets[row].ravel() if self.mask is None else self.offsets[row][self.mask[row]]
+
+    def finer(self, factor: int) -> Scatter:
+        """The same in parts of elements, of which each has so many."""
+        offsets = self.offsets[..., None]
+        if factor > 1:
+            offsets = offsets * factor + np.arange(factor)
+        mask = None if self.mask is None else np.broadcast_to(self.mask[..., None], offsets.shape)
+        return Scatter(offsets, mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +180,21 @@ class Footprint:
     tile: tuple[int, ...]
     low: Offsets
     high: Offsets
-    boxes: tuple[Box, ...] | None
-    offsets: Offsets | None = None
-    mask: NDArray[np.bool_] | None = None
+    parts: tuple[Box | Scatter, ...]
     corner: tuple[Offsets, Offsets] | None = None
     """Start and extent of each block's box [blocks, rank], in the index space of `geometry`."""
     geometry: object = None
-    halves: NDArray[np.uint8] | None = None
-    """Where elements have 4 bits: 0 for the low half of the byte, 1 for the high one."""
+
+    @property
+    def scatter(self) -> Scatter | None:
+        """The scattered elements that it is; None for boxes."""
+        (*_, part) = self.parts or (None,)
+        return part if isinstance(part, Scatter) else None
 
     @property
     def whole(self) -> bool:
         """True where every element of every tile is touched."""
-        if self.boxes is not None:
-            return all(box.shape[1:] == self.tile for box in self.boxes)
-        return self.mask is None
+        return all(part.whole(self.tile) for part in self.parts)
 
     def partial(self) -> Offsets | None:
         """The blocks of whose tiles some elements are not touched; None where that is not known."""
@@ -74,56 +202,86 @@ class Footprint:
             return None
         return np.flatnonzero((self.corner[1] < self.tile).any(axis=1))
 
-    def inside(self, rows: Offsets | None = None) -> NDArray[np.bool_] | None:
+    def inside(self, rows: Offsets | None = None) -> Chosen | None:
         """Which elements of the tiles of some blocks, or of all, are touched, as an array that
         broadcasts to [blocks, *tile]; None for all of them."""
         if self.corner is None:
-            some = self.mask is not None and rows is not None and len(self.mask) > 1
-            return self.mask[rows] if self.mask is not None and some else self.mask
+            mask = None if self.scatter is None else self.scatter.mask
+            return mask if mask is None or rows is None or len(mask) == 1 else mask[rows]
         extents, rank = self.corner[1], len(self.tile)
         if rows is not None and len(extents) > 1:
             extents = extents[rows]
-        inside: NDArray[np.bool_] | None = None
+        inside: Chosen | None = None
         for axis, size in enumerate(self.tile):
             if (extents[:, axis] < size).any():
-                steps = np.arange(size).reshape([-1 if i == axis else 1 for i in range(rank)])
-                within = steps < extents[:, axis].reshape(-1, *[1] * rank)
+                within = along(np.arange(size), axis, rank) < column(extents, axis)
                 inside = within if inside is None else inside & within
         return inside
 
     def elements_of(self, row: int) -> Offsets:
         """The elements that one block touches, in any order."""
-        if self.offsets is not None:
-            inside = self.offsets[row]
-            return inside.ravel() if self.mask is None else inside[self.mask[row]]
-        assert self.boxes is not None
-        for box in self.boxes:
-            start, stop, _ = box.rows.indices(len(self.low))
-            if start <= row < stop:
-                index = np.int64(
-                    box.first + (row - start) * box.strides[0] if box.shape[0] > 1 else box.first
-                )
-                grid = np.asarray(index)
-                for extent, stride in zip(box.shape[1:], box.strides[1:], strict=True):
-                    grid = grid[..., None] + np.arange(extent) * stride
-                return grid.ravel()
+        for part in self.parts:
+            if len(places := part.of_row(row)):
+                return places
         return np.empty(0, np.int64)
+
+    def finer(self, size: int) -> Footprint:
+        """The same elements in parts of so many bytes, which are a last axis."""
+        factor = self.itemsize // size
+        return replace(
+            self,
+            itemsize=size,
+            tile=(*self.tile, factor),
+            low=self.low * factor,
+            high=self.high * factor,
+            parts=tuple(part.finer(factor) for part in self.parts),
+            corner=None,
+        )
+
+
+def along(numbers: Offsets, axis: int, rank: int) -> Offsets:
+    """Numbers [n] or [blocks, n] along an axis of tiles."""
+    shape = [1] * rank
+    shape[axis] = -1
+    return numbers.reshape(len(numbers) if numbers.ndim > 1 else 1, *shape)
+
+
+def column(numbers: Offsets, axis: int) -> Offsets:
+    """A column of numbers [blocks, rank], for each block's tile."""
+    return numbers[:, axis].reshape(-1, *[1] * numbers.shape[1])
+
+
+def offsets_of(
+    first: Offsets, strides: Offsets, index: Iterable[tuple[Offsets, Chosen]]
+) -> tuple[Offsets, Chosen]:
+    """Where the elements of tiles lie, from `first` [blocks] on, and which of them count: `index`
+    are, for each axis, the indices along it and which of those count."""
+    offsets, mask = first.reshape(-1, *[1] * strides.shape[1]), np.ones((), bool)
+    for axis, (steps, inside) in enumerate(index):
+        mask = mask & inside
+        offsets = offsets + np.where(inside, steps, 0) * column(strides, axis)
+    return offsets, np.broadcast_to(mask, np.broadcast_shapes(offsets.shape, mask.shape))
 
 
 def scattered(
-    allocation: Allocation, itemsize: int, offsets: Offsets, mask: NDArray[np.bool_] | None
+    allocation: Allocation,
+    itemsize: int,
+    offsets: Offsets,
+    mask: Chosen | None,
+    halves: NDArray[np.uint8] | None = None,
 ) -> Footprint:
-    """A footprint of elements anywhere: offsets [blocks, *tile] and which of them count."""
+    """A footprint of elements anywhere: see `Scatter`."""
     flat = offsets.reshape(len(offsets), -1)
     if mask is None:
         low, high = flat.min(axis=1), flat.max(axis=1) + 1
     else:
-        inside = np.broadcast_to(mask, offsets.shape).reshape(flat.shape)
+        mask = np.broadcast_to(mask, offsets.shape)
+        inside = mask.reshape(flat.shape)
         low = np.where(inside, flat, np.iinfo(np.int64).max).min(axis=1)
         high = np.where(inside, flat, -1).max(axis=1) + 1
         low = np.minimum(low, high)
-        mask = np.broadcast_to(mask, offsets.shape)
-    return Footprint(allocation, itemsize, offsets.shape[1:], low, high, None, offsets, mask)
+    parts = (Scatter(offsets, mask, halves),)
+    return Footprint(allocation, itemsize, offsets.shape[1:], low, high, parts)
 
 
 def boxed(
@@ -150,112 +308,60 @@ def boxed(
     if not whole:
         empty = (extents == 0).any(axis=1)
         high = np.where(empty, first, high)
-    boxes: tuple[Box, ...] | None = None
-    offsets: Offsets | None = None
-    mask: NDArray[np.bool_] | None = None
-    if whole and uniform and (regular := _regular(first)):
-        step = regular
-        boxes = (
-            Box(
-                slice(0, count),
-                int(first[0]),
-                (count, *tile),
-                (step[0], *strides[0].tolist()),
-                tuple(slice(0, size) for size in tile),
-            ),
-        )
+    parts: tuple[Box | Scatter, ...]
+    if whole and uniform and (step := _step(first)) is not None:
+        parts = (Box.of(slice(0, count), int(first[0]), step, tile, strides[0].tolist()),)
     elif int(np.prod(tile)) < _FEW_ELEMENTS and count > 1:
-        offsets, mask = _spread(tile, first, extents, strides, whole)
+        steps = [along(np.arange(size), axis, len(tile)) for axis, size in enumerate(tile)]
+        index = [(own, own < column(extents, axis)) for axis, own in enumerate(steps)]
+        offsets, mask = offsets_of(first, strides, index)
+        parts = (Scatter(offsets, None if whole else mask),)
     else:
-        boxes = tuple(_box(row, first, extents, strides) for row in range(count) if not empty[row])
-    return Footprint(
-        allocation, itemsize, tile, first, high, boxes, offsets, mask, (corner, extents), geometry
-    )
+        parts = tuple(
+            Box.of(
+                slice(row, row + 1), int(first[row]), 0, *map(list, (extents[row], strides[row]))
+            )
+            for row in np.flatnonzero(~empty).tolist()
+        )
+    corners = corner, extents
+    return Footprint(allocation, itemsize, tile, first, high, parts, corners, geometry)
 
 
-def _regular(first: Offsets) -> tuple[int] | None:
+def _step(first: Offsets) -> int | None:
     """The distance between blocks whose boxes lie evenly apart, or None."""
     if len(first) == 1:
-        return (0,)
+        return 0
     steps = np.diff(first)
-    return (int(steps[0]),) if (steps == steps[0]).all() and steps[0] >= 0 else None
-
-
-def _box(row: int, first: Offsets, extents: Offsets, strides: Offsets) -> Box:
-    shape = tuple(extents[row].tolist())
-    part = tuple(slice(0, extent) for extent in shape)
-    return Box(slice(row, row + 1), int(first[row]), (1, *shape), (0, *strides[row].tolist()), part)
-
-
-def _spread(
-    tile: Sequence[int], first: Offsets, extents: Offsets, strides: Offsets, whole: bool
-) -> tuple[Offsets, NDArray[np.bool_] | None]:
-    """Offsets [blocks, *tile] and which lie inside the extents (None: all)."""
-    rank = len(tile)
-    offsets = first.reshape(-1, *[1] * rank)
-    mask: NDArray[np.bool_] | None = None
-    for i, size in enumerate(tile):
-        index = np.arange(size).reshape(1, *(size if j == i else 1 for j in range(rank)))
-        stride = strides[:, i].reshape(-1, *[1] * rank)
-        offsets = offsets + index * stride
-        if not whole:
-            inside = index < extents[:, i].reshape(-1, *[1] * rank)
-            mask = inside if mask is None else mask & inside
-    if mask is not None:
-        mask = np.broadcast_to(mask, offsets.shape)
-        offsets = np.where(mask, offsets, first.reshape(-1, *[1] * rank))
-    return offsets, mask
+    return int(steps[0]) if (steps == steps[0]).all() and steps[0] >= 0 else None
 
 
 def read(footprint: Footprint, elements: NDArray[Any], padding: Any, copy: bool) -> NDArray[Any]:
     """The touched elements as tiles [blocks, *tile]; `padding` elsewhere (a scalar of the dtype, or
     tiles). Unless `copy`, the result may be a view of memory."""
-    if footprint.boxes is None:
-        assert footprint.offsets is not None
-        if footprint.mask is None:
-            return elements.take(footprint.offsets)
-        values = elements.take(np.where(footprint.mask, footprint.offsets, 0), mode="clip")
-        return np.where(footprint.mask, values, padding)
-    if len(footprint.boxes) == 1 and footprint.whole:
-        box = footprint.boxes[0]
-        view = box.on(elements)
+    if footprint.scatter is not None:
+        return footprint.scatter.tiles(elements, padding)
+    if len(footprint.parts) == 1 and footprint.whole:
+        (box,) = footprint.parts
+        view = box.get(elements)
         # Blocks that lie closer than the rows of a tile would stay so in all that is computed.
-        in_order = box.strides[0] >= max(box.strides[1:], default=0) or box.shape[0] == 1
+        in_order = view.strides[0] >= max(view.strides[1:], default=0) or len(view) == 1
         return view if in_order and not copy else view.copy()
     shape = (len(footprint.low), *footprint.tile)
     tiles = np.empty(shape, elements.dtype)
-    if not footprint.whole or len(footprint.boxes) < shape[0]:
+    if not footprint.whole or len(footprint.parts) < shape[0]:
         tiles[...] = padding
-    for box in footprint.boxes:
-        tiles[(box.rows, *box.part)] = box.on(elements)
+    for box in footprint.parts:
+        box.of_tiles(tiles)[...] = box.get(elements)
     return tiles
 
 
 def write(footprint: Footprint, elements: NDArray[Any], tiles: NDArray[Any]) -> None:
     """Store tiles [blocks or 1, *tile] into the touched elements."""
-    if footprint.boxes is None:
-        assert footprint.offsets is not None
-        if footprint.mask is None:
-            elements[footprint.offsets] = tiles
-            return
-        values = np.broadcast_to(tiles, footprint.offsets.shape)
-        elements[footprint.offsets[footprint.mask]] = values[footprint.mask]
-        return
-    for box in footprint.boxes:
-        rows = box.rows if len(tiles) > 1 else slice(0, 1)
-        box.on(elements)[...] = tiles[(rows, *box.part)]
+    for part in footprint.parts:
+        part.put(elements, part.of_tiles(tiles))
 
 
 def mark(footprint: Footprint, octets: NDArray[np.bool_]) -> None:
     """Set the flags of the touched bytes."""
-    size = footprint.itemsize
-    elements = octets[: len(octets) - len(octets) % size].reshape(-1, size)
-    if footprint.boxes is None:
-        assert footprint.offsets is not None
-        chosen = footprint.offsets if footprint.mask is None else footprint.offsets[footprint.mask]
-        elements[chosen] = True
-        return
-    for box in footprint.boxes:
-        strides = [stride * size for stride in box.strides]
-        shape, first = (*box.shape, size), box.first * size
-        np.ndarray(shape, np.bool_, octets.data, first, (*strides, 1))[...] = True
+    for part in footprint.finer(1).parts:
+        part.put(octets, True)

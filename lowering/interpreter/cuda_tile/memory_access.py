@@ -16,13 +16,13 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
     Footprint,
+    Scatter,
     mark,
     read,
     scattered,
     write,
 )
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
-from tilewright.lowering.interpreter.cuda_tile.lost_values import meets_itself
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
@@ -172,6 +172,9 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
     if element.dtype == np.bool_:
         octets = read(footprint, allocation.octets, np.asarray(padding, np.uint8), copy=False)
         return octets != 0
+    if element.packed:
+        octets = read(footprint, allocation.octets, padding.view(np.uint8), copy=False)
+        return octets.view(element.dtype)
     elements = allocation.elements(element.dtype)
     return read(footprint, elements, padding, copy=allocation.written)
 
@@ -179,7 +182,9 @@ def load(footprint: Footprint, element: Element, padding: Any) -> Tile:
 def store(footprint: Footprint, element: Element, tile: Tile) -> None:
     """Write a tile into a footprint."""
     allocation = writable(footprint)
-    if element.dtype == np.bool_:
+    if element.packed:
+        write(footprint, allocation.octets, tile.view(np.uint8) & 15)
+    elif element.dtype == np.bool_:
         write(footprint, allocation.octets, tile.view(np.uint8))
     else:
         write(footprint, allocation.elements(element.dtype), tile)
@@ -189,14 +194,15 @@ def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bo
     """Compute a tile where it belongs. Returns whether that is possible: for whole tiles of all
     blocks, evenly apart."""
     rows, allocation = len(footprint.low), writable(footprint)
-    in_one = footprint.boxes is not None and len(footprint.boxes) == 1 and footprint.whole
-    if not in_one or element.dtype == np.bool_ or tile.rows not in (1, rows):
+    if len(footprint.parts) > 1 or not footprint.whole or tile.rows not in (1, rows):
         return False
-    for box in footprint.boxes or ():
-        if box.shape[0] != rows or meets_itself(box):
+    for box in footprint.parts:
+        if element.dtype == np.bool_ or box.meets_itself or isinstance(box, Scatter):
+            return False
+        if box.shape[0] != rows:
             return False
         tile.store(box.on(allocation.elements(element.dtype)))
-    return True
+    return bool(footprint.parts)
 
 
 def writable(footprint: Footprint) -> Allocation:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Conflict, Kind
+from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 
 Token: TypeAlias = int
@@ -49,13 +49,6 @@ def _span(footprint: Footprint) -> tuple[int, int]:
     return int(footprint.low.min()) * size, int(footprint.high.max()) * size
 
 
-_CONFLICTS = {
-    Kind.READ: (Kind.WRITE, Kind.ATOMIC),
-    Kind.WRITE: (Kind.READ, Kind.WRITE, Kind.ATOMIC),
-    Kind.ATOMIC: (Kind.READ, Kind.WRITE),
-}
-
-
 class TokenOrder:
     """The memory operations of a gang of blocks; with `synchronising`, of single blocks that see
     each other's."""
@@ -70,7 +63,7 @@ class TokenOrder:
         """Note an access that takes a token. Returns its own token, and the first conflict."""
         log = self._logs.setdefault(id(access.footprint.allocation), Log())
         unordered = 0
-        for kind in _CONFLICTS[access.kind]:
+        for kind in CONFLICTS[access.kind]:
             unordered |= log.kinds[kind]
         unordered &= ~before
         conflict = self._first(log, unordered, access) if unordered else None
@@ -135,11 +128,6 @@ def _boxes_meet(
 def _common_byte(one: Footprint, left: int, other: Footprint, right: int) -> int | None:
     """A byte that two blocks' accesses have in common, or None."""
     finest = min(one.itemsize, other.itemsize)
-    common = np.intersect1d(_parts(one, left, finest), _parts(other, right, finest))
+    parts = one.finer(finest).elements_of(left), other.finer(finest).elements_of(right)
+    common = np.intersect1d(*parts)
     return int(common[0]) * finest if len(common) else None
-
-
-def _parts(footprint: Footprint, row: int, size: int) -> NDArray[np.int64]:
-    """The places that a block touches, in units of `size` bytes."""
-    count = footprint.itemsize // size
-    return (footprint.elements_of(row)[:, None] * count + np.arange(count)).ravel()

@@ -1,7 +1,7 @@
 """Where the tiles of a view lie in memory: the footprints of a load or store of a view."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,14 @@ from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
-from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, boxed, scattered
+from tilewright.lowering.interpreter.cuda_tile.footprints import (
+    Footprint,
+    along,
+    boxed,
+    column,
+    offsets_of,
+    scattered,
+)
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import check_bounds
 from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, determined, of_rows, tile_of
@@ -153,44 +160,22 @@ def _footprint(
             allocation, size, tile, first, extents, strides, starts, view.tensor.geometry
         )
     else:
-        offsets, mask = _every_element(view, sizes, first, extents, strides, gathered)
+        index: list[tuple[Numbers, NDArray[np.bool_]]] = []
+        for axis, extent in enumerate(tile):
+            if axis == view.sparse_dim and gathered is not None:
+                steps = along(gathered, axis, len(tile))
+                index.append((steps, (steps >= 0) & (steps < column(sizes, axis))))
+            else:
+                steps = along(np.arange(extent), axis, len(tile))
+                index.append((steps, steps < column(extents, axis)))
+        offsets, mask = offsets_of(first, strides, index)
         if view.tensor.element.packed:
             halves = (offsets & 1).astype(np.uint8)
-            footprint = replace(scattered(allocation, size, offsets >> 1, mask), halves=halves)
+            footprint = scattered(allocation, size, offsets >> 1, mask, halves)
         else:
             footprint = scattered(allocation, size, offsets, mask)
     check_bounds(footprint)
     return footprint
-
-
-def _every_element(
-    view: TiledView,
-    sizes: Numbers,
-    first: Numbers,
-    extents: Numbers,
-    strides: Numbers,
-    gathered: Numbers | None,
-) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Offsets of all elements of the tiles, and which of them lie within the tensor."""
-    tile = view.type.tile_shape
-    rank = len(tile)
-
-    def column(numbers: Numbers, axis: int) -> Numbers:
-        return numbers[:, axis].reshape(-1, *[1] * rank)
-
-    offsets: Numbers = first.reshape(-1, *[1] * rank)
-    mask: Any = True
-    for axis, extent in enumerate(tile):
-        spread = [extent if i == axis else 1 for i in range(rank)]
-        if axis == view.sparse_dim and gathered is not None:
-            steps = gathered.reshape(-1, *spread)
-            inside = (steps >= 0) & (steps < column(sizes, axis))
-        else:
-            steps = np.arange(extent).reshape(1, *spread)
-            inside = steps < column(extents, axis)
-        mask = mask & inside
-        offsets = offsets + np.where(inside, steps, 0) * column(strides, axis)
-    return offsets, np.broadcast_to(mask, np.broadcast_shapes(offsets.shape, np.shape(mask)))
 
 
 def inbounds_of(op: Operation) -> tuple[bool, ...]:

@@ -6,7 +6,7 @@
     d = dot_add(a, b, c, a_type="f16", b_type="f16", c_type="f32", d_type="f32", model=model)
 
 `formats` says what bits are worth, `rounding` goes back to bits; `models` are the arithmetics as
-data and `chips` the table of who follows which; `fused_sum`, `scaled_sum`, `converted_sum`,
+data and `chips` the table of who follows which; `fused_sum`, `converted_sum`,
 `float32_sum`, `exact_sum`, `integer_dot` and `fma` compute them, and `dot` chooses among those.
 """
 

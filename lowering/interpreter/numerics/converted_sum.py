@@ -9,7 +9,13 @@ rounded to nearest even, adds c.
 import numpy as np
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, decode, format_named
+from tilewright.lowering.interpreter.numerics.formats import (
+    Bits,
+    FloatFormat,
+    Formats,
+    decode,
+    format_named,
+)
 from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add
 from tilewright.lowering.interpreter.numerics.models import ConvertedDotAdd
 from tilewright.lowering.interpreter.numerics.rounding import encode
@@ -21,7 +27,7 @@ def converted_dot_add(
     a: Bits,
     b: Bits,
     c: Bits,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    formats: Formats,
     model: ConvertedDotAdd,
 ) -> Bits:
     """D = A B + C through f16.

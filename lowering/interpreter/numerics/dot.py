@@ -10,7 +10,7 @@ from tilewright.lowering.interpreter.numerics.exact_sum import exact_dot_add
 from tilewright.lowering.interpreter.numerics.float32_sum import float32_dot_add
 from tilewright.lowering.interpreter.numerics.fma import fma64
 from tilewright.lowering.interpreter.numerics.formats import Bits, decode, format_named
-from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add
+from tilewright.lowering.interpreter.numerics.fused_sum import fused_dot_add, scaled_dot_add
 from tilewright.lowering.interpreter.numerics.integer_dot import (
     INTEGER_FORMATS,
     BitOperation,
@@ -28,7 +28,6 @@ from tilewright.lowering.interpreter.numerics.models import (
     ScaledDotAdd,
 )
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding
-from tilewright.lowering.interpreter.numerics.scaled_sum import scaled_dot_add
 from tilewright.lowering.interpreter.numerics.scales import Scales, scales_for
 
 

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
-from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, Floats, decode
+from tilewright.lowering.interpreter.numerics.formats import (
+    Bits,
+    FloatFormat,
+    Floats,
+    Formats,
+    decode,
+)
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
 from tilewright.lowering.interpreter.numerics.scales import Scales
@@ -26,7 +32,6 @@ from tilewright.lowering.interpreter.numerics.whole import round_whole, sum_of_p
 _DIGIT = 40
 _LOWEST = -600
 Digits = list[NDArray[np.int64]]
-Formats = tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
 _CERTAIN: dict[str, np.dtype[Any]] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32)}
 _FEW = 8
 """Up to this part of a product, elements in doubt are summed one by one."""
@@ -168,7 +173,7 @@ def _to_odd_float(digits: Digits, exponent: NDArray[np.int64]) -> Floats:
 
 def _whole_block(
     block: Block,
-    formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat],
+    formats: Formats,
     rounding: Rounding,
 ) -> Bits:
     """One f64 block, element by element; words of D laid out like `block.c`."""

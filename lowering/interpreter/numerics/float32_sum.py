@@ -13,7 +13,13 @@ import numpy as np
 
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.fma import Singles, fma32
-from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, decode, format_named
+from tilewright.lowering.interpreter.numerics.formats import (
+    Bits,
+    FloatFormat,
+    Formats,
+    decode,
+    format_named,
+)
 from tilewright.lowering.interpreter.numerics.lanes import Block, in_blocks
 from tilewright.lowering.interpreter.numerics.rounding import encode
 
@@ -22,9 +28,7 @@ _TYPES = tuple(("f16", "f16", *rest) for rest in (("f16", "f16"), ("f16", "f32")
 _K = 4
 
 
-def float32_dot_add(
-    a: Bits, b: Bits, c: Bits, formats: tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
-) -> Bits:
+def float32_dot_add(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
     """D = A B + C in f32 arithmetic.
 
     a [..., M, 4], b [..., 4, N], c [..., M, N]: words of the formats of A, B (f16) and C. Returns

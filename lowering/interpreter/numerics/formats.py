@@ -118,6 +118,9 @@ class FloatFormat:
         return _exponent_of_words(words, self)
 
 
+Formats: TypeAlias = tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]
+"""Those of A, B, C and D."""
+
 _IEEE, _ALL_ONES, _NEVER = NanRule.IEEE, NanRule.ALL_ONES, NanRule.NEVER
 _ALT = "PTX ISA, Alternate Floating-Point Data Formats"
 _BASIC = "PTX ISA, Fundamental Types; IEEE 754"

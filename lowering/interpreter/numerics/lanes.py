@@ -75,10 +75,9 @@ def in_blocks(
     c3, d3 = c.reshape(batches, m, n), d.reshape(batches, m, n)
     for batch, rows in _slices(batches, m, n, k):
         cut = [(x[batch, rows], y[batch]) for x, y in flat]
-        if batch.stop - batch.start > n:
-            d3[batch, rows] = f(_batch_inside(cut, c3[batch, rows])).transpose(2, 0, 1)
-        else:
-            d3[batch, rows] = f(_columns_inside(cut, c3[batch, rows]))
+        lanes = batch.stop - batch.start > n
+        words = f(_block(cut, c3[batch, rows], lanes=lanes))
+        d3[batch, rows] = words.transpose(2, 0, 1) if lanes else words
     return d
 
 
@@ -92,23 +91,13 @@ def _slices(batch: int, m: int, n: int, k: int) -> Iterator[tuple[slice, slice]]
             yield slice(start, stop), slice(row, min(m, row + rows))
 
 
-def _batch_inside(pairs: list[tuple[Bits, Bits]], c: Bits) -> Block:
-    (a, b), *scales = [
-        (
-            np.ascontiguousarray(x.transpose(2, 1, 0))[:, :, None, :],
-            np.ascontiguousarray(y.transpose(1, 2, 0))[:, None, :, :],
-        )
+def _block(pairs: list[tuple[Bits, Bits]], c: Bits, *, lanes: bool) -> Block:
+    """The block of A, B and their scales, and C; the batch as lanes, or in front."""
+    first, second, gap = ((2, 1, 0), (1, 2, 0), 2) if lanes else ((2, 0, 1), (1, 0, 2), 3)
+    operands = [
+        np.expand_dims(np.ascontiguousarray(matrix.transpose(axes)), place)
         for x, y in pairs
+        for matrix, axes, place in ((x, first, gap), (y, second, gap - 1))
     ]
-    return Block(a, b, np.ascontiguousarray(c.transpose(1, 2, 0)), *(scales[0] if scales else ()))
-
-
-def _columns_inside(pairs: list[tuple[Bits, Bits]], c: Bits) -> Block:
-    (a, b), *scales = [
-        (
-            np.ascontiguousarray(x.transpose(2, 0, 1))[:, :, :, None],
-            np.ascontiguousarray(y.transpose(1, 0, 2))[:, :, None, :],
-        )
-        for x, y in pairs
-    ]
-    return Block(a, b, np.ascontiguousarray(c), *(scales[0] if scales else ()))
+    a, b, *scales = operands
+    return Block(a, b, np.ascontiguousarray(c.transpose(1, 2, 0) if lanes else c), *scales)

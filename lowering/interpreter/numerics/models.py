@@ -40,7 +40,7 @@ class FusedDotAdd:
 
 @dataclass(frozen=True)
 class ScaledDotAdd:
-    """Block scaling of single products, kind::mxf8f6f4 (scaled_sum.py).
+    """Block scaling of single products, kind::mxf8f6f4 (fused_sum.py).
 
     One fused sum over the whole K in which a product's significand and exponent are those of
     a * b * scale_a * scale_b. fraction_bits: F, as in `FusedDotAdd`. The result is f32.
@@ -58,7 +58,7 @@ class ScaledDotAdd:
 
 @dataclass(frozen=True)
 class ScaledBlockDotAdd:
-    """Block scaling of exact block sums, kind::mxf4 and kind::mxf4nvf4 (scaled_sum.py).
+    """Block scaling of exact block sums, kind::mxf4 and kind::mxf4nvf4 (fused_sum.py).
 
     `block` consecutive products are summed exactly; the block's two scales multiply that sum's
     significand and give it their exponents; then one fused sum over the blocks and c.

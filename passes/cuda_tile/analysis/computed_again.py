@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 
 SCALAR = (
@@ -52,6 +54,30 @@ def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool
         return False
     needed[owner] = None
     return True
+
+
+def needed_ahead(values: Iterable[SSAValue], loop: ForOp) -> dict[Operation, None] | str:
+    """The ops of a loop's body that say what values are in an iteration to come; else why they do
+    not."""
+    if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
+        return "its loop counts in unsigned i64"
+    needed = dict[Operation, None]()
+    if all(follows(value, loop, needed) for value in values):
+        return needed
+    return "where it lies depends on more than the loop's variable"
+
+
+@dataclass(eq=False)
+class LoopSlice:
+    """A loop's ops that say where in memory tiles of iterations to come lie."""
+
+    slice: list[Operation] = field(default_factory=list[Operation], kw_only=True)
+    """Those ops, in order."""
+
+    def extend(self, needed: Iterable[Operation], loop: ForOp) -> None:
+        """Take more ops of the loop."""
+        wanted = {*self.slice, *needed}
+        self.slice = [op for op in loop.region.block.ops if op in wanted]
 
 
 def is_derived(value: SSAValue) -> bool:

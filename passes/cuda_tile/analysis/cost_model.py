@@ -290,13 +290,15 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
     return ctas
 
 
-def ctas_of_tiles(entry: EntryOp, arch: Target) -> int:
+def multiplies_by_mmas(entry: EntryOp, arch: Target) -> bool:
+    """True of a kernel of which an MMA multiplies something, of whatever kind."""
+    return any(atom_of(op) or tensor_core_atom(op, arch) for op in multiplications(entry))
+
+
+def ctas_of_tiles(entry: EntryOp) -> int:
     """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
     the largest tile in registers, beside others."""
-    products = multiplications(entry)
-    if not products or any(atom_of(op) or tensor_core_atom(op, arch) for op in products):
-        return 1
-    return _words_of(entry) * _ALIVE // _REGISTERS
+    return _words_of(entry) * _ALIVE // _REGISTERS if multiplications(entry) else 1
 
 
 def small_axis(rows: int, columns: int, parts: int) -> int | None:

@@ -105,12 +105,33 @@ def is_natural(value: SSAValue) -> bool:
             return False
 
 
-def is_zero(value: SSAValue) -> bool:
-    """True of a constant tile of zeros."""
+def repeated(value: SSAValue) -> SSAValue:
+    """The tile whose elements another one repeats, or has in another shape."""
     while isinstance(value.owner, core.ReshapeOp | core.BroadcastOp):
         value = value.owner.source
-    constant: Any = value.owner
-    if not isinstance(constant, core.ConstantOp):
-        return False
-    number: Any = constant.value
-    return bool(number.is_splat) and not number.array().reshape(-1)[:1].view("u1").any()
+    return value
+
+
+def _number(value: SSAValue) -> Any:
+    """The number, as an array of one, that every element of a constant tile is; else None."""
+    owner = repeated(value).owner
+    if isinstance(owner, core.ConstantOp) and owner.elements.is_splat:
+        return owner.elements.array().reshape(-1)[:1]
+    return None
+
+
+def known_integer(value: SSAValue) -> int | None:
+    """The integer that every element of a tile is; None where that is not known."""
+    number = _number(value)
+    return None if number is None else int(number[0])
+
+
+def is_zero(value: SSAValue) -> bool:
+    """True of a constant tile of zeros."""
+    number = _number(value)
+    return number is not None and not number.view("u1").any()
+
+
+def counts_from_zero(loop: ForOp) -> bool:
+    """True of a loop whose variable is the number of its iteration."""
+    return is_zero(loop.lower_bound) and known_integer(loop.step) == 1

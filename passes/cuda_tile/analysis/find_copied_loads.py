@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -25,16 +23,14 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.passes.cuda_tile.analysis.computed_again import follows
+from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
-from tilewright.passes.cuda_tile.analysis.find_pipelines import (
-    Pipelines,
-)
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
-from tilewright.passes.cuda_tile.analysis.tensor_maps import reads_only
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.passes.cuda_tile.analysis.view_access import (
     contiguous,
@@ -45,8 +41,12 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, blocked, dim_bits
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, blocked, dim_bits
+from tilewright.passes.cuda_tile.layouts.mma_layouts import (
+    Multiplication,
+    atom_of,
+    multiplications,
+)
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
@@ -90,7 +90,7 @@ class CopiedLoad:
 
 
 @dataclass(eq=False)
-class CopiedLoop:
+class CopiedLoop(LoopSlice):
     """The loads of a loop, in `stages`."""
 
     loop: ForOp
@@ -98,8 +98,6 @@ class CopiedLoop:
     stages: int = 0
     trailing: bool = False
     """True where MMAs that read a stage may be in flight while the next iteration begins."""
-    slice: list[Operation] = field(default_factory=list[Operation])
-    """The ops of the loop's body that say where tiles lie, in order."""
 
     @property
     def stage(self) -> int:
@@ -230,8 +228,8 @@ def find_copied_loads(
 
 def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue]]:
     """The operands of multiplications by MMAs."""
-    for op in entry.walk():
-        if isinstance(op, Multiplication) and atom_of(op) is not None:
+    for op in multiplications(entry):
+        if atom_of(op) is not None:
             yield op, op.lhs
             yield op, op.rhs
 
@@ -271,16 +269,13 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
     loop = load.parent_op()
     if not isinstance(loop, ForOp):
         return "it is in no loop over a range, or in a branch within one"
-    if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
-        return "its loop counts in unsigned i64"
-    needed = dict[Operation, None]()
-    if not all(follows(value, loop, needed) for value in _places(load)):
-        return "where it lies depends on more than the loop's variable"
+    needed = needed_ahead(_places(load), loop)
+    if isinstance(needed, str):
+        return needed
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
     own.loads.append(copied)
     own.trailing |= copied.as_matrix and loop in plan.by_loop
-    wanted = {*own.slice, *needed}
-    own.slice = [op for op in loop.region.block.ops if op in wanted]
+    own.extend(needed, loop)
     return None
 
 
@@ -296,7 +291,7 @@ def _places(load: Load) -> list[SSAValue]:
 
 def _copied(op: Load) -> CopiedLoad | str:
     """The copy that a load may be; else why not."""
-    if op.ordering is not MemoryOrderingSemantics.WEAK:
+    if not is_weak(op):
         return "the access is not weak"
     if not reads_only(op.token):
         return "a write comes before it"
@@ -316,8 +311,7 @@ def _copied(op: Load) -> CopiedLoad | str:
     size = bytes_of(element)
     if along is None or along < 0 or size << run < NARROWEST:
         return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
-    above = [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
-    return CopiedLoad(op, MatrixOrder.of(bits[along], above, size), run, element)
+    return CopiedLoad(op, MatrixOrder.of(bits[along], above(bits, along), size), run, element)
 
 
 def _choose_stages(

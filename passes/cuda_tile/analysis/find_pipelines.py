@@ -7,10 +7,9 @@ before any loop, has one stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
@@ -22,7 +21,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.passes.cuda_tile.analysis.computed_again import follows
+from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
     TMA,
@@ -41,8 +40,8 @@ from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
-from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.elements import scalar_type
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 
@@ -98,14 +97,17 @@ class LoadGroup:
 
 
 @dataclass(eq=False)
-class LoadPipeline:
+class LoadPipeline(LoopSlice):
     """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
 
     loop: ForOp | None
     groups: list[LoadGroup]
     stages: int = 1
-    slice: list[Operation] = field(default_factory=list[Operation])
-    """The ops of the loop's body that say where tiles lie, in order."""
+
+    @property
+    def loads(self) -> list[BoxedAccess]:
+        """The loads of all groups."""
+        return [load for group in self.groups for load in group.loads]
 
     @property
     def trailing(self) -> list[Operation]:
@@ -148,21 +150,23 @@ class Pipelines:
 
     def loads(self) -> list[BoxedAccess]:
         """All of their loads."""
-        return [
-            load
-            for pipeline in self.by_loop.values()
-            for group in pipeline.groups
-            for load in group.loads
-        ]
+        return [load for *_, load in self._places()]
+
+    @property
+    def groups(self) -> list[tuple[LoadPipeline, LoadGroup]]:
+        """All of their groups."""
+        return [(own, group) for own in self.by_loop.values() for group in own.groups]
+
+    def _places(self) -> Iterator[tuple[LoadPipeline, LoadGroup, BoxedAccess]]:
+        return ((*place, load) for place in self.groups for load in place[1].loads)
 
     def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
-        for pipeline in self.by_loop.values():
-            for group in pipeline.groups:
-                for boxed in group.loads:
-                    if boxed.op is load:
-                        return pipeline, group, boxed
-        return None
+        return next((place for place in self._places() if place[2].op is load), None)
+
+    def refuse(self, loads: Iterable[BoxedAccess], why: str) -> None:
+        """Say why some loads have no pipeline."""
+        self.refused.update(dict.fromkeys((load.op for load in loads), why))
 
     @property
     def bytes(self) -> int:
@@ -171,8 +175,7 @@ class Pipelines:
         return sum(one.stages * _stage(one) for one in first)
 
     def rings(self) -> list[list[LoadPipeline]]:
-        """The pipelines by whom they share memory with: those of one shape of which none runs
-        within another one."""
+        """The pipelines by whom they share memory with: those of one shape, one after the other."""
         rings: list[list[LoadPipeline]] = []
         for pipeline in self.by_loop.values():
             ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
@@ -210,7 +213,7 @@ def find_pipelines(
         return plan
     for product in products:
         by_warps = not is_asynchronous(product, arch)
-        for operand in (*product.operands[:2], *product.operands[3:]):
+        for operand in factors_in(product):
             source = loaded_by(operand)
             load = None if source is None else source.load
             if source is None or not isinstance(load, LoadViewTkoOp):
@@ -236,14 +239,12 @@ def find_pipelines(
             if why is not None:
                 plan.refused[load] = why
     _add_others(entry, arch, plan)
-    for pipeline in plan.by_loop.values():
-        for group in pipeline.groups:
-            _find_readers(group, pipeline.loop)
+    for pipeline, group in plan.groups:
+        _find_readers(group, pipeline.loop)
     if any(is_asynchronous(product, arch) for product in products):
         beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
-    ahead = [group for pipeline in plan.by_loop.values() for group in pipeline.groups]
-    plan.cluster = max((max(group.ctas, 1 + group.paired) for group in ahead), default=1)
+    plan.cluster = max((max(group.ctas, 1 + group.paired) for _, group in plan.groups), default=1)
     return plan
 
 
@@ -300,24 +301,22 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
     loop = parent if isinstance(parent, ForOp) else None
     if loop is None and (parent is not entry or own.by_threads):
         return "it is in a branch, or in a loop of unknown length, or read once"
-    needed: dict[Operation, None] = {}
+    needed: dict[Operation, None] | str = {}
     if loop is not None:
         if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
             return "its loop has iterations that end early"
-        if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
-            return "its loop counts in unsigned i64"
+        needed = needed_ahead(boxed.op.index, loop)
         if own.product.parent is not boxed.op.parent:
             return "its product is in another block"
-        if not all(follows(index, loop, needed) for index in boxed.op.index):
-            return "where it lies depends on more than the loop's variable"
+        if isinstance(needed, str):
+            return needed
     pipeline = plan.by_loop.setdefault(loop, LoadPipeline(loop, []))
     groups = [group for group in pipeline.groups if loop is not None and group.waits_as(own)]
     if not groups:
         pipeline.groups.append(own)
     (*groups, own)[0].loads.append(boxed)
     if loop is not None:
-        wanted = {*pipeline.slice, *needed}
-        pipeline.slice = [op for op in loop.region.block.ops if op in wanted]
+        pipeline.extend(needed, loop)
     return None
 
 
@@ -340,30 +339,26 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
     """Give loops their stages; those without room have none, nor has what is loaded once."""
     if (once := plan.by_loop.get(None)) is not None:
         while once.groups and beside + _stage(once) > shared_memory_limit(arch):
-            for load in once.groups.pop().loads:
-                plan.refused[load.op] = "shared memory has no room for it"
+            plan.refuse(once.groups.pop().loads, "shared memory has no room for it")
         beside += _room(once)
         if not once.groups:
             del plan.by_loop[None]
     if not _stages_found(entry, arch, plan, beside, copied):
         for pipeline in plan.by_loop.values():
-            others = [group for group in pipeline.groups if group.beside]
-            refused = (load.op for group in others for load in group.loads)
-            plan.refused.update(dict.fromkeys(refused, "shared memory has no room for its stages"))
+            for group in pipeline.groups:
+                if group.beside:
+                    plan.refuse(group.loads, "shared memory has no room for its stages")
             pipeline.groups = [group for group in pipeline.groups if not group.beside]
         _stages_found(entry, arch, plan, beside, copied)
     for pipeline in [own for own in plan.by_loop.values() if own.loop is not None]:
-        hints = [(load.op, hint(load.op, "latency", arch)) for group in pipeline.groups
-                 for load in group.loads]  # fmt: skip
-        for load, wanted in hints:
+        for load in pipeline.loads:
+            wanted = hint(load.op, "latency", arch)
             if wanted is not None and pipeline.stages < wanted + 1:
-                remark(load, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
+                remark(load.op, "hint", f"latency = {wanted} is not honoured: {pipeline.stages} "
                        f"stages, not {wanted + 1}, are what pays or has room")  # fmt: skip
         if pipeline.stages == 0:
             del plan.by_loop[pipeline.loop]
-            for group in pipeline.groups:
-                for load in group.loads:
-                    plan.refused[load.op] = NO_STAGES
+            plan.refuse(pipeline.loads, NO_STAGES)
 
 
 def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
@@ -374,8 +369,7 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     groups = [(group, own.loop) for own in pipelines for group in own.groups]
     alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
     for pipeline in pipelines:
-        loads = [load.op for group in pipeline.groups for load in group.loads]
-        flying = latency(loads, arch)
+        flying = latency((load.op for load in pipeline.loads), arch)
         if any(group.by_warps for group in pipeline.groups):
             pipeline.stages = copy_stages(entry, arch, total, beside, flying, streams=False)
         else:
@@ -391,20 +385,13 @@ def _stage(pipeline: LoadPipeline) -> int:
 
 
 def _room(pipeline: LoadPipeline) -> int:
-    return sum(load.order.bytes for group in pipeline.groups for load in group.loads)
+    return sum(load.order.bytes for load in pipeline.loads)
 
 
 def _staged(plan: Pipelines) -> int:
     """The shared memory in which threads lay down what they have converted."""
-    return max(
-        (
-            sum(load.order.bytes for load in group.loads)
-            for pipeline in plan.by_loop.values()
-            for group in pipeline.groups
-            if group.by_threads and not group.beside
-        ),
-        default=0,
-    )
+    staged = (group.loads for _, group in plan.groups if group.by_threads and not group.beside)
+    return max((sum(load.order.bytes for load in loads) for loads in staged), default=0)
 
 
 def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:

@@ -10,6 +10,7 @@ All products of a kernel in tensor memory are such, or none: ptxas takes one `.c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
@@ -20,12 +21,12 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     PAIR,
     extents_of,
-    in_tensor_memory,
+    products_in,
     tensor_core_atom,
 )
 
@@ -51,7 +52,8 @@ def may_be_folded(products: Sequence[Operation]) -> bool:
 def pair_products(entry: EntryOp, arch: Target | None) -> None:
     """Mark the products in tensor memory, where CTAs share a tile block, and each of them has rows
     of A and all of B: two of them at a time, which load for nobody else."""
-    products, blocks = _products(entry), SharedBlocks.of(entry)
+    products: list[Any] = products_in(entry)
+    blocks = SharedBlocks.of(entry)
     if blocks.ctas == 1 or not blocks.clustered or not products:
         return
     for op in products:
@@ -65,7 +67,7 @@ def pair_products(entry: EntryOp, arch: Target | None) -> None:
 
 def unpair_products(entry: EntryOp, why: str) -> None:
     """Let each CTA multiply on its own."""
-    for op in _products(entry):
+    for op in products_in(entry):
         if op.attributes.pop(PAIR, None) is not None:
             remark(op, "tensor-memory", f"'{op.name}' is not multiplied by a pair of CTAs: {why}")
 
@@ -73,10 +75,6 @@ def unpair_products(entry: EntryOp, why: str) -> None:
 def are_paired(entry: EntryOp) -> bool:
     """True of a kernel whose products pairs multiply."""
     return any(PAIR in op.attributes for op in entry.walk())
-
-
-def _products(entry: EntryOp) -> list[Multiplication]:
-    return [op for op in multiplications(entry) if in_tensor_memory(op)]
 
 
 def _why_none(

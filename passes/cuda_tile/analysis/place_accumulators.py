@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.disjoint_set import DisjointSet
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -33,8 +34,14 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, product_types
+from tilewright.passes.cuda_tile.layouts.mma_layouts import (
+    Multiplication,
+    factors_in,
+    multiplications,
+    product_types,
+)
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     OPERAND,
@@ -43,14 +50,11 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     accumulators_of,
     extents_of,
-    in_tensor_memory,
     packed_operand,
+    products_in,
     scale_columns,
     tensor_core_atom,
 )
-
-_CARRIED = 1
-"""Behind which argument of a loop's body those that it carries are."""
 
 
 def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
@@ -61,16 +65,11 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
             op.attributes.pop(name, None)
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return
-    leaves = _leaves_late(entry)
-    products: list[Multiplication] = []
-    for op in entry.walk():
-        if isinstance(op, Multiplication):
-            if (why := _why_none(op, entry, arch, leaves)) is None:
-                products.append(op)
-            else:
-                _refuse(op, why)
-    room = _room(entry, arch)
-    for place, taken in _dealt(entry, products, room):
+    refused: dict[Operation, str] = {}
+    places, room = _dealt(entry, arch, refused), _room(entry, arch)
+    for op, why in refused.items():
+        _refuse(op, why)
+    for place, taken in places:
         for op in place.products:
             if place.column is None:
                 _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
@@ -89,25 +88,12 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
 
 def is_short_of_columns(entry: EntryOp, arch: Target) -> bool:
     """True where there are too few columns for accumulators and A that threads compute."""
-    return any(place.is_short for place, _ in _wanted(entry, arch))
+    return any(place.is_short for place, _ in _dealt(entry, arch))
 
 
 def lacks_columns(entry: EntryOp, arch: Target) -> bool:
     """True where there are too few columns for accumulators."""
-    return any(place.column is None for place, _ in _wanted(entry, arch))
-
-
-def _wanted(entry: EntryOp, arch: Target) -> list[tuple[_AccumulatorPlace, int]]:
-    """The places that products would have."""
-    if not arch.supports(DATACENTER_BLACKWELL):
-        return []
-    leaves = _leaves_late(entry)
-    products = [
-        op
-        for op in entry.walk()
-        if isinstance(op, Multiplication) and _why_none(op, entry, arch, leaves) is None
-    ]
-    return _dealt(entry, products, _room(entry, arch))
+    return any(place.column is None for place, _ in _dealt(entry, arch))
 
 
 def _room(entry: EntryOp, arch: Target) -> int:
@@ -115,11 +101,19 @@ def _room(entry: EntryOp, arch: Target) -> int:
 
 
 def _dealt(
-    entry: EntryOp, products: list[Multiplication], room: int
+    entry: EntryOp, arch: Target, refused: dict[Operation, str] | None = None
 ) -> list[tuple[_AccumulatorPlace, int]]:
-    """The places of products, each beside the columns that were taken before it."""
+    """The places of products, each beside the columns that were taken before it; why others are
+    `refused` one."""
+    if not arch.supports(DATACENTER_BLACKWELL):
+        return []
+    refused, leaves = {} if refused is None else refused, _leaves_late(entry)
+    for op in multiplications(entry):
+        if (why := _why_none(op, entry, arch, leaves)) is not None:
+            refused[op] = why
+    products = [op for op in multiplications(entry) if op not in refused]
     dealt: list[tuple[_AccumulatorPlace, int]] = []
-    taken = 0
+    taken, room = 0, _room(entry, arch)
     for place in _places(entry, products) if products else ():
         dealt.append((place, taken))
         others: dict[int | None, list[_AccumulatorPlace]] = {}
@@ -190,14 +184,16 @@ class _AccumulatorPlace:
 
 
 def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
-    shared, places = _SharedColumns(entry), dict[tuple[SSAValue, str], _AccumulatorPlace]()
+    values, shared = _shared_columns(entry)
+    places: dict[tuple[SSAValue, str], _AccumulatorPlace] = {}
     for op in products:
         types = product_types(op)
         assert types is not None
         columns = Accumulators(extents_of(op), types[2], 0, WARP_BITS).columns
-        key = shared.of(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
+        key = shared.find(op.result), f"{types[2]}{isinstance(op, MmaFScaledOp)}"
         scales, operand = scale_columns(op), operand_columns(op)
-        form, members = (extents_of(op), key[1]), shared.members(key[0])
+        form = extents_of(op), key[1]
+        members = [value for value in values if shared.find(value) is key[0]]
         made = _AccumulatorPlace(form, columns + scales, members, [], scales)
         place = places.setdefault(key, made)
         more = max(operand - place.operand, 0)
@@ -239,9 +235,9 @@ def _operand_end(op: Multiplication, own: Accumulators) -> int:
 def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
     """Into how many stages of columns sums of tiles go by turns: two where a loop goes over tiles,
     each of whose sums begin at zero and add what TMA loads for MMAs alone, and there is room."""
-    products = [op for op in entry.walk() if in_tensor_memory(op)]
-    room = COLUMNS // max(hint(entry, "occupancy", arch) or 1, 1)
-    if len({op.parent for op in products}) != 1 or 2 * accumulator_columns(entry) > room:
+    products = products_in(entry)
+    taken = 2 * accumulator_columns(entry)
+    if len({op.parent for op in products}) != 1 or taken > _room(entry, arch):
         return 1
     alone = are_multiplied_alone(entry, plan)
     return 2 if alone and all(_begins_with_its_tile(op, entry) for op in products) else 1
@@ -250,9 +246,7 @@ def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
 def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
     """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
     else."""
-    products = [op for op in entry.walk() if in_tensor_memory(op)]
-    operands = [x for op in products for x in (*op.operands[:2], *op.operands[3:])]
-    for source in map(loaded_by, operands):
+    for source in (loaded_by(x) for op in products_in(entry) for x in factors_in(op)):
         planned = None if source is None else plan.of(source.load)
         if planned is None or not planned[1].released_by_mma:
             return False
@@ -303,47 +297,22 @@ def _leaves_late(entry: EntryOp) -> bool:
     return False
 
 
-class _SharedColumns:
-    """Values that had better be in the same columns, as sets of which one stands for all."""
-
-    def __init__(self, entry: EntryOp) -> None:
-        self._parents: dict[SSAValue, SSAValue] = {}
-        for op in entry.walk():
-            if isinstance(op, Multiplication) and _may_be_there(op.acc):
-                self._join(op.result, op.acc)
-            elif isinstance(op, ForOp):
-                self._join_carried(op)
-
-    def of(self, value: SSAValue) -> SSAValue:
-        """The one that stands for a value."""
-        while (parent := self._parents.get(value, value)) is not value:
-            value = parent
-        return value
-
-    def members(self, value: SSAValue) -> list[SSAValue]:
-        """The values for which one stands."""
-        return [value, *(other for other in self._parents if self.of(other) is value)]
-
-    def _join(self, a: SSAValue, b: SSAValue) -> None:
-        a, b = self.of(a), self.of(b)
-        if a is not b:
-            self._parents[a] = b
-
-    def _join_carried(self, loop: ForOp) -> None:
-        block = loop.region.block
-        last = block.last_op
-        if not isinstance(last, ContinueOp):
-            return
-        rows = zip(
-            block.args[_CARRIED:], loop.init_values, last.operands, loop.results, strict=True
-        )
-        for argument, initial, again, result in rows:
-            if not isinstance(argument.type, TileType):
-                continue
-            self._join(argument, result)
-            for value in (initial, again):
-                if _may_be_there(value):
-                    self._join(value, argument)
+def _shared_columns(entry: EntryOp) -> tuple[list[SSAValue], DisjointSet[SSAValue]]:
+    """The values of multiplications and loops, and which had better be in the same columns."""
+    joined: list[tuple[SSAValue, SSAValue]] = []
+    for op in entry.walk():
+        if isinstance(op, Multiplication):
+            joined.append((op.result, op.acc if _may_be_there(op.acc) else op.result))
+        elif isinstance(op, ForOp):
+            for initial, argument, *others in passed_on(op):
+                if isinstance(argument.type, TileType):
+                    there = filter(_may_be_there, (initial, *others))
+                    joined += [(value, argument) for value in there]
+    values = [*dict.fromkeys(value for pair in joined for value in pair)]
+    shared = DisjointSet(values)
+    for one, other in joined:
+        shared.union(one, other)
+    return values, shared
 
 
 def _may_be_there(value: SSAValue) -> bool:

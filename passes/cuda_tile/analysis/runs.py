@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -21,7 +20,12 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor, pointee_bytes
+from tilewright.passes.cuda_tile.analysis.facts import (
+    ANYTHING,
+    divisor,
+    known_integer,
+    pointee_bytes,
+)
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 
@@ -143,11 +147,8 @@ def _sum(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
 
 def _product(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:
     for one, other in (op.operands, reversed(op.operands)):
-        constant: Any = other.owner
-        if isinstance(constant, core.ConstantOp):
-            known: Any = constant.value
-            if known.is_splat and int(known.array().reshape(-1)[0]) == 1:
-                return run_of(one, way)
+        if known_integer(other) == 1:
+            return run_of(one, way)
     a, b = (run_of(operand, way) for operand in op.operands)
     return ElementRuns(min(a.equal, b.equal), 0, divisor(value))
 

@@ -14,14 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
-from tilewright.dialects.cuda_tile.ops.control_flow import (
-    BreakOp,
-    ContinueOp,
-    ForOp,
-    IfOp,
-    LoopOp,
-    YieldOp,
-)
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     GridDependency,
     JoinTokensOp,
@@ -42,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.passes.cuda_tile.analysis.cost_model import TMA
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on, region_of
 from tilewright.passes.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
@@ -50,7 +44,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
-from tilewright.passes.cuda_tile.layouts.layouts import dim_bits
+from tilewright.passes.cuda_tile.layouts.layouts import above, dim_bits
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
 _ARGUMENT, _NUMBER = 0, 1
@@ -128,40 +122,26 @@ def accesses_behind(token: SSAValue) -> set[Operation]:
     """The accesses that come after a token, and what else nobody knows to be none."""
     behind, seen, tokens = set[Operation](), {token}, [token]
     while tokens:
-        for use in tokens.pop().uses:
-            op, passed = use.operation, _passed_on(use.operation, use.index)
-            if passed is None or (isinstance(op, TokenOp) and not isinstance(op, GridDependency)):
-                behind.add(op)
-            tokens += [other for other in passed or () if other not in seen]
-            seen.update(passed or ())
+        token = tokens.pop()
+        for use in token.uses:
+            passed: list[SSAValue] = []
+            match op := region_of(use.operation) or use.operation:
+                case GridDependency():
+                    passed = [op.result_token]
+                case TokenOp():
+                    passed = [op.result_token]
+                    behind.add(op)
+                case JoinTokensOp():
+                    passed = [op.result]
+                case ForOp() | LoopOp() | IfOp():
+                    columns = [column for column in passed_on(op) if token in column]
+                    own = [op, *(region.first_block for region in op.regions)]
+                    passed = [x for column in columns for x in column if x.owner in own]
+                case _:
+                    behind.add(op)
+            tokens += [other for other in passed if other not in seen]
+            seen.update(passed)
     return behind
-
-
-def _passed_on(op: Operation, index: int) -> list[SSAValue] | None:
-    """The tokens that an op makes of one; None of one that nobody knows."""
-    match op:
-        case TokenOp():
-            return [op.result_token]
-        case JoinTokensOp():
-            return [op.result]
-        case ContinueOp() | BreakOp() | YieldOp():
-            holder = op.parent_op()
-            while isinstance(op, ContinueOp | BreakOp) and isinstance(holder, IfOp):
-                holder = holder.parent_op()
-            if isinstance(holder, IfOp | LoopOp) and not isinstance(op, ContinueOp):
-                return [holder.results[index]]
-            if isinstance(holder, LoopOp):
-                return [holder.region.block.args[index]]
-            if isinstance(holder, ForOp) and isinstance(op, ContinueOp):
-                return [holder.region.block.args[index + 1], holder.results[index]]
-            return None
-        case ForOp():
-            place = index - 3
-            return [op.region.block.args[place + 1], op.results[place]]
-        case LoopOp():
-            return [op.region.block.args[index]]
-        case _:
-            return None
 
 
 def _why_none(op: LoadViewTkoOp | StoreViewTkoOp, arch: Target | None) -> str | None:
@@ -195,6 +175,11 @@ def reads_only(token: SSAValue | None) -> bool:
             return reads_only(grids.token)
         case _:
             return False
+
+
+def is_repeatable(load: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
+    """True of a load that has the same result wherever it is made."""
+    return is_weak(load) and reads_only(load.token)
 
 
 def _boxed(
@@ -245,8 +230,7 @@ def _of_dimensions(
     if half is not None:
         bits[half], extents[half] = bits[half][:-1], extents[half] // 2
     own = [range(0) if i is None else bits[i] for i in along]
-    above = [bit for part in reversed(own[:-1]) for bit in part]
-    order = MatrixOrder.of(own[-1], above, size)
+    order = MatrixOrder.of(own[-1], above(own, len(own) - 1), size)
     box = [1 if i is None else extents[i] for i in along]
     box[-1] = 1 << order.row
     if max(box) > MAX_BOX or box[-1] * size < CHUNK:

@@ -53,8 +53,7 @@ def thread_read_layouts(
     """The layouts of the loads that threads read, where one is better than a load's own."""
     return {
         load.op: layout
-        for pipeline in plan.by_loop.values()
-        for group in pipeline.groups
+        for _, group in plan.groups
         if group.by_threads and isinstance(group.product, MmaFOp | MmaIOp)
         for load in group.loads
         for layout in thread_read_layout(load.op, load.order, group.product, thread_bits, arch)

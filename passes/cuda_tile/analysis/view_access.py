@@ -11,11 +11,19 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.dialects.cuda_tile.ops.views import MakeTensorViewOp, MakeView, ViewAccess
+from tilewright.dialects.cuda_tile.ops.views import (
+    MakeGatherScatterViewOp,
+    MakePartitionViewOp,
+    MakeStridedViewOp,
+    MakeTensorViewOp,
+    MakeView,
+    ViewAccess,
+)
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
     MappedView,
+    PartitionViewType,
     StridedViewType,
     TensorViewType,
     TileView,
@@ -23,7 +31,7 @@ from tilewright.dialects.cuda_tile.types import (
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, dim_bits, log2
 
 WIDEST = 16
 """The most bytes that one access moves."""
@@ -84,6 +92,32 @@ def extents_of(tensor: MakeTensorViewOp) -> tuple[list[Extent], list[Extent]]:
 def _filled(static: tuple[int, ...], dynamic: list[SSAValue]) -> list[Extent]:
     rest = iter(dynamic)
     return [next(rest) if extent == DYNAMIC else extent for extent in static]
+
+
+MAKES: dict[type[TileView], type[MakeView]] = {
+    PartitionViewType: MakePartitionViewOp,
+    StridedViewType: MakeStridedViewOp,
+    GatherScatterViewType: MakeGatherScatterViewOp,
+}
+"""The op that makes a view, by the view's type."""
+
+
+def view_like(
+    view: TileView, tensor: TensorViewType, axis: int, extent: int, step: int,
+    padding: PaddingValue | None = None,
+) -> TileView:  # fmt: skip
+    """The view of a tensor whose tiles differ from another's along an axis: in their extent, and,
+    where tiles are strided, in the step from one to the next."""
+    shape = tuple(extent if i == axis else x for i, x in enumerate(view.tile_shape))
+    match view:
+        case StridedViewType():
+            steps = tuple(step if i == axis else x for i, x in enumerate(view.traversal_strides))
+            return StridedViewType.get(shape, steps, tensor, view.dim_map, padding)
+        case GatherScatterViewType():
+            return GatherScatterViewType.get(shape, tensor, view.sparse_dim, padding)
+        case _:
+            assert isinstance(view, PartitionViewType)
+            return PartitionViewType.get(shape, tensor, view.dim_map, padding)
 
 
 def pads_zero(op: ViewAccess) -> bool:
@@ -157,10 +191,7 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     along = contiguous(dimensions)
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
-    order = [] if along is None else list(bits[along])
-    for i in reversed(range(len(bits))):
-        if i != along:
-            order += bits[i]
+    order = [*(() if along is None else bits[along]), *above(bits, along)]
     last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
     order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
     return table.dealt(order, run_bits(op, dimensions))

@@ -48,6 +48,11 @@ def dim_bits(shape: Sequence[int]) -> list[range]:
     return bits
 
 
+def above(bits: Sequence[Sequence[int]], along: int | None) -> list[int]:
+    """The bits of all dimensions but one, the last dimension's first."""
+    return [bit for i in reversed(range(len(bits))) if i != along for bit in bits[i]]
+
+
 @dataclass(frozen=True)
 class TileLayout:
     """The bit of the element's number that each bit of the thread's and of the register's is."""

@@ -25,7 +25,8 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
 
-_HALVES = ("f16", "bf16")
+HALVES = ("f16", "bf16")
+"""The element types of 16 bits."""
 PTX_NAMES = {"f8E4M3FN": "e4m3", "f8E5M2": "e5m2"}
 """PTX's names of the element types of 8 bits."""
 
@@ -49,7 +50,7 @@ def atom_of(op: Multiplication) -> MmaAtom | None:
     if isinstance(op, MmaIOp):
         signs = signs_of(op)
         types, depths = f"s32.{signs[0]}8.{signs[1]}8.s32", (32, 16)
-    elif a in _HALVES:
+    elif a in HALVES:
         types, depths = f"{c}.{a}.{a}.{c}", (16, 8)
     elif a == "tf32":
         types, depths = f"{c}.{a}.{a}.{c}", (8, 4)
@@ -83,7 +84,18 @@ def product_types(op: Multiplication) -> tuple[str, str, str] | None:
         return PTX_NAMES[a], PTX_NAMES[a], "f32"
     if a == "f4E2M1FN":
         return "e2m1", "e2m1", "f32"
-    return (a, a, c) if a in ("f16", "bf16", "tf32") else None
+    return (a, a, c) if a in (*HALVES, "tf32") else None
+
+
+def extents_along(op: Multiplication) -> dict[str, int]:
+    """The extents of a product along the batch, M, N and K."""
+    *batch, rows, depth = shape_of(op.lhs)
+    return {"b": (batch or [1])[0], "m": rows, "n": shape_of(op.rhs)[-1], "k": depth}
+
+
+def factors_in(op: Operation) -> Sequence[SSAValue]:
+    """The operands of a product but what it adds to: A, B and their scale factors."""
+    return [*op.operands[:2], *op.operands[3:]]
 
 
 def is_chained(op: Multiplication) -> bool:
@@ -153,9 +165,7 @@ class MmaLayouts:
     @classmethod
     def of(cls, op: Multiplication, atom: MmaAtom, thread_bits: int) -> MmaLayouts:
         """Those of an op."""
-        *batch, rows, depth = shape_of(op.lhs)
-        extents = {"b": (batch or [1])[0], "m": rows, "n": shape_of(op.rhs)[-1], "k": depth}
-        return cls(atom, extents, thread_bits, is_chained(op))
+        return cls(atom, extents_along(op), thread_bits, is_chained(op))
 
     def layout(self, operand: str) -> TileLayout:
         """The layout of A, B or C."""
@@ -186,6 +196,16 @@ class MmaLayouts:
             for mode, own in zip(modes, bits, strict=True)
             for i, bit in enumerate(own)
         }
+
+    def bits(self, operand: str) -> tuple[list[int], list[int], list[int]]:
+        """The bits in the number of A's or B's element of K, of its rows or columns, and of the
+        batch."""
+        position, across = self.positions(operand), "m" if operand == "A" else "n"
+        depth, rows, batch = (
+            [position[mode, i] for i in range(log2(self.extents[mode]))]
+            for mode in ("k", across, "b")
+        )
+        return depth, rows, batch
 
     def values(self, operand: str) -> int:
         """The elements of a fragment."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
@@ -24,12 +24,14 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
-from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
+    HALVES,
     AsyncLayouts,
     Bit,
     Multiplication,
@@ -55,13 +57,11 @@ _FEWEST_TURNED = 16
 FACTORS_OF_WORD = 4
 """The scale factors in 32 bits."""
 _LANE_BITS = 5
-_FACTORS = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}
+_FACTORS = {row.mlir: row.name for row in SCALE_TYPES.values()}
 """PTX's names of the types of scale factors."""
 _WIDE = 32
 """The elements along K that share a scale factor of kind::mxf4."""
 _WARPGROUP_BITS = 7
-_PACKED: dict[str, Attribute] = {"f16": Float16Type(), "bf16": BFloat16Type()}
-_HELD: dict[str, Attribute] = {"f32": Float32Type(), "f16": Float16Type(), "s32": i32}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Accumulators:
     @property
     def element(self) -> Attribute:
         """The type of an element."""
-        return _HELD[self.name]
+        return MLIR_TYPES[self.name]
 
     @property
     def halved(self) -> bool:
@@ -148,10 +148,6 @@ class PackedOperand(Accumulators):
     PER_CELL: ClassVar[int] = 2
 
     @property
-    def element(self) -> Attribute:
-        return _PACKED[self.name]
-
-    @property
     def columns(self) -> int:
         return super().columns // self.PER_CELL
 
@@ -204,7 +200,7 @@ def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None
 
 def bytes_of_name(name: str) -> int:
     """The bytes of an element by PTX's name of its type."""
-    return {"tf32": 4, "f16": 2, "bf16": 2}.get(name, 1)
+    return max(ELEMENT_TYPES[name].bits // 8, 1)
 
 
 def block_of(op: MmaFScaledOp) -> int:
@@ -215,6 +211,11 @@ def block_of(op: MmaFScaledOp) -> int:
 def in_tensor_memory(op: Operation) -> bool:
     """True of a multiplication whose accumulators have a place in tensor memory."""
     return ACCUMULATORS in op.attributes
+
+
+def products_in(op: Operation) -> list[Operation]:
+    """The multiplications in tensor memory within an op."""
+    return [inner for inner in op.walk() if in_tensor_memory(inner)]
 
 
 def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None:
@@ -231,7 +232,7 @@ def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None
     """A of a multiplication that has it in tensor memory, or may have, from column 0 on."""
     place, types = op.attributes.get(OPERAND, IntegerAttr(0, i32)), product_types(op)
     batch, rows, columns = extents_of(op)
-    if types is None or types[0] not in _PACKED or rows < LANES or columns % _FEWEST_TURNED:
+    if types is None or types[0] not in HALVES or rows < LANES or columns % _FEWEST_TURNED:
         return None
     assert isinstance(place, IntegerAttr)
     extents = batch, rows, shape_of(op.lhs)[-1]

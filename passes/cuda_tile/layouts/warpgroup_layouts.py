@@ -21,6 +21,7 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     AsyncLayouts,
     Bit,
     Multiplication,
+    extents_along,
     product_types,
 )
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
@@ -75,8 +76,7 @@ def warpgroup_layouts(
     types = _types(op)
     if types is None or thread_bits < WARPGROUP_BITS or not multiplies_by_warpgroups(op, arch):
         return None
-    *batch, rows, depth = shape_of(op.lhs)
-    columns = shape_of(op.rhs)[-1]
+    rows, columns = shape_of(op.result)[-2:]
     groups = 1 << (thread_bits - WARPGROUP_BITS)
     across = max(groups * _ROWS // rows, 1)
     most = _ADDED_COLUMNS if is_added(op) else _MOST_COLUMNS
@@ -86,8 +86,7 @@ def warpgroup_layouts(
         atom = find_wgmma("sm90.mma", (_ROWS, own, _DEPTH // size), types)
     except AtomError:
         return None
-    extents = {"b": (batch or [1])[0], "m": rows, "n": columns, "k": depth}
-    return WarpgroupLayouts(atom, extents, thread_bits)
+    return WarpgroupLayouts(atom, extents_along(op), thread_bits)
 
 
 def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:

@@ -23,7 +23,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import PartitionViewType, PointerType, TileType
 from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
-from tilewright.passes.cuda_tile.legalization.before import Before
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 TABLE = 4096
 """The elements of a constant that threads choose among by their number; a larger one is loaded."""
@@ -35,7 +35,7 @@ def is_large(op: core.ConstantOp) -> bool:
     return not value.is_splat and value.type.elements > TABLE
 
 
-def loaded_constant(op: core.ConstantOp, before: Before) -> SSAValue:
+def loaded_constant(op: core.ConstantOp, before: ShapedBuilder) -> SSAValue:
     """A tile of a global; of elements of 4 bits, pairs of them as bytes."""
     value: Any = op.value
     element, size = value.type.element_type, value.type.elements
@@ -50,7 +50,7 @@ def loaded_constant(op: core.ConstantOp, before: Before) -> SSAValue:
     tile = _loaded(_variable(op, value), stored, before)
     if halves:
         tile = before.add(core.UnpackOp, [tile], TileType.get((size,), element))
-    return before.add(core.ReshapeOp, [tile], op.result.type)
+    return before.reshape(tile, op.result.type.shape)  # type: ignore[attr-defined]
 
 
 def _variable(op: Operation, value: ElementsAttr) -> GlobalOp:
@@ -66,7 +66,7 @@ def _variable(op: Operation, value: ElementsAttr) -> GlobalOp:
     return variable
 
 
-def _loaded(variable: GlobalOp, tile: TileType, before: Before) -> SSAValue:
+def _loaded(variable: GlobalOp, tile: TileType, before: ShapedBuilder) -> SSAValue:
     """All of a global, as a tile."""
     shape, element = tile.shape, tile.element_type
     tensor = TensorViewType.get(element, shape, (1,))

@@ -12,13 +12,9 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, i1, i8, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.enums import (
-    ComparisonPredicate,
-    MemoryOrderingSemantics,
-    Signedness,
-)
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp, TruncIOp
+from tilewright.dialects.cuda_tile.ops.conversions import PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp, ViewAccess
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
@@ -30,20 +26,21 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
-from tilewright.passes.cuda_tile.legalization.before import Before
+from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED, ShapedBuilder
 
-_UNSIGNED = {"signedness": Signedness.UNSIGNED}
 _HALF_BITS, _HALF = 4, 15
 
 
-def load_elements(op: LoadViewTkoOp, padding: int, before: Before) -> tuple[SSAValue, SSAValue]:
+def load_elements(
+    op: LoadViewTkoOp, padding: int, before: ShapedBuilder
+) -> tuple[SSAValue, SSAValue]:
     """The tile of a load and its token; outside of the tensor are the halves of a byte."""
     places = _Places(op, before)
     octets, token = places.loaded(op.memory_ordering_semantics, op.token, places.inside, padding)
-    return places.packed(places.shifted(integer.ShRIOp, octets), op.tile.type), token
+    return places.packed(places.shifted(integer.ShRIOp, octets), tile_type(op.tile)), token
 
 
-def store_elements(op: StoreViewTkoOp, before: Before) -> SSAValue:
+def store_elements(op: StoreViewTkoOp, before: ShapedBuilder) -> SSAValue:
     """The token of a store, whose bytes keep their other halves."""
     places, token = _Places(op, before), op.token
     first = op.memory_ordering_semantics
@@ -69,7 +66,7 @@ class _Places:
     """Where the elements of a tile are: pointers to the bytes, which half of them, and whether they
     lie within the tensor (None: all do)."""
 
-    def __init__(self, op: ViewAccess, before: Before) -> None:
+    def __init__(self, op: ViewAccess, before: ShapedBuilder) -> None:
         self.op, self.before = op, before
         self.shape = op.view_type.tile_shape
         self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
@@ -80,17 +77,18 @@ class _Places:
             stride = self._extent(dimension.stride)
             place = before.add(integer.AddIOp, [place, self._times(coordinate, stride)])
             if not dimension.within:
-                self.inside = self.both(self.inside, self._below(coordinate, dimension.size))
+                size = self._extent(dimension.size)
+                below = before.compare(ComparisonPredicate.LESS_THAN, coordinate, size)
+                self.inside = self.both(self.inside, below)
         tensor = tensor_of(op.view)  # type: ignore[attr-defined]
         pointer = TileType.get((), PointerType.get(i8))
         base = self._spread(before.add(PtrToPtrOp, [tensor.base], pointer))
         one = self.all(1, i64)
-        octet = before.add(integer.ShRIOp, [place, one], **_UNSIGNED)
+        octet = before.add(integer.ShRIOp, [place, one], **UNSIGNED)
         self.pointers = before.add(core.OffsetOp, [base, octet])
         half = before.add(integer.AndIOp, [place, one])
-        self.is_high = before.add(TruncIOp, [half], self._of(i1))
-        bits = before.add(TruncIOp, [half], self._of(i8))
-        self._bits = self._times(bits, self.all(_HALF_BITS, i8))
+        self.is_high = before.resized(half, i1)
+        self._bits = self._times(before.resized(half, i8), self.all(_HALF_BITS, i8))
 
     def _of(self, element: Attribute) -> TileType:
         return TileType.get(self.shape, element)
@@ -106,13 +104,6 @@ class _Places:
     def _times(self, a: SSAValue, b: SSAValue) -> SSAValue:
         return self.before.add(integer.MulIOp, [a, b])
 
-    def _below(self, coordinate: SSAValue, size: Extent) -> SSAValue:
-        less = ComparisonPredicate.LESS_THAN
-        operands, type_ = [coordinate, self._extent(size)], self._of(i1)
-        return self.before.add(
-            integer.CmpIOp, operands, type_, comparison_predicate=less, **_UNSIGNED
-        )
-
     def _extent(self, extent: Extent) -> SSAValue:
         return self.all(extent, i64) if isinstance(extent, int) else self._spread(extent)
 
@@ -121,19 +112,14 @@ class _Places:
         if dimension.gathered:
             return self._spread(self.index[i], i)
         first = self._times(self._spread(self.index[i]), self.all(dimension.step, i64))
-        count = TileType.get((dimension.extent,), i64)
-        steps = self.before.insert(core.IotaOp.create(result_types=[count])).result
-        return self.before.add(integer.AddIOp, [first, self._spread(steps, i)])
+        steps = self._spread(self.before.iota(dimension.extent, i64), i)
+        return self.before.add(integer.AddIOp, [first, steps])
 
     def _spread(self, value: SSAValue, along: int | None = None) -> SSAValue:
         """A scalar for all elements, or a row along a dimension; integers wide and unsigned."""
-        ones = tuple(x if i == along else 1 for i, x in enumerate(self.shape))
-        element = element_of(value)
-        if element != i64 and not isinstance(element, PointerType):
-            wide = tile_type(value).with_element(i64)
-            value, element = self.before.add(ExtIOp, [value], wide, **_UNSIGNED), i64
-        value = self.before.add(core.ReshapeOp, [value], TileType.get(ones, element))
-        return self.before.broadcast(value, self.shape)
+        if not isinstance(element_of(value), PointerType):
+            value = self.before.resized(value, i64)
+        return self.before.spread(value, self.shape, along)
 
     def order(self, ordering: Any) -> dict[str, Any]:
         """The properties of an access of the op's scope."""
@@ -153,33 +139,28 @@ class _Places:
 
     def shifted(self, kind: type[Operation], octets: SSAValue) -> SSAValue:
         """Bytes whose halves come to where those of the elements are, or from there."""
-        given = _UNSIGNED if kind is integer.ShRIOp else {}
+        given = UNSIGNED if kind is integer.ShRIOp else {}
         return self.before.add(kind, [octets, self._bits], **given)
 
-    def packed(self, octets: SSAValue, type_: Attribute) -> SSAValue:
+    def packed(self, octets: SSAValue, type_: TileType) -> SSAValue:
         """The elements that the low halves of bytes are."""
         before, pairs = self.before, self._of(i8).elements // 2
-        rows = before.add(core.ReshapeOp, [octets], TileType.get((pairs, 2), i8))
+        rows = before.reshape(octets, (pairs, 2))
         column = TileType.get((pairs, 1), i8)
         low, high = (before.part(rows, 1, i, 1) for i in (0, 1))
         low = before.add(integer.AndIOp, [low, before.constant(_HALF, column)])
         high = before.add(integer.ShLIOp, [high, before.constant(_HALF_BITS, column)])
-        both = before.add(integer.OrIOp, [low, high])
-        both = before.add(core.ReshapeOp, [both], TileType.get((pairs,), i8))
-        flat = TileType.get((2 * pairs,), type_.element_type)  # type: ignore[attr-defined]
-        return before.add(core.ReshapeOp, [before.add(core.UnpackOp, [both], flat)], type_)
+        both = before.reshape(before.add(integer.OrIOp, [low, high]), (pairs,))
+        flat = TileType.get((2 * pairs,), type_.element_type)
+        return before.reshape(before.add(core.UnpackOp, [both], flat), self.shape)
 
     def words(self, tile: SSAValue) -> SSAValue:
         """Elements as the low halves of bytes."""
         before, pairs = self.before, tile_type(tile).elements // 2
-        flat = TileType.get((2 * pairs,), element_of(tile))
-        flat = before.add(core.ReshapeOp, [tile], flat)
+        flat, column = before.reshape(tile, (2 * pairs,)), TileType.get((pairs, 1), i8)
         octets = before.add(core.PackOp, [flat], TileType.get((pairs,), i8))
-        column = TileType.get((pairs, 1), i8)
-        octets = before.add(core.ReshapeOp, [octets], column)
+        octets = before.reshape(octets, (pairs, 1))
         low = before.add(integer.AndIOp, [octets, before.constant(_HALF, column)])
         bits = before.constant(_HALF_BITS, column)
-        high = before.add(integer.ShRIOp, [octets, bits], **_UNSIGNED)
-        both = TileType.get((pairs, 2), i8)
-        rows = before.add(core.CatOp, [low, high], both, dim=IntegerAttr(1, i64))
-        return before.add(core.ReshapeOp, [rows], TileType.get(shape_of(tile), i8))
+        high = before.add(integer.ShRIOp, [octets, bits], **UNSIGNED)
+        return before.reshape(before.joined([low, high], 1), shape_of(tile))

@@ -15,32 +15,31 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.enums import PaddingValue, Signedness
+from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import core, integer, views
 from tilewright.dialects.cuda_tile.ops.conversions import PtrToPtrOp
 from tilewright.dialects.cuda_tile.types import (
     DYNAMIC,
     GatherScatterViewType,
-    PartitionViewType,
     PointerType,
-    StridedViewType,
     TileType,
-    TileView,
 )
 from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.view_access import (
+    MAKES,
     PADDING_WORD,
     contiguous,
     tensor_of,
     tile_dimensions,
+    view_like,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.passes.cuda_tile.legalization.before import Before
 from tilewright.passes.cuda_tile.legalization.packed_elements import (
     load_elements,
     store_elements,
 )
+from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED, ShapedBuilder
 
 _PAIR = 2
 _PADDING_BYTES = {PaddingValue.ZERO: 0, PaddingValue.NEG_ZERO: 0x88 - 0x100}
@@ -53,7 +52,7 @@ def is_packed(op: views.ViewAccess) -> bool:
     return ELEMENT_OF[tensor.element_type].bits == 4
 
 
-def replace_load(op: views.LoadViewTkoOp, before: Before) -> None:
+def replace_load(op: views.LoadViewTkoOp, before: ShapedBuilder) -> None:
     """Load bytes, and take their halves."""
     padding = _PADDING_BYTES[op.view_type.padding_value or PaddingValue.ZERO]
     if _shares_bytes(op):
@@ -76,7 +75,7 @@ def replace_load(op: views.LoadViewTkoOp, before: Before) -> None:
     Rewriter.erase_op(op)
 
 
-def replace_store(op: views.StoreViewTkoOp, before: Before) -> None:
+def replace_store(op: views.StoreViewTkoOp, before: ShapedBuilder) -> None:
     """Store the bytes of pairs."""
     if _shares_bytes(op):
         token = store_elements(op, before)
@@ -121,41 +120,39 @@ class _Octets:
     """A view of the bytes that another one's elements lie in, where a tile is, and the dimension of
     its tiles along which they lie two in a byte."""
 
-    def __init__(self, op: views.ViewAccess, before: Before) -> None:
+    def __init__(self, op: views.ViewAccess, before: ShapedBuilder) -> None:
         type_, along = op.view_type, _along(op)
-        self.before, self.along, shape = before, along, list(type_.tile_shape)
-        axis = getattr(type_, "dim_map", range(len(shape)))[along]
+        self.before, self.along = before, along
+        axis = getattr(type_, "dim_map", range(type_.index_rank))[along]
         tensor = _halved_tensor(op, axis, before)
-        shape[along] //= _PAIR
-        view = _view_of(type_, tuple(shape), tensor.type, along)  # type: ignore[arg-type]
-        self.view = before.add(_MAKES[type(view)], [tensor], view)
+        extent, step = (
+            number // _PAIR for number in (type_.tile_shape[along], tile_dimensions(op)[along].step)
+        )
+        view = view_like(type_, tensor.type, along, extent, step)  # type: ignore[arg-type]
+        self.view = before.add(MAKES[type(view)], [tensor], view)
         self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
         if isinstance(type_, GatherScatterViewType):
             self.index[along] = _half(self.index[along], before)
-        self.tile = TileType.get(tuple(shape), i8)
+        self.tile = view.tile_type
 
     def unpacked(self, octets: SSAValue, type_: TileType) -> SSAValue:
         """The halves of the bytes of a tile."""
-        last = self._turned(octets)
-        flat = self._reshaped(last, (self.tile.elements,))
+        last = self._permuted(octets)
+        flat = self.before.reshape(last, (self.tile.elements,))
         halves = TileType.get((_PAIR * self.tile.elements,), type_.element_type)
         tile = self.before.add(core.UnpackOp, [flat], halves)
         *outer, extent = shape_of(last)
-        return self._turned(self._reshaped(tile, (*outer, _PAIR * extent)), back=True)
+        return self._permuted(self.before.reshape(tile, (*outer, _PAIR * extent)), back=True)
 
     def packed(self, tile: SSAValue) -> SSAValue:
         """The bytes of the halves of a tile."""
-        last = self._turned(tile)
-        flat = self._reshaped(last, (_PAIR * self.tile.elements,))
+        last = self._permuted(tile)
+        flat = self.before.reshape(last, (_PAIR * self.tile.elements,))
         octets = self.before.add(core.PackOp, [flat], TileType.get((self.tile.elements,), i8))
         *outer, extent = shape_of(last)
-        return self._turned(self._reshaped(octets, (*outer, extent // _PAIR)), back=True)
+        return self._permuted(self.before.reshape(octets, (*outer, extent // _PAIR)), back=True)
 
-    def _reshaped(self, tile: SSAValue, shape: Sequence[int]) -> SSAValue:
-        type_ = TileType.get(tuple(shape), element_of(tile))
-        return self.before.add(core.ReshapeOp, [tile], type_)
-
-    def _turned(self, tile: SSAValue, *, back: bool = False) -> SSAValue:
+    def _permuted(self, tile: SSAValue, *, back: bool = False) -> SSAValue:
         """The tile with the dimension of pairs as the last one, or back from there."""
         shape = shape_of(tile)
         rank = len(shape)
@@ -169,29 +166,7 @@ class _Octets:
         return self.before.add(core.PermuteOp, [tile], type_, permutation=permutation)
 
 
-_MAKES: dict[type[TileView], type[Operation]] = {
-    PartitionViewType: views.MakePartitionViewOp,
-    StridedViewType: views.MakeStridedViewOp,
-    GatherScatterViewType: views.MakeGatherScatterViewOp,
-}
-
-
-def _view_of(
-    type_: TileView, shape: tuple[int, ...], tensor: TensorViewType, along: int
-) -> TileView:
-    match type_:
-        case PartitionViewType():
-            return PartitionViewType.get(shape, tensor, type_.dim_map)
-        case StridedViewType():
-            steps = list(type_.traversal_strides)
-            steps[along] //= _PAIR
-            return StridedViewType.get(shape, tuple(steps), tensor, type_.dim_map)
-        case _:
-            assert isinstance(type_, GatherScatterViewType)
-            return GatherScatterViewType.get(shape, tensor, type_.sparse_dim)
-
-
-def _halved_tensor(op: views.ViewAccess, axis: int, before: Before) -> SSAValue:
+def _halved_tensor(op: views.ViewAccess, axis: int, before: ShapedBuilder) -> SSAValue:
     """The tensor of bytes in place of one of elements, which lie two in a byte along an axis."""
     source = tensor_of(op.view)  # type: ignore[attr-defined]
     type_: Any = source.result.type
@@ -205,7 +180,7 @@ def _halved_tensor(op: views.ViewAccess, axis: int, before: Before) -> SSAValue:
 
 
 def _extents(
-    static: Sequence[int], dynamic: Sequence[SSAValue], halved: Sequence[int], before: Before
+    static: Sequence[int], dynamic: Sequence[SSAValue], halved: Sequence[int], before: ShapedBuilder
 ) -> tuple[tuple[int, ...], list[SSAValue]]:
     """Sizes or strides, some of which are half of what they were."""
     rest, known, values = iter(dynamic), list(static), list[SSAValue]()
@@ -218,7 +193,7 @@ def _extents(
     return tuple(known), values
 
 
-def _half(value: SSAValue, before: Before) -> SSAValue:
+def _half(value: SSAValue, before: ShapedBuilder) -> SSAValue:
     """Half of a size, stride or index, which is even."""
     one = before.constant(1, element_of(value))
-    return before.add(integer.ShRIOp, [value, one], signedness=Signedness.UNSIGNED)
+    return before.add(integer.ShRIOp, [value, one], **UNSIGNED)

@@ -8,24 +8,27 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
-    i1,
     i8,
     i32,
 )
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, ExtIOp
+from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FmaOp, MulFOp
-from tilewright.dialects.cuda_tile.ops.integer import AddIOp, CmpIOp, ShLIOp, ShRIOp
+from tilewright.dialects.cuda_tile.ops.integer import AddIOp, ShLIOp, ShRIOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import atom_of
-from tilewright.passes.cuda_tile.legalization.before import ROUNDING, Before
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    EQUAL,
+    ROUNDING,
+    UNSIGNED,
+    ShapedBuilder,
+)
 
 _F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
 _SUMS, _COLUMNS = 1 << 14, 64
@@ -35,7 +38,7 @@ _BIAS, _FRACTION, _NAN, _NAN_BITS = 127, 23, 255, 0x7FC00000
 word of f8E8M0FNU that is one."""
 
 
-def scaled_product(op: MmaFScaledOp, before: Before) -> SSAValue:
+def scaled_product(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
     """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
     scale factor are scaled, some columns after the others where the kernel will not take turns;
     else of f64, of which each is scaled."""
@@ -62,7 +65,9 @@ def _takes_turns(op: MmaFScaledOp) -> bool:
     return False
 
 
-def _scaled_columns(op: MmaFScaledOp, part: int, columns: int, before: Before) -> SSAValue | None:
+def _scaled_columns(
+    op: MmaFScaledOp, part: int, columns: int, before: ShapedBuilder
+) -> SSAValue | None:
     """A part of the columns of a scaled product; None where no MMA multiplies them."""
     blocks, last = shape_of(op.lhs_scale)[-1], len(shape_of(op.lhs)) - 1
     block = shape_of(op.lhs)[-1] // blocks
@@ -89,7 +94,7 @@ def _scaled_columns(op: MmaFScaledOp, part: int, columns: int, before: Before) -
 
 
 def _scaled_sum(
-    part: SSAValue, left: SSAValue, right: SSAValue, total: SSAValue, before: Before
+    part: SSAValue, left: SSAValue, right: SSAValue, total: SSAValue, before: ShapedBuilder
 ) -> SSAValue:
     """part * left * right + total, rounded once. Products of powers of two up to 2^254 are taken in
     halves, each of which is an f32."""
@@ -105,7 +110,7 @@ def _scaled_sum(
     return before.add(FmaOp, [part, factor, total], type_, **ROUNDING)
 
 
-def _product_of_scaled(op: MmaFScaledOp, before: Before) -> SSAValue:
+def _product_of_scaled(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
     """A product of f64 whose elements are scaled first."""
     block, rank = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1], len(shape_of(op.lhs))
     scaled: list[SSAValue] = []
@@ -120,20 +125,16 @@ def _product_of_scaled(op: MmaFScaledOp, before: Before) -> SSAValue:
     return before.float(before.add(MmaFOp, [*scaled, acc], acc.type), _F32)
 
 
-def _half(scale: SSAValue, up: int, before: Before) -> SSAValue:
+def _half(scale: SSAValue, up: int, before: ShapedBuilder) -> SSAValue:
     """About the square root of a f8E8M0FNU, a power of two as f32: of an odd power the smaller
     or, `up`, the larger one; both of them multiply to it. NaN of NaN."""
     words = tile_type(scale).with_element(i8)
     wide, floats = words.with_element(i32), words.with_element(_F32)
-    unsigned = {"signedness": Signedness.UNSIGNED}
-    word = before.add(ExtIOp, [before.add(BitcastOp, [scale], words)], wide, **unsigned)
+    word = before.resized(before.add(BitcastOp, [scale], words), i32)
     power = before.add(AddIOp, [word, before.constant(_BIAS + up, wide)])
-    power = before.add(ShRIOp, [power, before.constant(1, wide)], **unsigned)
+    power = before.add(ShRIOp, [power, before.constant(1, wide)], **UNSIGNED)
     bits = before.add(ShLIOp, [power, before.constant(_FRACTION, wide)])
     # The word 255 is NaN.
-    nan = before.add(
-        CmpIOp, [word, before.constant(_NAN, wide)], wide.with_element(i1),
-        comparison_predicate=ComparisonPredicate.EQUAL, **unsigned,
-    )  # fmt: skip
+    nan = before.compare(EQUAL, word, before.constant(_NAN, wide))
     bits = before.add(core.SelectOp, [nan, before.constant(_NAN_BITS, wide), bits], wide)
     return before.add(BitcastOp, [bits], floats)

@@ -10,8 +10,6 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -19,10 +17,10 @@ from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.analysis.split_dimensions import relations
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.passes.cuda_tile.legalization.before import Before
-from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, counted_part
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
+from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
 
 
 def part_extracts(entry: EntryOp, limit: int) -> None:
@@ -30,7 +28,7 @@ def part_extracts(entry: EntryOp, limit: int) -> None:
     for op in list(entry.walk()):
         if not isinstance(op, core.ExtractOp) or prod(shape_of(op.source)) <= limit:
             continue
-        at, part = Before(op), op.source
+        at, part = ShapedBuilder(op), op.source
         for axis, extent in enumerate(shape_of(op.result)):
             parts = shape_of(op.source)[axis] // extent
             if parts > 1 and not is_parted(part, axis, parts):
@@ -53,8 +51,7 @@ def is_parted(value: SSAValue, axis: int, parts: int) -> bool:
         case core.IotaOp():
             return True
         case LoadViewTkoOp() | LoadPtrTkoOp():
-            alone = op.result_token.first_use is None and reads_only(op.token)
-            if not (alone and is_weak(op)):
+            if op.result_token.first_use is not None or not is_repeatable(op):
                 return False
         case _ if not isinstance(op, PureOp) or op.regions or len(op.results) > 1:
             return False
@@ -78,7 +75,9 @@ def _parted_operands(op: Operation, value: SSAValue, axis: int) -> dict[SSAValue
     return None
 
 
-def part_of(value: SSAValue, axis: int, parts: int, number: SSAValue, at: TileBuilder) -> SSAValue:
+def part_of(
+    value: SSAValue, axis: int, parts: int, number: SSAValue, at: ShapedBuilder
+) -> SSAValue:
     """A part of a tile, by its number."""
     op = value.owner
     assert isinstance(op, Operation)
@@ -88,12 +87,9 @@ def part_of(value: SSAValue, axis: int, parts: int, number: SSAValue, at: TileBu
     new.operands = [given.get(operand, operand) for operand in op.operands]
     shape = tuple(x // parts if i == axis else x for i, x in enumerate(shape_of(value)))
     type_ = TileType.get(shape, element_of(value))
-    if isinstance(new, core.ConstantOp):
-        new.properties["value"] = ElementsAttr(type_, new.elements.data)
     if isinstance(new, LoadViewTkoOp):
         access_part(new, axis, parts, number)
-    part = Rewriter.replace_value_with_new_type(new.results[op.results.index(value)], type_)
-    return counted_part(new, number) if isinstance(new, core.IotaOp) else part
+    return as_part(new.results[op.results.index(value)], type_, number)
 
 
 def erase(op: Operation) -> None:

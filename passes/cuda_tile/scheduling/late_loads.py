@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation
 
-from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 
 _LOADS = LoadViewTkoOp | LoadPtrTkoOp
@@ -27,7 +27,7 @@ def make_loads_late(entry: EntryOp) -> None:
     """Move the weak loads of an entry, outside of loops, and what only moves their elements."""
     block = entry.body.block
     for op in reversed(list(block.ops)):
-        weak = isinstance(op, _LOADS) and op.ordering is MemoryOrderingSemantics.WEAK
+        weak = isinstance(op, _LOADS) and is_weak(op)
         if not weak and not isinstance(op, _MOVED):
             continue
         products, use = _before_use(op, block)

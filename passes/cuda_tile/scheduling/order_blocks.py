@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from xdsl.dialects.builtin import i1, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
-from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
@@ -30,16 +28,20 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, Sto
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    EQUAL,
+    INDEX,
+    UNSIGNED,
+    ShapedBuilder,
+)
 
 _RISING = (
     integer.AddIOp, integer.MulIOp, integer.MinIOp, integer.MaxIOp, ExtIOp, AssumeOp,
 )  # fmt: skip
 _FIRST = (integer.SubIOp, integer.DivIOp, integer.ShLIOp, integer.ShRIOp)
 """The ops whose result rises with any of their operands, and with the first."""
-_UNSIGNED = {"signedness": Signedness.UNSIGNED}
 _SIMPLE = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
 
 
@@ -108,45 +110,37 @@ def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
 
 
 def numbers_of(
-    at: TileBuilder, number: SSAValue, extents: Sequence[SSAValue], dim: int
+    at: ShapedBuilder, number: SSAValue, extents: Sequence[SSAValue], dim: int
 ) -> list[SSAValue]:
     """The numbers along each dimension of a block of a grid, of which one is the slowest."""
     inner, outer = (i for i in range(3) if i != dim)
     others = at.add(integer.MulIOp, [extents[inner], extents[outer]])
-    left = at.add(integer.RemIOp, [number, others], **_UNSIGNED)
+    left = at.add(integer.RemIOp, [number, others], **UNSIGNED)
     new = {
-        dim: at.add(integer.DivIOp, [number, others], **_UNSIGNED),
-        inner: at.add(integer.RemIOp, [left, extents[inner]], **_UNSIGNED),
-        outer: at.add(integer.DivIOp, [left, extents[inner]], **_UNSIGNED),
+        dim: at.add(integer.DivIOp, [number, others], **UNSIGNED),
+        inner: at.add(integer.RemIOp, [left, extents[inner]], **UNSIGNED),
+        outer: at.add(integer.DivIOp, [left, extents[inner]], **UNSIGNED),
     }
     return [new[i] for i in range(3)]
 
 
 def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
     """The numbers of a block, that along a dimension the slowest."""
-    at = TileBuilder(entry, InsertPoint.at_start(entry.body.block))
-    types = [TileType.get((), i32)] * 3
-    begun = at.insert(core.GetTileBlockIdOp.create(result_types=types))
-    grid = at.insert(core.GetNumTileBlocksOp.create(result_types=types))
-    inner, outer = (grid.results[i] for i in range(3) if i != dim)
-    total = begun.results[2]
+    at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+    begun, grid = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
+    inner, outer = (grid[i] for i in range(3) if i != dim)
+    total = begun[2]
     for i in (1, 0):
-        total = at.add(integer.MulIOp, [total, grid.results[i]])
-        total = at.add(integer.AddIOp, [total, begun.results[i]])
-    new = numbers_of(at, total, grid.results, dim)
+        total = at.add(integer.MulIOp, [total, grid[i]])
+        total = at.add(integer.AddIOp, [total, begun[i]])
+    new = numbers_of(at, total, grid, dim)
     if falls:
-        last = at.add(integer.SubIOp, [grid.results[dim], at.constant(1, i32)])
+        last = at.add(integer.SubIOp, [grid[dim], at.constant(1, i32)])
         new[dim] = at.add(integer.SubIOp, [last, new[dim]])
     others = at.add(integer.MulIOp, [inner, outer])
-    high = [
-        at.add(integer.MulhiIOp, [inner, outer]),
-        at.add(integer.MulhiIOp, [others, grid.results[dim]]),
-    ]
-    fits = at.add(
-        integer.CmpIOp, [at.add(integer.OrIOp, high), at.constant(0, i32)], TileType.get((), i1),
-        comparison_predicate=ComparisonPredicate.EQUAL, **_UNSIGNED,
-    )  # fmt: skip
+    high = [at.add(integer.MulhiIOp, pair) for pair in ((inner, outer), (others, grid[dim]))]
+    fits = at.compare(EQUAL, at.add(integer.OrIOp, high), at.constant(0, i32))
     selected = (
-        at.add(core.SelectOp, [fits, new[i], old], old.type) for i, old in enumerate(begun.results)
+        at.add(core.SelectOp, [fits, own, old], INDEX) for own, old in zip(new, begun, strict=True)
     )
     return [at.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in selected]

@@ -7,12 +7,9 @@ them load is loaded once.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
-from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
     ContinueOp,
@@ -25,11 +22,11 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.analysis.facts import counts_from_zero
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL, SIGNED, ShapedBuilder
 
 _OTHER = (Multiplication, LoopOp, IfOp, BreakOp)
 
@@ -52,32 +49,20 @@ def split_single_trips(entry: EntryOp) -> None:
         once.block.erase()
         return
     (count,) = counts
-    at = TileBuilder(loops[0])
-    is_one = at.add(
-        integer.CmpIOp, [count, at.constant(1, element_of(count))], TileType.get((), i1),
-        comparison_predicate=ComparisonPredicate.EQUAL, signedness=Signedness.SIGNED,
-    )  # fmt: skip
+    at = ShapedBuilder(loops[0])
+    is_one = at.compare(EQUAL, count, at.constant(1, element_of(count)), SIGNED)
     for op in behind:
         op.detach()
     branches = (once.block, Block(behind))
     for branch in branches:
         branch.add_op(YieldOp.create())
     both = IfOp.create(operands=[is_one], regions=[Region(x) for x in branches])
-    both.location = loops[0].location
     assert block.last_op is not None
-    block.insert_op_before(both, block.last_op)
+    ShapedBuilder(loops[0], InsertPoint.before(block.last_op)).insert(both)
 
 
 def _counts_tiles(loop: ForOp) -> bool:
-    """True of a loop that counts from 0 by 1."""
-    step = loop.step.owner
-    return (
-        is_zero(loop.lower_bound)
-        and isinstance(step, core.ConstantOp)
-        and step.elements.is_splat
-        and int(step.elements.array().reshape(-1)[0]) == 1
-        and isinstance(loop.region.block.last_op, ContinueOp)
-    )
+    return counts_from_zero(loop) and isinstance(loop.region.block.last_op, ContinueOp)
 
 
 class _Once:
@@ -121,5 +106,5 @@ class _Once:
 def _repeats(op: Operation) -> bool:
     """True of an op that has the same results again."""
     if isinstance(op, LoadViewTkoOp):
-        return is_weak(op) and reads_only(op.token)
+        return is_repeatable(op)
     return isinstance(op, PureOp) and not op.regions

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -32,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.split_dimensions import relations
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import (
     element_of,
     scalar_type,
@@ -43,8 +42,9 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     atom_of,
     multiplications,
 )
+from tilewright.passes.cuda_tile.legalization.shaped_builder import INDEX, ShapedBuilder, replace
 from tilewright.passes.cuda_tile.scheduling.computed_parts import erase, is_parted, part_of
-from tilewright.passes.cuda_tile.scheduling.kernel_turns import LARGE
+from tilewright.passes.cuda_tile.scheduling.strip_mine import LARGE
 
 _FEWEST, _UNROLLED = 2, 1024
 """The slices at least, and the K of one that threads multiply without MMAs."""
@@ -104,8 +104,7 @@ def _is_loaded(value: SSAValue, axis: int, beside: Operation | None = None) -> b
                 (beside is None or load.parent is beside.parent)
                 and isinstance(load.view_type, PartitionViewType)
                 and load.result_token.first_use is None
-                and is_weak(load)
-                and reads_only(load.token)
+                and is_repeatable(load)
             )
         case core.ConstantOp() as constant:
             return constant.elements.is_splat
@@ -115,29 +114,25 @@ def _is_loaded(value: SSAValue, axis: int, beside: Operation | None = None) -> b
 
 def _loop(op: Multiplication, slices: int) -> None:
     """The product as a loop over slices."""
-    at, type_ = TileBuilder(op), TileType.get((), i32)
-    bounds = [at.constant(number, i32) for number in (0, slices, 1)]
-    block = Block(arg_types=[type_, op.acc.type])
+    block = Block(arg_types=[INDEX, op.acc.type])
     number, acc = block.args
     last = ContinueOp.create(operands=[acc])
     block.add_op(last)
-    last.operands[0] = _product(op, slices, number, acc, TileBuilder(op, InsertPoint.before(last)))
-    loop = ForOp.create(
-        operands=[*bounds, op.acc], result_types=[op.acc.type], regions=[Region(block)]
-    )
-    _replace(op, at.insert(loop).results[0])
+    inner = ShapedBuilder(op, InsertPoint.before(last))
+    last.operands[0] = _product(op, slices, number, acc, inner)
+    _replace(op, ShapedBuilder(op).loop(slices, block, [op.acc]).results[0])
 
 
 def _unrolled(op: Multiplication, slices: int) -> None:
     """The product as a chain of those of slices."""
-    at, total = TileBuilder(op), op.acc
+    at, total = ShapedBuilder(op), op.acc
     for number in range(slices):
         total = _product(op, slices, at.constant(number, i32), total, at)
     _replace(op, total)
 
 
 def _product(
-    op: Multiplication, slices: int, number: SSAValue, acc: SSAValue, at: TileBuilder
+    op: Multiplication, slices: int, number: SSAValue, acc: SSAValue, at: ShapedBuilder
 ) -> SSAValue:
     new = op.clone()
     for value, axis in _sliced(op):
@@ -148,7 +143,7 @@ def _product(
 
 def _halve(op: Multiplication) -> list[Multiplication]:
     """The halves of a product: along batches, else along M or N, whose operand is larger."""
-    at, two = TileBuilder(op), 2
+    at, two = ShapedBuilder(op), 2
     (relation,) = relations(op)
     shape = list(shape_of(op.result))
     larger = len(shape) - 2 + (_bytes(op, op.lhs) < _bytes(op, op.rhs))
@@ -165,24 +160,20 @@ def _halve(op: Multiplication) -> list[Multiplication]:
         type_ = TileType.get(tuple(shape), element_of(op.result))
         Rewriter.replace_value_with_new_type(new.result, type_)
         halves.append(at.insert(new))
-    joined = [half.result for half in halves]
-    _replace(op, at.add(core.CatOp, joined, op.result.type, dim=IntegerAttr(axis, 64)))
+    _replace(op, at.joined([half.result for half in halves], axis))
     return halves
 
 
-def _slice(value: SSAValue, axis: int, slices: int, number: SSAValue, at: TileBuilder) -> SSAValue:
+def _slice(
+    value: SSAValue, axis: int, slices: int, number: SSAValue, at: ShapedBuilder
+) -> SSAValue:
     """A slice of a tile: loaded or computed of what is, else a part of it."""
     if _is_loaded(value, axis):
         return part_of(value, axis, slices, number, at)
-    shape = [x // slices if i == axis else x for i, x in enumerate(shape_of(value))]
-    zero = at.constant(0, i32)
-    indices = [number if i == axis else zero for i in range(len(shape))]
-    type_ = TileType.get(tuple(shape), element_of(value))
-    return at.add(core.ExtractOp, [value, *indices], type_)
+    return at.part(value, axis, number, shape_of(value)[axis] // slices)
 
 
 def _replace(op: Multiplication, result: SSAValue) -> None:
     """Have another result in the place of an op's, and nothing of what it alone was made of."""
-    result.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(result)
+    replace(op, result)
     erase(op)

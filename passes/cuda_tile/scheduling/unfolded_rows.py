@@ -9,7 +9,6 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -18,7 +17,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
-from tilewright.passes.cuda_tile.legalization.before import Before
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 from tilewright.passes.cuda_tile.scheduling.computed_parts import erase
 
 _Shape = tuple[int, ...]
@@ -30,7 +29,8 @@ def unfold_rows(entry: EntryOp, limit: int) -> None:
         if isinstance(op, core.ReshapeOp) and prod(shape_of(op.result)) > limit:
             if not _is_numbered(op.source):
                 continue
-            op.result.replace_all_uses_with(_shaped(op.source, shape_of(op.result), Before(op)))
+            shaped = _shaped(op.source, shape_of(op.result), ShapedBuilder(op))
+            op.result.replace_all_uses_with(shaped)
             erase(op)
 
 
@@ -51,19 +51,17 @@ def _is_numbered(value: SSAValue) -> bool:
             return False
 
 
-def _shaped(value: SSAValue, shape: _Shape, before: Before) -> SSAValue:
+def _shaped(value: SSAValue, shape: _Shape, before: ShapedBuilder) -> SSAValue:
     """A numbered tile in another shape."""
     type_ = TileType.get(shape, element_of(value))
     match value.owner:
         case core.IotaOp():
             return _numbers(shape, type_.element_type, before)
         case core.ConstantOp() as constant:
-            new = constant.clone()
-            new.properties["value"] = ElementsAttr(type_, constant.elements.data)
-            return Rewriter.replace_value_with_new_type(before.insert(new).result, type_)
+            elements = ElementsAttr(type_, constant.elements.data)
+            return before.add(core.ConstantOp, [], type_, value=elements)
         case core.BroadcastOp() as broadcast:
-            one = TileType.get((1,) * len(shape), type_.element_type)
-            return before.broadcast(before.add(core.ReshapeOp, [broadcast.source], one), shape)
+            return before.spread(broadcast.source, shape)
         case core.ReshapeOp() as reshape:
             return _shaped(reshape.source, shape, before)
         case _ as op:
@@ -72,14 +70,12 @@ def _shaped(value: SSAValue, shape: _Shape, before: Before) -> SSAValue:
             return before.add(type(op), operands, type_, **op.properties)
 
 
-def _numbers(shape: _Shape, element: Attribute, before: Before) -> SSAValue:
+def _numbers(shape: _Shape, element: Attribute, before: ShapedBuilder) -> SSAValue:
     """The number of each element."""
     total = before.constant(0, TileType.get(shape, element))
     for axis, extent in enumerate(shape):
-        row = before.insert(core.IotaOp.create(result_types=[TileType.get((extent,), element)]))
-        scale = before.constant(prod(shape[axis + 1 :]), row.result.type)
-        scaled = before.add(integer.MulIOp, [row.result, scale])
-        ones = tuple(extent if i == axis else 1 for i in range(len(shape)))
-        scaled = before.add(core.ReshapeOp, [scaled], TileType.get(ones, element))
-        total = before.add(integer.AddIOp, [total, before.broadcast(scaled, shape)])
+        row = before.iota(extent, element)
+        scale = before.constant(prod(shape[axis + 1 :]), row.type)
+        scaled = before.add(integer.MulIOp, [row, scale])
+        total = before.add(integer.AddIOp, [total, before.spread(scaled, shape, axis)])
     return total

@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, UnitAttr, i1, i32
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, i1
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
 
 import tilewright as tw
 from tilewright.dialects.cute import LayoutError
 from tilewright.dialects.cute.dialect import OPS
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.operation import CuteOp
-from tilewright.dialects.cute.ops.properties import ModeOp, NumbersOp
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leaves
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar
 from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
-from tilewright.passes.cute_expand_ops import CuteExpandOpsPass
+from tilewright.dialects.op_facts import SEGMENTS
+from tilewright.lowering.to_base.cute_expand_ops import CuteExpandOpsPass
 from tilewright.source.parsing import parse_module
 
 OP: dict[str, type[CuteOp]] = {each.name: each for each in OPS}  # type: ignore[misc]
@@ -179,15 +178,15 @@ def _parts(typed: Typed) -> list[Typed]:
 
 def properties_of(op: type[CuteOp], arguments: Sequence[Any]) -> dict[str, Attribute]:
     """What an op's rule is given behind its operands, as properties."""
-    if issubclass(op, ModeOp):
-        (path,) = arguments
-        return {"mode": DenseArrayBase.from_list(i32, path)} if path else {}
-    if issubclass(op, NumbersOp):
-        return {
-            name: IntegerAttr(number, i32)
-            for name, number in zip(op.NUMBERS, arguments, strict=True)
-        }
-    return {"only_dynamic": UnitAttr()} if arguments == (True,) else {}
+    names = [name for name in op.definition.properties if name != SEGMENTS]
+    properties: dict[str, Attribute] = {}
+    for name, value in zip(names, arguments, strict=True):
+        constraint: Any = op.definition.properties[name].constr
+        if value is True:
+            properties[name] = UnitAttr()
+        elif value is not False and value != ():
+            properties[name] = constraint.attribute_of(value)
+    return properties
 
 
 # --- kernels --------------------------------------------------------------------------------------
@@ -220,10 +219,7 @@ class OpKernel:
         if issubclass(op, CompareOp):
             self.types = (i1,)
         else:
-            found = op.infer(types, properties)
-            if isinstance(found, str):
-                raise VerifyException(found)
-            self.types = found
+            self.types = tuple(op.inferred(types, properties))
         shown = ", ".join(f"{key} = {value}" for key, value in properties.items())
         line = (
             f'"{op.name}"({", ".join(names)}) <{{{shown}}}> : ({", ".join(map(str, types))}) '

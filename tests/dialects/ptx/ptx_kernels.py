@@ -60,7 +60,7 @@ class Kernel:
         if kind == "pred":
             return self.add(SetpOp.of("ne.u16", [self.input("b16"), self.constant(0, "b16")]))
         if kind == "b8":
-            return self.add(ListGetOp(self.add(UnpackOp(self.input("b16"), octets=True)), 0))
+            return self.add(ListGetOp(self.add(UnpackOp(self.input("b16"))), 0))
         self.loaded += 8
         return self.add(LdOp("global", ACCESS_OF[kind], self.pointer, self.loaded))
 
@@ -83,7 +83,7 @@ class Kernel:
                 pair = [self.constant(1, "b32"), self.constant(0, "b32")]
                 one, kind = self.add(SelpOp.of("b32", [*pair, one])), "b32"
             if kind == "b8":
-                one, kind = self.add(PackOp(one, one, "b16")), "b16"
+                one, kind = self.add(PackOp(one, one)), "b16"
             self.stored += 8
             self.add(StOp("global", ACCESS_OF[kind], self.pointer, one, self.stored))
 

@@ -143,9 +143,9 @@ def test_pack_and_unpack(ptxas: Ptxas) -> None:
     kernel.output(kernel.add(registers.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.input("b32"))))
     kernel.output(kernel.add(registers.UnpackOp(kernel.constant(-1, "b32"))))
-    octets = kernel.add(registers.UnpackOp(kernel.input("b16"), octets=True))
+    octets = kernel.add(registers.UnpackOp(kernel.input("b16")))
     low, high = (kernel.add(registers.ListGetOp(octets, place)) for place in range(2))
-    kernel.output(kernel.add(registers.PackOp(high, low, "b16")))
+    kernel.output(kernel.add(registers.PackOp(high, low)))
     check(kernel, ptxas)
 
 

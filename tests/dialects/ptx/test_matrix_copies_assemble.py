@@ -28,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES, MatrixMov
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, AnyOf, Target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED
 from tilewright.dialects.ptx.matrix_copy import LdmatrixOp, MovmatrixOp, StmatrixOp
+from tilewright.dialects.ptx.types import reg
 from tilewright.launch.ptxas import PtxasReport
 
 Ptxas = Callable[..., PtxasReport]
@@ -50,11 +51,13 @@ def add_copies(kernel: Kernel, row: Row) -> None:
     for copy in emitted(row):
         for offset in OFFSETS:
             address = kernel.shared_address(256)
+            form = {"form": copy.row.form, "trans": copy.trans}
             if row.op == "ldmatrix":
-                kernel.output(kernel.add(LdmatrixOp(address, copy, offset)))
+                registers = reg("b32", copy.registers)
+                kernel.output(kernel.add(LdmatrixOp(address, registers, offset, **form)))
             else:
                 value = kernel.input("b32", copy.registers)
-                kernel.add(StmatrixOp(address, value, copy, offset))
+                kernel.add(StmatrixOp(address, value, offset, **form))
 
 
 def emitted(row: MatrixCopyRow) -> Iterator[MatrixCopy]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 from ptx_kernels import (
@@ -47,6 +48,12 @@ def accesses() -> Iterator[TmemAccess]:
                 yield TmemAccess(shape, number, packed, half)
 
 
+def fields(access: TmemAccess, offset: int) -> dict[str, Any]:
+    """Those of an access, by name."""
+    half = access.half if access.shape.halves else None
+    return {"shape": access.shape.name, "half": half, "offset": offset}
+
+
 def allocation(kernel: Kernel, group: int) -> list[PtxOp]:
     slot, address = kernel.shared_address(16), kernel.input("b32")
     return [
@@ -59,7 +66,7 @@ def allocation(kernel: Kernel, group: int) -> list[PtxOp]:
 def loads(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     return [
-        access.LdOp(address, reg(kind, each.registers), each, offset)
+        access.LdOp(address, reg(kind, each.registers), packed=each.packed, **fields(each, offset))
         for each in accesses()
         for kind, offset in (("b32", 0), ("f32", 32))
     ]
@@ -68,13 +75,16 @@ def loads(kernel: Kernel, group: int) -> list[PtxOp]:
 def stores(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     values = {count: kernel.input("b32", count) for count in (1, 2, 4, 8, 16, 32, 64, 128)}
-    return [access.StOp(address, values[each.registers], each, 4) for each in accesses()]
+    return [
+        access.StOp(address, values[each.registers], packed=each.packed, **fields(each, 4))
+        for each in accesses()
+    ]
 
 
 def reductions(kernel: Kernel, group: int) -> list[PtxOp]:
     address = kernel.input("b32")
     return [
-        access.LdRedOp(address, reg("b32", each.registers), each, form)
+        access.LdRedOp(address, reg("b32", each.registers), reg("b32"), form, **fields(each, 0))
         for each in accesses()
         if each.shape.reduces and each.number > 1 and not each.packed
         for form in access.REDUCE_FORMS

@@ -18,7 +18,7 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.launch import ptxas
-from tilewright.passes.cuda_tile.scheduling.share_blocks import CudaTileShareBlocksPass
+from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.source.parsing import parse_module
 
 TYPES = ("bf16", "f32")
@@ -208,6 +208,7 @@ def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
     assert np.abs(want).max() > 0 and (got == want).all()
 
 
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
 @pytest.mark.parametrize(
     "tile, ctas, sizes, grid, parts",
     [
@@ -219,14 +220,14 @@ def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
 )
 def test_blocks_of_a_small_grid(
     tile: tuple[int, int, int], ctas: int, sizes: tuple[int, int, int], grid: tuple[int, int],
-    parts: int,
+    parts: int, arch: str,
 ) -> None:  # fmt: skip
     """As many CTAs as there may be share a block, and load on their own."""
     module = parse_module(product(TYPES, tile), "product")
     CudaTileShareBlocksPass(ctas).apply(Context(), module)
-    launch = tw.compile(module, "sm_90a").entry()
+    launch = tw.compile(module, arch).entry()
     assert launch.ctas == parts and launch.cluster is None
-    check(module, sizes, ("bf16", *TYPES), grid, schedule=ctas)
+    check(module, sizes, ("bf16", *TYPES), grid, schedule=ctas, arch=arch)
 
 
 @pytest.mark.parametrize("warps", [-1, 0, 3, 64])

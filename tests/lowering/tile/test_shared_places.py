@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from tile_levels import BARRIER, BOXES_LOADED, BOXES_STORED, LEVELS, kernel, memref, numbers, run
 
 import tilewright as tw
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 
 GMEM = memref("f32", "gmem", "(?,?):(?{i64},1)")
 EPILOGUE = kernel(
@@ -297,3 +298,37 @@ def test_boxes_of_rows_that_overlap(step: int) -> None:
             with pytest.raises(tw.ExecutionError, match="writes two elements to one place"):
                 launch: dict[str, Any] = {"grid": (1,), "block": (32,), "arch": "sm_90a"}
                 tw.interpret(boxes(way), args=[out, overlapping], level=level, **launch)
+
+
+def test_registers_that_are_every_operand_of_a_product() -> None:
+    """Each operand has a layout of its own, and so have the two products."""
+    mma = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f16)>>"
+    row = memref("f16", "gmem", "(32,8):(8,1)", 16)
+    text = kernel(
+        f"%x: {row}, %y: {row}",
+        f"""
+  %at = cute.make_coord(%t) : (i32) -> !cute.coord<"(?,_)">
+  %from = cute.slice(%x, %at)
+  %to = cute.slice(%y, %at)
+  %r = cute.memref.alloca() : !cute.memref<f16, rmem, "8:1">
+  cute.copy(%from, %r)
+  %mma = cute.make_tiled_mma : {mma}
+  %la = cute.static : !cute.layout<"(8,1,1):(1,0,0)">
+  %lb = cute.static : !cute.layout<"(4,1,1):(1,0,0)">
+  %a = cute.make_view(%r, %la)
+  %b = cute.make_view(%r, %lb)
+  scf.for %i = %c0 to %c2 step %c1 : i32 {{
+    cute.gemm(%mma, %b, %a, %b, %b)
+  }}
+  cute.copy(%r, %to)""",
+    )
+    x = np.random.default_rng(5).integers(0, 2, (32, 8)).astype(np.float16)
+    found = run(text, x, np.zeros_like(x))[1]
+    atom = parse("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
+    (am, ak), (bn, bk), (m, n) = (np.moveaxis(atom.coords(o), -1, 0) for o in ("A", "B", "C"))
+    wanted = x.astype(np.float64)
+    for _ in range(2):
+        a, b, c = np.zeros((16, 16)), np.zeros((8, 16)), np.zeros((16, 8))
+        a[am, ak], b[bn, bk], c[m, n] = wanted, wanted[:, :4], wanted[:, :4]
+        wanted[:, :4] = (c + a @ b.T)[m, n]
+    np.testing.assert_array_equal(found, wanted.astype(np.float16))

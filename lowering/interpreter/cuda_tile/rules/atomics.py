@@ -120,12 +120,12 @@ def update(
 
 def flat_offsets(footprint: Footprint, rows: int) -> NDArray[np.int64]:
     """The elements of a footprint, in row-major order; once for every block."""
-    if footprint.offsets is not None:
+    if (scatter := footprint.scatter) is not None:
         shape = _shape(footprint, rows)
-        offsets = np.broadcast_to(footprint.offsets, shape)
-        if footprint.mask is None:
+        offsets = np.broadcast_to(scatter.offsets, shape)
+        if scatter.mask is None:
             return offsets.ravel()
-        return offsets[np.broadcast_to(footprint.mask, shape)]
+        return offsets[np.broadcast_to(scatter.mask, shape)]
     elements = [footprint.elements_of(row) for row in range(len(footprint.low))]
     return np.concatenate(elements * (rows if len(elements) == 1 else 1))
 

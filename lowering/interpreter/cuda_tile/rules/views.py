@@ -47,7 +47,6 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
     store,
     store_computed,
     unwritten,
-    writable,
 )
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.poison import (
@@ -196,11 +195,7 @@ def load_tiles(
     numbers, gathered = _known_index(view, index)
     for place in places(frame, ordering.op, view, numbers):
         own |= ordering.note(_of_rows(frame, place), place.footprint, token)
-        tiles = (
-            _load_packed(place.footprint, padding)
-            if element.packed
-            else load(place.footprint, element, padding)
-        )
+        tiles = load(place.footprint, element, padding)
         rows = np.arange(frame.count) if place.rows is None else place.rows
         parts.append((rows, left_open.marking(place.footprint, tiles)))
     result: Any = merged(parts, np.arange(frame.count))
@@ -231,15 +226,6 @@ def _of_rows(frame: Frame, place: Place) -> Frame:
     return frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
 
 
-def _load_packed(footprint: Footprint, padding: Any) -> Tile:
-    """4-bit elements, two in a byte, low half first."""
-    assert footprint.offsets is not None and footprint.halves is not None
-    assert footprint.mask is not None
-    octets = footprint.allocation.octets.take(footprint.offsets, mode="clip")
-    words = (octets >> (footprint.halves << 2)) & 15
-    return np.where(footprint.mask, words.view(padding.dtype), padding)
-
-
 def store_tiles(
     frame: Frame,
     ordering: Ordering,
@@ -259,10 +245,7 @@ def store_tiles(
                 continue
             tile = tile.tile()
         part = _last(place.part_of(tile, "values to store", frame.count), footprint)
-        if view.tensor.element.packed:
-            _store_packed(footprint, part)
-        else:
-            store(footprint, view.tensor.element, part)
+        store(footprint, view.tensor.element, part)
         check_all_kept(_of_rows(frame, place), ordering.op, footprint, part)
     return own
 
@@ -270,17 +253,6 @@ def store_tiles(
 def _last(tile: Tile, footprint: Footprint) -> Tile:
     """The tile that stays where several blocks store into one place: the last block's."""
     return tile[-1:] if len(footprint.low) == 1 else tile
-
-
-def _store_packed(footprint: Footprint, tile: Tile) -> None:
-    assert footprint.offsets is not None and footprint.halves is not None
-    octets = writable(footprint).octets
-    words = np.broadcast_to(tile.view(np.uint8) & 15, footprint.offsets.shape)
-    for half in (0, 1):
-        chosen = footprint.mask & (footprint.halves == half)
-        where = footprint.offsets[chosen]
-        kept = octets[where] & np.uint8(15 << 4 * (1 - half))
-        octets[where] = kept | words[chosen] << np.uint8(4 * half)
 
 
 # One device has one copy of a multicast object: its reduction is that copy.

@@ -105,19 +105,33 @@ def copy_async(copying: Copying) -> None:
     filled = np.ones((elements // width, width), dtype=np.bool_)
     if chosen is not None:
         filled = np.broadcast_to(chosen, (gang.count, elements // gang.count)).reshape(-1, width)
-        if (filled[:, 1:] > filled[:, :-1]).any():
+        holes = (filled[:, 1:] > filled[:, :-1]).any(axis=1)
+        if holes.any():
             # A copy reads elements from the first on: others are copied one by one.
-            width = max(8 // source.bits, 1)
-            filled = filled.reshape(-1, width)
+            _require(~holes | (source.bits >= 32), len(holes) // gang.count, source.bits,
+                     "are the first ones of each cp.async")  # fmt: skip
+            filled, width = filled.reshape(-1, 1), 1
     above, below = (
         spread(run_addresses(tensor, width), gang.count).ravel().astype(np.uint64)
         for tensor in (source, dest)
     )
     threads = np.repeat(np.arange(gang.count), len(below) // gang.count)
-    counts = filled.sum(axis=1, dtype=np.int64) * source.bits // 8
+    bits = filled.sum(axis=1, dtype=np.int64) * source.bits
+    _require(bits % 8 == 0, len(bits) // gang.count, source.bits, "fill whole bytes")
+    counts = bits // 8
     size = width * source.bits // 8
     with faults_of(threads):
         start_copy(copying.machine, gang.lanes[threads], below, above, counts, size, copying.op)
+
+
+def _require(holds: NDArray[np.bool_], copies: int, bits: int, rule: str) -> None:
+    """Raise Fault at the first thread, each having so many `copies`, where bounds break a rule."""
+    if not holds.all():
+        raise Fault(
+            f"expected bounds within which elements of {bits} bits {rule}; nearest legal: a "
+            "universal copy",
+            int(np.argmin(holds)) // copies,
+        )
 
 
 # Atoms of a warp

@@ -1,6 +1,6 @@
-// RUN: tilewright-opt %s -p 'cuda-tile-turn-kernel{arch=sm_80}' | filecheck %s
+// RUN: tilewright-opt %s -p 'cuda-tile-strip-mine{arch=sm_80}' | filecheck %s
 
-// 2^19 elements: 2^17 of them in a turn.
+// 2^19 elements: 2^17 of them in an iteration.
 
 cuda_tile.module @m {
   entry @k(%p: tile<ptr<f32>>) {

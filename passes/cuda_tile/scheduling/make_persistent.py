@@ -1,5 +1,5 @@
-"""Kernels whose CTAs take one tile block after the other, so that what the next one loads comes
-while the last one is stored.
+"""Persistent kernels, whose CTAs compute one tile block after the other: what the next one loads
+comes while the last one is stored.
 
 A launch starts as many CTAs as fit, along x, and tells the grid of blocks by three more arguments:
 
@@ -13,20 +13,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr, i32
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.legalization.shaped_builder import INDEX, ShapedBuilder, loop_of
 from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     are_simple,
     long_dimension,
@@ -34,23 +34,21 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     slow_dimension,
 )
 
-_INDEX = TileType.get((), i32)
-
 
 @dataclass(frozen=True)
-class CudaTileTakeBlocksPass(ModulePass):
-    """Let CTAs take tile blocks in turn, in kernels of one product of matrices, of views, whose
-    blocks neither wait for each other nor differ in how long they take."""
+class CudaTileMakePersistentPass(ModulePass):
+    """Let CTAs compute tile blocks one after the other, in kernels of one product of matrices, of
+    views, whose blocks neither wait for each other nor differ in how long they take."""
 
-    name = "cuda-tile-take-blocks"
+    name = "cuda-tile-make-persistent"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
-            if _may_take(entry):
-                _take_blocks(entry)
+            if _may_be_persistent(entry):
+                _make_persistent(entry)
 
 
-def _may_take(entry: EntryOp) -> bool:
+def _may_be_persistent(entry: EntryOp) -> bool:
     """True of a kernel of one product, that accesses views alone."""
     ops = list(entry.walk())
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
@@ -63,20 +61,19 @@ def _may_take(entry: EntryOp) -> bool:
     )
 
 
-def _take_blocks(entry: EntryOp) -> None:
-    block, body = entry.body.block, Block(arg_types=[_INDEX])
+def _make_persistent(entry: EntryOp) -> None:
+    block, body = entry.body.block, Block(arg_types=[INDEX])
     ops, end = list(block.ops)[:-1], block.last_op
     assert end is not None
-    extents = [block.insert_arg(_INDEX, len(block.args)) for _ in range(3)]
-    inputs = [*entry.function_type.inputs, *[_INDEX] * 3]
+    extents = [block.insert_arg(INDEX, len(block.args)) for _ in range(3)]
+    inputs = [*entry.function_type.inputs, *[INDEX] * 3]
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])
-    at = TileBuilder(entry, InsertPoint.at_start(block))
-    cta = at.insert(core.GetTileBlockIdOp.create(result_types=[_INDEX] * 3))
-    ctas = at.insert(core.GetNumTileBlocksOp.create(result_types=[_INDEX] * 3))
+    at = ShapedBuilder(entry, InsertPoint.at_start(block))
+    cta, ctas = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
     x, y, z = extents
     row = at.add(integer.MulIOp, [x, y])
     total = at.add(integer.MulIOp, [row, z])
-    inner = TileBuilder(entry, InsertPoint.at_start(body))
+    inner = ShapedBuilder(entry, InsertPoint.at_start(body))
     number = body.args[0]
     dim = slow_dimension(entry.walk())
     numbers = numbers_of(inner, number, extents, 2 if dim is None else dim)
@@ -86,17 +83,14 @@ def _take_blocks(entry: EntryOp) -> None:
             place = numbers if isinstance(op, core.GetTileBlockIdOp) else extents
             for old, new in zip(op.results, place, strict=True):
                 old.replace_all_uses_with(new)
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
         elif not _is_common(op, own, number):
             op.detach()
             body.add_op(op)
             own.add(op)
     body.add_op(ContinueOp.create())
-    bounds = [cta.results[0], total, ctas.results[0]]
-    loop = ForOp.create(operands=bounds, regions=[Region(body)])
-    loop.location = entry.location
-    Rewriter.insert_op(loop, InsertPoint.before(end))
+    loop = loop_of([cta[0], total, ctas[0]], body)
+    ShapedBuilder(entry, InsertPoint.before(end)).insert(loop)
     entry.attributes[TAKES_BLOCKS] = UnitAttr()
 
 

@@ -10,15 +10,13 @@ which it does not: of half of the rows at a time the scores take half of the reg
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
-from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.elements import ElementsAttr
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
@@ -35,13 +33,14 @@ from tilewright.passes.cuda_tile.analysis.split_dimensions import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
-from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, counted_part
-from tilewright.passes.cuda_tile.scheduling.split_blocks import check_parts
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder, rebuilt
+from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
+from tilewright.passes.cuda_tile.scheduling.split_entries import check_parts
 
-_TURNS = 2
+_PARTS = 2
 
 
-def split_turns(entry: EntryOp, arch: Target | None) -> None:
+def unroll_rows(entry: EntryOp, arch: Target | None) -> None:
     """Split the tiles of an entry by rows, where that makes registers suffice."""
     if arch is None:
         return
@@ -52,7 +51,7 @@ def split_turns(entry: EntryOp, arch: Target | None) -> None:
         return
     if not are_tall(products):
         return
-    split = SplitTiles(entry, _TURNS)
+    split = SplitTiles(entry, _PARTS)
     try:
         split.copy_cheap()
         for op in products:
@@ -62,12 +61,12 @@ def split_turns(entry: EntryOp, arch: Target | None) -> None:
         check_parts(split)
     except UnsplitError:
         return
-    turns = _Turns(split)
-    turns.rewrite(entry.body.block)
-    turns.clean()
+    parts = _UnrolledParts(split)
+    parts.rewrite(entry.body.block)
+    parts.clean()
 
 
-class _Turns:
+class _UnrolledParts:
     """The parts of the tiles that are split."""
 
     def __init__(self, split: SplitTiles) -> None:
@@ -116,7 +115,7 @@ class _Turns:
             for op in self._waiting:
                 self._compute(op, number, before, tokens)
         for token, parts in tokens.items():
-            token.replace_all_uses_with(TileBuilder(before).add(JoinTokensOp, parts))
+            token.replace_all_uses_with(ShapedBuilder(before).add(JoinTokensOp, parts))
         self._old += self._waiting
         self._waiting = []
 
@@ -130,7 +129,7 @@ class _Turns:
         given = {value: self._parts[value][number] for value in op.operands if value in self._parts}
         new = op.clone(given)
         Rewriter.insert_op(new, InsertPoint.before(before))
-        number_of_part = TileBuilder(new).constant(number, i32)
+        number_of_part = ShapedBuilder(new).constant(number, i32)
         if isinstance(op, ViewAccess) and op.accessed in self.split.axes:
             assert isinstance(new, ViewAccess)
             access_part(new, self.split.axes[op.accessed], self.split.parts, number_of_part)
@@ -138,13 +137,8 @@ class _Turns:
             if isinstance(old.type, TokenType):
                 tokens.setdefault(old, []).append(value)
                 continue
-            type_ = self.split.type_of(old)
-            if isinstance(new, core.ConstantOp):
-                new.properties["value"] = ElementsAttr(type_, new.elements.data)
-            value = Rewriter.replace_value_with_new_type(value, type_)
-            if isinstance(new, core.IotaOp):
-                value = counted_part(new, number_of_part)
-            self._parts.setdefault(old, []).append(value)
+            part = as_part(value, self.split.type_of(old), number_of_part)
+            self._parts.setdefault(old, []).append(part)
 
     def _pass_on(self, op: ForOp | LoopOp | IfOp) -> None:
         """Let regions pass on parts."""
@@ -156,28 +150,14 @@ class _Turns:
                         if argument in self.split.axes:
                             self._divide_argument(block, argument)
                 self.rewrite(block)
-        types = [
-            type_
-            for result in op.results
-            for type_ in (
-                [self.split.type_of(result)] * self.split.parts
-                if result in self.split.axes
-                else [result.type]
-            )
-        ]
-        new = type(op).create(
-            operands=operands,
-            result_types=types,
-            properties=op.properties,
-            attributes=op.attributes,
-            regions=[op.detach_region(region) for region in list(op.regions)],
-        )
-        new.location = op.location
-        Rewriter.insert_op(new, InsertPoint.before(op))
-        results = iter(new.results)
+        types: list[Attribute] = []
+        for result in op.results:
+            parted = result in self.split.axes
+            types += [self.split.type_of(result)] * self.split.parts if parted else [result.type]
+        results = iter(rebuilt(op, operands, types).results)
         for result in op.results:
             if result in self.split.axes:
-                self._parts[result] = [next(results) for _ in range(self.split.parts)]
+                self._parts[result] = [*islice(results, self.split.parts)]
             else:
                 result.replace_all_uses_with(next(results))
         self._old.append(op)

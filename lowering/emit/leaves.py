@@ -11,7 +11,10 @@ from collections.abc import Callable
 from math import gcd
 from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result, width_of
 from tilewright.dialects.cute.value import slot_setter
@@ -59,13 +62,15 @@ class Leaf(Dynamic):
         )  # fmt: skip
 
     def result(self, operation: str, operands: tuple[Scalar, ...], width: int) -> Dynamic:
-        folded = _FOLDED.get(operation)
+        folded = _FOLDED.get(operation) if self.emitter.fold else None
         emitted = None if folded is None else folded(*operands)
         if emitted is None:
-            emitted = _emitted(self.emitter, operation, operands, width)
+            emitted = _emitted(self.emitter, operation, operands)
         return emitted  # type: ignore[return-value]
 
     def choice(self, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Scalar:
+        if not self.emitter.fold:
+            return _branched(self, then, other)
         branches = [then(), other()]
         width = max(map(width_of, branches))
         values = [sized(self.emitter, branch, width) for branch in branches]
@@ -74,6 +79,12 @@ class Leaf(Dynamic):
 
 _FIELDS = ("value", "addend", "factor", "bound", "emitter")
 _SETTERS = {name: slot_setter(Leaf, name) for name in _FIELDS}
+
+
+def width_of_type(type_: Attribute) -> int:
+    """The bits of an integer type."""
+    assert isa(type_, IntegerType)
+    return type_.bitwidth
 
 
 def sized(emitter: Emitter, x: Scalar, width: int | None) -> SSAValue:
@@ -201,9 +212,7 @@ _UNSIGNED = {"div": "udiv", "mod": "umod"}
 _COMPARISONS = ("eq", "ne", "lt", "gt")
 
 
-def _emitted(
-    emitter: Emitter, operation: str, operands: tuple[Scalar, ...], result_width: int
-) -> Leaf:
+def _emitted(emitter: Emitter, operation: str, operands: tuple[Scalar, ...]) -> Leaf:
     """The result of an operation, on operands of the larger width."""
     width = max(map(width_of, operands))
     bounds = [bound for operand in operands if (bound := _bounded(operand)) is not None]
@@ -212,13 +221,32 @@ def _emitted(
     value = emitter.arithmetic(name, [sized(emitter, operand, width) for operand in operands])
     if operation in _COMPARISONS:
         return Leaf(value, 1, emitter)
+    if not emitter.fold:
+        return Leaf(value, width, emitter)
     if operation in ("div", "ceil_div") and positive and not isinstance(operands[1], int):
         bounds[1] = 2  # A divisor that is not known may be 1.
     bound = _BOUNDS[operation](*bounds) if positive and operation in _BOUNDS else None
     limit = 1 << (width - 1)
     bound = limit if bound is not None and bound > limit else bound
     factor = divisor_of_result(operation, operands)
-    return Leaf(value, result_width or width, emitter, factor=factor, bound=bound)
+    return Leaf(value, width, emitter, factor=factor, bound=bound)
+
+
+def _branched(condition: Leaf, then: Callable[[], Scalar], other: Callable[[], Scalar]) -> Leaf:
+    """A choice as an op with branches, in which what they compute is emitted."""
+    emitter, values = condition.emitter, list[Scalar]()
+
+    def compute(branch: Callable[[], Scalar]) -> Region:
+        return emitter.region(lambda: values.append(branch()))
+
+    regions = [compute(then), compute(other)]
+    width = max(map(width_of, values))
+    for region, value in zip(regions, values, strict=True):
+        outer = emitter.enter(region.block)
+        emitter.add(scf.YieldOp(sized(emitter, value, width)))
+        emitter.leave(outer)
+    chosen = scf.IfOp(whole(condition), [IntegerType(width)], regions[0], regions[1])
+    return Leaf(emitter.emit(chosen), width, emitter)
 
 
 def _bits_above(a: int, b: int) -> int:

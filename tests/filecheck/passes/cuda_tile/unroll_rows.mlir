@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s -p 'cuda-tile-split-turns{arch=sm_90a}' | filecheck %s
+// RUN: tilewright-opt %s -p 'cuda-tile-unroll-rows{arch=sm_90a}' | filecheck %s
 
 // 256 rows of sums and of scores: of scores half of them at a time.
 

@@ -21,8 +21,8 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
-from tilewright.passes.cuda_tile.scheduling.take_blocks import CudaTileTakeBlocksPass
 from tilewright.source.parsing import parse_module
 
 TYPES = ("bf16", "f32")
@@ -31,7 +31,7 @@ TYPES = ("bf16", "f32")
 def taken(text: str) -> ModuleOp:
     """The kernel whose CTAs take blocks."""
     module = parse_module(text, "taken")
-    CudaTileTakeBlocksPass().apply(Context(), module)
+    CudaTileMakePersistentPass().apply(Context(), module)
     return module
 
 
@@ -93,7 +93,7 @@ def test_what_is_common_stays_in_front() -> None:
 def test_kernels_that_keep_a_cta_for_each_block(text: str) -> None:
     module = parse_module(text, "text")
     before = str(module)
-    CudaTileTakeBlocksPass().apply(Context(), module)
+    CudaTileMakePersistentPass().apply(Context(), module)
     assert str(module) == before
 
 
