@@ -17,7 +17,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
