@@ -99,7 +99,7 @@ class _Matrices:
 
 
 class _Metadata:
-    """What of a structured-sparse A is stored, and which threads say so."""
+    """The part of a structured-sparse A that is stored, and which threads say so."""
 
     e = operand_def()
     selector = prop_def(NUMBER)
