@@ -35,7 +35,7 @@ relation is one between uses at most one ring apart. A loop of unknown length go
 stage of the longest ring was used twice and a parity came again, and once more; from there on
 everything repeats with clocks that are larger by a constant. A loop goes round once as well.
 
-*Instructions.* What `ptx` has is rows of the same table (`instructions`): an address is a number in
+*Instructions.* What `ptx` has is rows of the same table (`events`): an address is a number in
 a register of each thread, shared memory one run of bytes, tensor memory begins at column 0, and a
 tensor map's box is what the parameter says. Threads that part between blocks meet again where all
 ways on do (`blocks`).

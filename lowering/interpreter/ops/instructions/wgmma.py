@@ -221,7 +221,7 @@ class IssuedMma:
 
 @runs(*sm90.WGMMA_OPS.values(), WgmmaOp)
 def _mma(op: Any, builder: Builder) -> None:
-    """What a wgmma writes needs no fence before another."""
+    """Registers that a wgmma writes need no fence before another one."""
     atom, a_sources, dtype = op.mma_atom, frozenset[int](), None
     if isinstance(op, WgmmaOp):
         dtype = np.dtype(CONTAINERS[op.d.type.kind.data])

@@ -61,7 +61,7 @@ def _inverse(access: WmmaAccess) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Matrices:
+class _WarpMatrices:
     """The matrix of every warp of a gang, in pieces of as many bytes as its alignment.
 
     `address` says where the pieces are: [warps, pieces].
@@ -128,7 +128,7 @@ class _Matrices:
 
 def _matrices(
     gang: Gang, access: WmmaAccess, space: WmmaSpace, address: Bits, stride: Bits, what: str
-) -> _Matrices:
+) -> _WarpMatrices:
     """The matrices at a byte address, `stride` in elements of theirs.
 
     Raises Fault where the threads of a warp do not agree on them, or the stride is illegal.
@@ -144,7 +144,7 @@ def _matrices(
     line = np.arange(lines)[:, None] * (between * bits // 8)[:, None, None]
     inside = np.arange(0, length * bits // 8, access.alignment(space))
     place = first[:, None, None] + line + inside
-    return _Matrices(access, space, place.reshape(warps, -1).astype(np.uint64))
+    return _WarpMatrices(access, space, place.reshape(warps, -1).astype(np.uint64))
 
 
 def _one_a_warp(
@@ -161,7 +161,7 @@ def _one_a_warp(
     return every[:, 0]
 
 
-Locator = Callable[[Gang], _Matrices]
+Locator = Callable[[Gang], _WarpMatrices]
 
 
 def _locator(op: Any, builder: Builder) -> Locator:
@@ -180,7 +180,7 @@ def _locator(op: Any, builder: Builder) -> Locator:
     rows, columns = extents_of(access, type_)
     corner = [*[0] * (len(slots) - 2), rows - 1, columns - 1]
 
-    def locate(gang: Gang) -> _Matrices:
+    def locate(gang: Gang) -> _WarpMatrices:
         view: View = gang.regs[source]
         first = [gang.regs[slot] for slot in slots]
         address = view.locate(first)

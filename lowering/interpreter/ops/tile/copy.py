@@ -105,7 +105,7 @@ def copy_async(copying: Copying) -> None:
     filled = np.ones((elements // width, width), dtype=np.bool_)
     if chosen is not None:
         filled = np.broadcast_to(chosen, (gang.count, elements // gang.count)).reshape(-1, width)
-        holes = (filled[:, 1:] > filled[:, :-1]).any(axis=1)
+        holes = np.any(filled[:, 1:] > filled[:, :-1], axis=1)
         if holes.any():
             # A copy reads elements from the first on: others are copied one by one.
             _require(~holes | (source.bits >= 32), len(holes) // gang.count, source.bits,

@@ -81,19 +81,15 @@ def _element(tensor: Tensor, coord: Any) -> Tensor:
 
 @runs(LoadOp)
 def _load(op: LoadOp, builder: Builder) -> Step:
-    source, coord = builder.slots((op.source, op.coord))
-    dest, number = builder.slot(op.result), builder.number(op)
+    number, of_coordinates = builder.number(op), isinstance(op.source.type, CoordTensorType)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        tensor = _element(regs[source].typed.value, typed_value(regs[coord]).value)
-        regs[dest] = np.array(read(machine, gang, tensor, number)[:, 0])
+    def run(machine: Machine, gang: Gang, source: LaneValue, coord: Any) -> Any:
+        if of_coordinates:
+            return LaneValue(element_at(source.typed, typed_value(coord)))
+        tensor = _element(source.typed.value, typed_value(coord).value)
+        return np.array(read(machine, gang, tensor, number)[:, 0])
 
-    def coord_step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        regs[dest] = LaneValue(element_at(regs[source].typed, typed_value(regs[coord])))
-
-    return coord_step if isinstance(op.source.type, CoordTensorType) else step
+    return effect(op, builder, run, op.source, op.coord)
 
 
 @runs(CoordsOp)
@@ -120,21 +116,17 @@ def _store(op: StoreOp, builder: Builder) -> Step:
 
 @runs(ConvertOp)
 def _convert(op: ConvertOp, builder: Builder) -> Step:
-    sources, dest, number = (
-        builder.slots(op.operands),
-        builder.slot(op.destination),
-        builder.number(op),
-    )
-    atom = op.atom
+    number, atom = builder.number(op), op.atom
     assert isinstance(atom, ConvertAttr)
     compute = convert_elements(atom.data)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        tensors = [gang.regs[slot].typed.value for slot in (sources[0], *sources[2:])]
-        values = [read(machine, gang, tensor, number) for tensor in tensors]
-        write(machine, gang, gang.regs[dest].typed.value, compute(*values), number)
+    def run(
+        machine: Machine, gang: Gang, source: LaneValue, dest: LaneValue, *random: LaneValue
+    ) -> None:
+        values = [read(machine, gang, given.typed.value, number) for given in (source, *random)]
+        write(machine, gang, dest.typed.value, compute(*values), number)
 
-    return step
+    return effect(op, builder, run)
 
 
 # Reductions
@@ -144,12 +136,11 @@ _INSTRUCTIONS = {"add": ("add", "rn."), "max": ("max", "NaN."), "min": ("min", "
 
 @runs(ReduceOp)
 def _reduce(op: ReduceOp, builder: Builder) -> Step:
-    source, dest = builder.slots((op.source, op.destination))
     number, masks = builder.number(op), path_of(op.lanes)
     instruction, modifier = _INSTRUCTIONS[op.kind.data]
 
-    def step(machine: Machine, gang: Gang) -> None:
-        tensor, reduced = (gang.regs[slot].typed.value for slot in (source, dest))
+    def run(machine: Machine, gang: Gang, source: LaneValue, dest: LaneValue) -> None:
+        tensor, reduced = source.typed.value, dest.typed.value
         is_float = "f" in tensor.element
         type_ = tensor.element if is_float else f"s{tensor.bits}"
         combine = scalar(instruction, f"{modifier if is_float else ''}{type_}")
@@ -163,7 +154,7 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
                 combined = combine(combined, np.ascontiguousarray(other))
         write(machine, gang, reduced, combined[:, group], number)
 
-    return step
+    return effect(op, builder, run, op.source, op.destination)
 
 
 def _by_element(

@@ -61,6 +61,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_memory import (
     store_cells,
 )
 from tilewright.lowering.interpreter.ops.tile.wgmma import WarpgroupGemm
+from tilewright.lowering.interpreter.values import Bits
 from tilewright.source.diagnostic import OpError
 
 # Allocations
@@ -92,19 +93,17 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
 
 @runs(MapSharedOp)
 def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
-    source, rank, dest = builder.slots((op.source, op.rank, op.result))
-
-    def step(machine: Machine, gang: Gang) -> None:
-        (there,) = op.evaluate([typed_value(gang.regs[slot]) for slot in (source, rank)])
+    def run(machine: Machine, gang: Gang, source: LaneValue, rank: Bits) -> LaneValue:
+        (there,) = op.evaluate([typed_value(source), typed_value(rank)])
         assert isinstance(there, Typed)
         tensor: Tensor = there.value
-        above = (gang.regs[rank].astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+        above = (rank.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
         elements = LaneInteger(above * np.uint64(8) // np.uint64(tensor.bits))
         place = scalar.add(tensor.offset, elements)
         moved = Tensor(tensor.element, "dsmem", tensor.align, tensor.layout, tensor.base, place)
-        gang.regs[dest] = LaneValue(Typed("memref", moved))
+        return LaneValue(Typed("memref", moved))
 
-    return step
+    return effect(op, builder, run, op.source, op.rank)
 
 
 def _line_of_bytes(tensor: Tensor) -> AnyLayout:
@@ -131,13 +130,12 @@ def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
     """The step that allocates a register tensor."""
     tensor = _tensor(value)
     size, dtype = tensor.modes.cosize(), np.dtype(f"uint{8 * _bytes(op, tensor)}")
-    dest, number = builder.slot(value), builder.number(op)
+    number = builder.number(op)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        registers = machine.registers.tensor(number, gang.lanes, size, dtype)
-        gang.regs[dest] = placed(tensor, registers)
+    def run(machine: Machine, gang: Gang, *operands: Any) -> LaneValue:
+        return placed(tensor, machine.registers.tensor(number, gang.lanes, size, dtype))
 
-    return step
+    return effect(op, builder, run)
 
 
 @runs(AllocaOp, MakeFragmentLikeOp)
@@ -149,12 +147,11 @@ def _alloca(op: AllocaOp | MakeFragmentLikeOp, builder: Builder) -> Step:
 def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
     if _tensor(op.result).space == "rmem":
         return in_registers(op, builder, op.result)
-    source, dest = builder.slot(op.source), builder.slot(op.result)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = gang.regs[source]
+    def run(machine: Machine, gang: Gang, source: LaneValue) -> LaneValue:
+        return source
 
-    return step
+    return effect(op, builder, run, op.source)
 
 
 @runs(MakeTiledMmaOp, MakeTiledCopyOp)
@@ -215,18 +212,17 @@ def within(coords: CoordTensor, limits: Any) -> Chosen:
 def _gemm(op: GemmOp, builder: Builder) -> Step:
     assert isinstance(op.mma.type, TiledMmaType)
     atom = op.mma.type.atom
-    dest, number = builder.slot(op.d), builder.number(op)
-    slots: dict[Operand, int] = {which: builder.slot(value) for which, value in op.tensors.items()}
-    flag = None if op.accumulate is None else builder.slot(op.accumulate)
+    number, operands = builder.number(op), list[Operand](op.tensors)
     if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType | UniversalFmaType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
 
-    def step(machine: Machine, gang: Gang) -> None:
-        d: Tensor = gang.regs[dest].typed.value
+    def run(
+        machine: Machine, gang: Gang, dest: LaneValue, values: list[LaneValue], accumulate: Any
+    ) -> None:
+        d: Tensor = dest.typed.value
         tensors: dict[Operand, Tensor] = {
-            which: gang.regs[slot].typed.value for which, slot in slots.items()
+            which: value.typed.value for which, value in zip(operands, values, strict=True)
         }
-        accumulate = None if flag is None else gang.regs[flag]
         if isinstance(atom, WgmmaAtomType):
             WarpgroupGemm(atom.data, number, tensors, d, accumulate).run(machine, gang)
         elif isinstance(atom, UmmaAtomType):
@@ -236,4 +232,4 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
         else:
             multiply_registers(machine, gang, atom.data, d, tensors, accumulate)
 
-    return step
+    return effect(op, builder, run, op.d, list(op.tensors.values()), op.accumulate)

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -208,39 +208,32 @@ class _Box:
 
 @runs(MakeTmaCopyOp)
 def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
-    source, copy, coords = builder.slots((op.source, op.copy, op.coords))
     atom, type_ = op.atom, op.copy.type
     assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
-    inner = type_.box.modes[-1]
+    inner, reduction = type_.box.modes[-1], atom.data.reduction
 
-    def step(machine: Machine, gang: Gang) -> None:
-        tensor = gang.regs[source]
+    def run(machine: Machine, gang: Gang, tensor: LaneValue) -> list[Any]:
         shape = Typed("shape", tensor.typed.value.modes.shape)
-        gang.regs[copy] = LaneTmaCopy(tensor, inner, atom.data.reduction)
-        gang.regs[coords] = LaneValue(make_identity_tensor(shape))
+        return [LaneTmaCopy(tensor, inner, reduction), LaneValue(make_identity_tensor(shape))]
 
-    return step
+    return effect(op, builder, run, op.source)
 
 
 def copy_step(op: CopyOp, builder: Builder) -> Step:
     """The step of a `cute.copy` by TMA."""
-    assert op.tiled is not None and isinstance(op.tiled.type, TmaCopyType)
-    copy, source, dest = builder.slots((op.tiled, op.source, op.destination))
+    assert op.tiled is not None
     number = builder.number(op)
-    if op.pipeline is None or op.use is None:
 
-        def stores(machine: Machine, gang: Gang) -> None:
-            shared, coords = (gang.regs[slot].typed.value for slot in (source, dest))
-            store(machine, gang, gang.regs[copy], shared, coords, number)
+    def run(
+        machine: Machine, gang: Gang, copy: LaneTmaCopy, source: LaneValue, dest: LaneValue,
+        pipeline: Any, use: Any, mask: Bits | None,
+    ) -> None:  # fmt: skip
+        whence, to = source.typed.value, dest.typed.value
+        if pipeline is None:
+            store(machine, gang, copy, whence, to, number)
+        else:
+            barrier = pipeline.full_barrier(use)
+            load(machine, gang, copy, whence, to, barrier, mask, number)
 
-        return stores
-    pipeline, use = builder.slots((op.pipeline, op.use))
-    mask = None if op.mask is None else builder.slot(op.mask)
-
-    def loads(machine: Machine, gang: Gang) -> None:
-        coords, shared = (gang.regs[slot].typed.value for slot in (source, dest))
-        barrier = gang.regs[pipeline].full_barrier(gang.regs[use])
-        mask_ = None if mask is None else gang.regs[mask]
-        load(machine, gang, gang.regs[copy], coords, shared, barrier, mask_, number)
-
-    return loads
+    operands = op.tiled, op.source, op.destination, op.pipeline, op.use, op.mask
+    return effect(op, builder, run, *operands)
