@@ -111,6 +111,22 @@ class TileView(CudaTileType, ABC):
             )
         _ = self.tile_type
 
+    def print_parameters(self, printer: Printer) -> None:
+        padding = self.padding_value
+        with printer.in_angle_brackets():
+            printer.print_string(f"tile=({dims_text(self.tile_shape)}), {self._behind_tile()}")
+            printer.print_string(f"padding_value = {padding.value}, " if padding else "")
+            print_type(printer, self.tensor_view)
+            printer.print_string(self._behind_tensor())
+
+    def _behind_tile(self) -> str:
+        """The text between its tile and its padding."""
+        return ""
+
+    @abstractmethod
+    def _behind_tensor(self) -> str:
+        """The text behind its tensor view."""
+
     @abstractmethod
     def _verify_own(self) -> None:
         """Raise VerifyException where the other parameters are wrong."""
@@ -135,9 +151,9 @@ class MappedView(TileView, ABC):
                 f"got {list(self.dim_map)}"
             )
 
-    def _print_dim_map(self, printer: Printer) -> None:
-        if self.dim_map != tuple(range(len(self.dim_map))):
-            printer.print_string(f", dim_map={list(self.dim_map)}")
+    def _behind_tensor(self) -> str:
+        usual = self.dim_map == tuple(range(self.index_rank))
+        return "" if usual else f", dim_map={list(self.dim_map)}"
 
 
 @tile_type
@@ -167,12 +183,6 @@ class PartitionViewType(MappedView):
             tile, padding, view = _parse_view(parser)
             maps = _parse_dim_map(parser, len(tile))
         return numbers(tile), view, padding, numbers(maps)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"tile=({dims_text(self.tile_shape)}), ")
-            _print_padding_and_view(printer, self)
-            self._print_dim_map(printer)
 
 
 @tile_type
@@ -209,6 +219,9 @@ class StridedViewType(MappedView):
         """Elements of the tensor from one tile to the next, for each dimension of a tile."""
         return values_of(self.steps)
 
+    def _behind_tile(self) -> str:
+        return f"traversal_strides=[{','.join(map(str, self.traversal_strides))}], "
+
     def _verify_own(self) -> None:
         super()._verify_own()
         if len(self.traversal_strides) != self.index_rank:
@@ -232,15 +245,6 @@ class StridedViewType(MappedView):
             padding, view = _parse_padding_and_view(parser)
             maps = _parse_dim_map(parser, len(tile))
         return numbers(tile), view, padding, numbers(maps), numbers(steps)
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            steps = ",".join(map(str, self.traversal_strides))
-            printer.print_string(
-                f"tile=({dims_text(self.tile_shape)}), traversal_strides=[{steps}], "
-            )
-            _print_padding_and_view(printer, self)
-            self._print_dim_map(printer)
 
 
 @tile_type
@@ -280,6 +284,9 @@ class GatherScatterViewType(TileView):
             )
         return super().wrong_index(dense)
 
+    def _behind_tensor(self) -> str:
+        return f", sparse_dim={self.sparse_dim}"
+
     def _verify_own(self) -> None:
         if not 0 <= self.sparse_dim < self.tensor_view.rank:
             raise VerifyException(
@@ -295,12 +302,6 @@ class GatherScatterViewType(TileView):
             parse_label(parser, "sparse_dim")
             sparse = IntAttr(parser.parse_integer())
         return numbers(tile), view, padding, sparse
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"tile=({dims_text(self.tile_shape)}), ")
-            _print_padding_and_view(printer, self)
-            printer.print_string(f", sparse_dim={self.sparse_dim}")
 
 
 TYPES: list[type[CudaTileType] | type[Float8E5M3FNUType]] = [
@@ -351,12 +352,6 @@ def _parse_dim_map(parser: AttrParser, rank: int) -> list[int]:
         return list(range(rank))
     parse_label(parser, "dim_map")
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-
-
-def _print_padding_and_view(printer: Printer, view: TileView) -> None:
-    if (padding := view.padding_value) is not None:
-        printer.print_string(f"padding_value = {padding.value}, ")
-    print_type(printer, view.tensor_view)
 
 
 def _short_reader(type_: type[ParametrizedAttribute]):

@@ -24,7 +24,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from tilewright.dialects.accepts import Accepts
+from tilewright.dialects.accepts import ANY, Accepts
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.directives import AllTypes
 from tilewright.dialects.field_counts import Arity
@@ -157,8 +157,8 @@ def _class_of(accepts: Accepts) -> type[CuteType] | None:
 
 def _parse_types(parser: Parser, places: Sequence[ValueField]) -> list[Attribute]:
     """Types up to the closing bracket, or the end of the op."""
-    accepts = [place.accepts for place in places]
-    first = _parse_optional_type(parser, accepts[0]) if accepts else parser.parse_optional_type()
+    accepts = [place.accepts for place in places] or [ANY]
+    first = _parse_optional_type(parser, accepts[0])
     if first is None:
         return []
     types = [first]

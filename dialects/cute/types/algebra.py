@@ -38,8 +38,8 @@ class TypedAttribute(ABC):
 
 
 @dataclass(frozen=True, init=False)  # or the text would not count in comparisons
-class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
-    """A value of the algebra whose one parameter is its text."""
+class TextAttribute(ParametrizedAttribute, TypedAttribute, ABC):
+    """A value whose one parameter is its text."""
 
     text: StringAttr
 
@@ -52,6 +52,10 @@ class CuteValue(ParametrizedAttribute, TypedAttribute, ABC):
     def typed(self) -> Typed:
         """The value, with its kind."""
         return read_typed(self.kind(), self.text.data)
+
+
+class CuteValue(TextAttribute, ABC):
+    """A value of the algebra."""
 
     @classmethod
     def new(cls, params: Sequence[Attribute]) -> Self:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
@@ -28,8 +27,8 @@ from tilewright.dialects.cute.tensor import (
     natural_alignment,
     read_layout,
 )
-from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
-from tilewright.dialects.cute.values import Typed, fault, read_typed
+from tilewright.dialects.cute.types.algebra import TextAttribute, built_by
+from tilewright.dialects.cute.values import fault, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
 from tilewright.dialects.reading import legal_text, read_text
@@ -43,20 +42,8 @@ def element_type(spelled: str) -> Attribute:
     return Parser(context, spelled).parse_type()
 
 
-@dataclass(frozen=True, init=False)  # or the text would not count in comparisons
-class TensorType(ParametrizedAttribute, TypeAttribute, TypedAttribute, ABC):
+class TensorType(TextAttribute, TypeAttribute, ABC):
     """A tensor's type, its one parameter being how the tensor is written."""
-
-    text: StringAttr
-
-    @classmethod
-    def kind(cls) -> str:
-        """The dialect's name of values like this."""
-        return cls.name.removeprefix("cute.")
-
-    @property
-    def typed(self) -> Typed:
-        return read_typed(self.kind(), self.text.data)
 
     @classmethod
     @abstractmethod

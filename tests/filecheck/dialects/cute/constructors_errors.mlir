@@ -157,3 +157,11 @@ func.func @f(%a: !cute.layout<"((),((4,9223372036854775807,2))):((),((1,16,?)))"
   %r = "cute.make_layout_like"(%a) : (!cute.layout<"((),((4,9223372036854775807,2))):((),((1,16,?)))">) -> !cute.layout<"1:1">
   func.return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{expected 2 operand types but had 0}}
+  %r = cute.make_shape() : (i32, i32) -> !cute.shape<"(?,?)">
+  func.return
+}
