@@ -22,8 +22,8 @@ from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 @dataclass(frozen=True, slots=True)
 class Inside:
     """Those of some neighbouring elements that are within bounds: none unless `condition`, and then
-    the first `count`; a count of None is all of them. Where they are not the first ones, `apart` has
-    a condition for each."""
+    the first `count`; a count of None is all of them. Where they are not the first ones, `apart`
+    has a condition for each."""
 
     condition: Condition
     count: Scalar | None

@@ -85,7 +85,7 @@ def _with_ordered(*rows: MmaRow) -> tuple[MmaRow, ...]:
     def ordered(row: MmaRow) -> MmaRow:
         return replace(row, sparsity="sp::ordered_metadata", needs=needs(row.target, (8, 5)))
 
-    return tuple(made for row in rows for made in (row, ordered(row)))
+    return tuple(form for row in rows for form in (row, ordered(row)))
 
 
 _sparse = partial(MmaRow, sparsity="sp")
