@@ -29,7 +29,6 @@ from tilewright.dialects.cute.symbolic.scalar import (
     Multiple,
     Scalar,
     divisor_of,
-    is_scalar,
 )
 from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
@@ -140,31 +139,30 @@ def natural_alignment(element: str) -> int:
 def with_leaves(value: Any, leaf: Callable[[Scalar], Scalar], keep: Callable[[int], None]) -> Any:
     """A value of the algebra, or a tensor, with what `leaf` makes of its numbers, in the order of
     `get_scalars`. The modes of a basis and the numbers of a swizzle stay: `keep` gets how many."""
-    if is_scalar(value):
-        return leaf(value)
-
-    def renewed(part: Any) -> Any:
-        return with_leaves(part, leaf, keep)
-
     if is_tuple(value):
-        return tuple(map(renewed, value))
+        return tuple([with_leaves(part, leaf, keep) for part in value])
+    if type(value) is int or isinstance(value, Dynamic):
+        return leaf(value)
     match value:
         case ScaledBasis():
-            number = renewed(value.value)
+            number = with_leaves(value.value, leaf, keep)
             keep(len(value.modes))
             return ScaledBasis(number, value.modes)
         case Swizzle():
             keep(3)
             return value
         case Layout():
-            return make_unchecked(renewed(value.shape), renewed(value.stride))
+            shape = with_leaves(value.shape, leaf, keep)
+            return make_unchecked(shape, with_leaves(value.stride, leaf, keep))
         case ComposedLayout():
-            outer, offset = renewed(value.outer), renewed(value.offset)
-            return compose_unchecked(renewed(value.inner), offset, outer)
+            outer = with_leaves(value.outer, leaf, keep)
+            offset = with_leaves(value.offset, leaf, keep)
+            return compose_unchecked(with_leaves(value.inner, leaf, keep), offset, outer)
         case Tensor():
-            return value.with_layout(renewed(value.layout))
+            return value.with_layout(with_leaves(value.layout, leaf, keep))
         case CoordTensor():
-            return CoordTensor(renewed(value.start), renewed(value.layout))
+            start = with_leaves(value.start, leaf, keep)
+            return CoordTensor(start, with_leaves(value.layout, leaf, keep))
         case _:
             return value
 
