@@ -9,7 +9,7 @@ from typing import Any
 
 from xdsl.universe import Universe
 
-from tilewright.xdsl_patches import repairs
+from tilewright.xdsl_patches import repair
 
 _DIALECTS = {
     "cuda_tile": "dialects.cuda_tile.dialect:CUDA_TILE",
@@ -80,7 +80,7 @@ def _loaders(places: dict[str, str]) -> dict[str, Callable[[], Any]]:
     return {key: loader(place) for key, place in places.items()}
 
 
-repairs.install()
+repair()
 
 TILEWRIGHT_UNIVERSE = Universe(
     all_dialects=_loaders(_DIALECTS),

@@ -39,16 +39,17 @@ class _Token(Span[Any]):
         return self
 
 
-class FastLexer(MLIRLexer):
-    """A lexer of MLIR text."""
+_lex_any = MLIRLexer.lex
 
-    def lex(self) -> MLIRToken:
-        match = _COMMON.match(self.input.content, self.pos)
-        if match is None:
-            return super().lex()
-        group = match.lastindex or 0
-        kind = _KINDS[group] if group < 5 else KIND_BY_PUNCTUATION_SPELLING[match[5]]
-        assert kind is not None
-        self.pos = match.end()
-        token: Any = _Token(kind, match[group], self.pos, self.input)
-        return token
+
+def lex(lexer: MLIRLexer) -> MLIRToken:
+    """The next token of MLIR text; of assembly formats, whose words are others, xDSL's own."""
+    match = _COMMON.match(lexer.input.content, lexer.pos) if type(lexer) is MLIRLexer else None
+    if match is None:
+        return _lex_any(lexer)
+    group = match.lastindex or 0
+    kind = _KINDS[group] if group < 5 else KIND_BY_PUNCTUATION_SPELLING[match[5]]
+    assert kind is not None
+    lexer.pos = match.end()
+    token: Any = _Token(kind, match[group], lexer.pos, lexer.input)
+    return token

@@ -19,19 +19,6 @@ from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
 
-def install() -> None:
-    """Repair the three ops."""
-    for op in (CmpiOp, CmpfOp):
-        definition: Any = op.get_irdl_definition()
-        definition.results[:] = [("result", ResultDef(BOOL_LIKE))]
-        made: Any = op
-        made.__init__ = _masking(op.__init__)
-    definition = SelectOp.get_irdl_definition()
-    definition.operands[0] = ("cond", OperandDef(BOOL_LIKE))
-    select: Any = SelectOp
-    select.parse, select.print = classmethod(_parse_select), _print_select
-
-
 def mask_of(type_: Attribute) -> Attribute:
     """The type of a comparison's result."""
     return VectorType(i1, type_.get_shape()) if isa(type_, VectorType) else i1
@@ -71,3 +58,14 @@ def _print_select(self: SelectOp, printer: Printer) -> None:
         printer.print_attribute(self.cond.type)
         printer.print_string(", ")
     printer.print_attribute(self.result.type)
+
+
+_SELECT = SelectOp.get_irdl_definition()
+_RESULT = [("result", ResultDef(BOOL_LIKE))]
+ASSIGNMENTS: list[tuple[Any, str, Any]] = [
+    *((op.get_irdl_definition(), "results", _RESULT) for op in (CmpiOp, CmpfOp)),
+    *((op, "__init__", _masking(op.__init__)) for op in (CmpiOp, CmpfOp)),
+    (_SELECT, "operands", [("cond", OperandDef(BOOL_LIKE)), *_SELECT.operands[1:]]),
+    (SelectOp, "parse", classmethod(_parse_select)),
+    (SelectOp, "print", _print_select),
+]

@@ -6,8 +6,6 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.ir import TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.parser.generic_parser import ParserState
-from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRToken,
@@ -15,7 +13,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
-from tilewright.xdsl_patches.lexer import SPACE, FastLexer
+from tilewright.xdsl_patches.lexer import SPACE
 
 
 def _bracketed(nested: str = "") -> str:
@@ -38,7 +36,6 @@ class QuickParser(Parser):
         self, ctx: Context, text: str, name: str, types: dict[str, TypeAttribute] | None = None
     ):
         super().__init__(ctx, text, name)
-        self._parser_state = ParserState(FastLexer(Input(text, name)))
         self._types = types
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:

@@ -1,6 +1,5 @@
-"""Repairs of what xDSL 0.74 reads wrongly, at our edge: everything that loads tilewright,
-`xdsl-opt` with our dialects too, reads the same. docs/decisions.md has each as a change to xDSL
-itself."""
+"""Repairs of what xDSL 0.74 reads wrongly, at our edge: everything that loads tilewright reads the
+same, `xdsl-opt` with our dialects too."""
 
 import re
 from math import prod
@@ -16,6 +15,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
 from tilewright.xdsl_patches import masks
+from tilewright.xdsl_patches.assignments import Patches
 
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
 # where backtracking would try every way to cut it into runs of characters.
@@ -31,27 +31,6 @@ _to_type = AttrParser._TensorLiteralElement.to_type  # pyright: ignore[reportPri
 _parse_dense_type: Any = AttrParser._parse_dense_literal_type  # pyright: ignore[reportPrivateUsage]
 _MOST_ELEMENTS = 1 << 24
 """Of a dense attribute: xDSL holds each of them, of one that says all at once, too."""
-
-
-def install() -> None:
-    """Repair xDSL's lexer, parser and `arith`, once and for all."""
-    if MLIRLexer._lex_number is _lex_ascii_number:  # pyright: ignore[reportPrivateUsage]
-        return
-    masks.install()
-    lexer: Any = MLIRLexer
-    lexer._unescaped_characters_regex = _STRING
-    lexer._lex_number = _lex_ascii_number
-    token: Any = MLIRTokenKind
-    token.get_int_value = _int_value
-    block: Any = Block
-    block.is_default_block_name = staticmethod(_is_numbered)
-    parser: Any = AttrParser
-    parser._TensorLiteralElement.to_type = _element
-    parser._parse_optional_complex = _complex
-    parser._parse_builtin_densearray_attr = _dense_array
-    parser._parse_dense_literal_type = _dense_type
-    for index_op in _INDICES:
-        index_op.parse = classmethod(_index)
 
 
 _INDICES: tuple[Any, ...] = (
@@ -155,3 +134,19 @@ def _dense_array(parser: Any) -> DenseArrayBase:
         if parser.parse_optional_punctuation(":"):
             values = parser.parse_comma_separated_list(parser.Delimiter.NONE, element)
     return DenseArrayBase.from_list(type_, values)  # type: ignore[arg-type]
+
+
+PATCHES: Patches = {
+    "unclosed_string": ((MLIRLexer, "_unescaped_characters_regex", _STRING),),
+    "ascii_digits": ((MLIRLexer, "_lex_number", _lex_ascii_number),),
+    "long_integers": ((MLIRTokenKind, "get_int_value", _int_value),),
+    "hexadecimal_floats": (
+        (AttrParser._TensorLiteralElement, "to_type", _element),  # pyright: ignore[reportPrivateUsage]
+        (AttrParser, "_parse_optional_complex", _complex),
+        (AttrParser, "_parse_builtin_densearray_attr", _dense_array),
+    ),
+    "large_splats": ((AttrParser, "_parse_dense_literal_type", _dense_type),),
+    "numbered_blocks": ((Block, "is_default_block_name", staticmethod(_is_numbered)),),
+    "gpu_indices": [(op, "parse", classmethod(_index)) for op in _INDICES],
+    "vector_masks": masks.ASSIGNMENTS,
+}

@@ -1,39 +1,20 @@
 """Faster ways for xDSL to do its work on every op: the same results and the same errors.
 
-`isinstance` asks a class of IR for itself, without the virtual subclasses that none of them has;
-ops are walked by one generator, not by one for every region around them; values and their uses are
-made without constructors of their own; and what an op's definition says of its types and attributes
-is verified once for all ops that have the same ones. Installed packages are searched for dialects,
-passes and targets once.
+`PATCHES` has each by the name of its patch file in `upstream/`, which is the same change to xDSL's
+sources; `benchmarks/xdsl_patches.py` measures what each gains.
 """
 
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
-from xdsl.ir import (
-    Attribute,
-    Block,
-    BlockArgument,
-    Operation,
-    OpResult,
-    Region,
-    SSAValue,
-    SSAValues,
-    Use,
-)
-from xdsl.ir.core import (
-    BlockOps,
-    IRWithName,
-    IRWithUses,
-    OpOperands,
-    _IRNode,
-)
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
+from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, OpOperands, _IRNode
 from xdsl.irdl import (
     AttrConstraint,
     AttrSizedOperandSegments,
@@ -44,87 +25,47 @@ from xdsl.irdl import (
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
-from xdsl.irdl.operations import (
-    BaseAccessor,
-    BaseAttrAccessor,
-    BeforeVariadicSingleAccessor,
-    VarIRConstruct,
-)
+from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, VarIRConstruct
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
-from xdsl.universe import Universe
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
-from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity
-from tilewright.xdsl_patches import verification
+from tilewright.xdsl_patches import lexer, verification
+from tilewright.xdsl_patches.assignments import Patches
 
 # pyright: reportPrivateUsage=false
 
 
+_new = object.__new__
+
+
+# isinstance
+
+
 class IRMeta(type(Protocol)):
-    """The metaclass of classes of IR, whose instances are those of the classes that inherit."""
+    """The metaclass of classes of IR, whose instances are those of the classes that inherit: none
+    has the virtual subclasses that ABCMeta asks for."""
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 
 
-def install() -> None:
-    """Make xDSL faster, once and for all."""
-    if isinstance(Operation, IRMeta):
-        return
-    for root in (_IRNode, IRWithUses, IRWithName, Attribute, AttrConstraint, RangeConstraint):
-        _inherit_only(root)
-    classes: list[Any] = [Operation, Region, Block]
-    for class_, children in zip(classes, (_of_op, _of_region, _of_block), strict=True):
-        class_.walk = _walking(class_.walk, children)
-    nodes: list[Any] = [_IRNode, SSAValue, Use, IRDLOperation]
-    for node in nodes:
-        node.__hash__, node.__eq__ = object.__hash__, object.__eq__
-    operation: Any = Operation
-    operation.__init__, operation.create = _init, classmethod(_create)
-    operation.location = UNKNOWN_LOC
-    operation.operands = property(_operands_of, Operation.operands.fset)  # type: ignore[attr-defined]
-    values: list[Any] = [SSAValues, OpOperands, SSAValue, OpResult, BlockArgument]
-    several, view, value, result, argument = values
-    del several.__getitem__
-    view.__getitem__ = _operand_of
-    del value.type
-    value._type = property(attrgetter("type"), lambda self, type_: setattr(self, "type", type_))
-    result.owner, argument.owner = property(attrgetter("op")), property(attrgetter("block"))
-    block: Any = Block
-    block._attach_op, block.add_op = _attach, _append
-    operation.verify, operation.erase = verification.verify_op, _erase
-    fast: Any = BlockOps
-    fast.__iter__ = _ops
-    accessors: list[Any] = [BaseAccessor, BeforeVariadicSingleAccessor, BaseAttrAccessor]
-    for accessor, get in zip(accessors, (_get, _get_one, _get_sized), strict=True):
-        accessor.__get__ = get
-    numbers: Any = DenseArrayBase
-    numbers.get_values = once_each(numbers.get_values)
-    definition: Any = OpDef
-    definition.verify = verification.verify
-    operations.irdl_op_init = _build
-    form: Any = FormatProgram
-    form.parse = _parse
-    isolated: Any = IsolatedFromAbove
-    isolated.verify = verification.isolated
-    universe: Any = Universe
-    universe.get_multiverse = cache(Universe.get_multiverse)
-
-
-def _inherit_only(class_: Any) -> None:
-    """Make IRMeta the metaclass of a class and of all that inherit from it."""
-    if isinstance(class_, ABCMeta) and not isinstance(class_, IRMeta):
-        class_.__class__ = IRMeta  # pyright: ignore[reportAttributeAccessIssue]
-    for inheriting in class_.__subclasses__():
-        _inherit_only(inheriting)
+def _classes_of_ir(roots: Iterable[Any]) -> Iterator[Any]:
+    """Classes and all that inherit from them, which there are when this is asked for."""
+    for root in roots:
+        if isinstance(root, ABCMeta) and not isinstance(root, IRMeta):
+            yield root
+        yield from _classes_of_ir(root.__subclasses__())
 
 
 # Walks
 
+_Walk = Callable[..., Iterable[Operation]]
 
-def _walking(general: Callable[..., Any], children: Callable[[Any], Any]) -> Any:
+
+def _walking(general: _Walk, children: Callable[[Any], Iterator[Operation]]) -> _Walk:
     """The walk of a node, forwards and an op before its regions; of others the general one."""
 
     def walk(self: Any, *, reverse: bool = False, region_first: bool = False) -> Any:
@@ -191,9 +132,11 @@ def _from(op: Operation | None) -> Iterator[Operation]:
         op = following
 
 
-# Ops
+# Values
 
-_new = object.__new__
+
+def _values(item: Any) -> Any:
+    return SSAValues(item) if item.__class__ is tuple else item
 
 
 def _operands_of(op: Operation) -> OpOperands:
@@ -206,52 +149,32 @@ def _operand_of(view: OpOperands, index: Any) -> Any:
     return _values(view._op._operands[index])
 
 
-def _values(item: Any) -> Any:
-    return SSAValues(item) if item.__class__ is tuple else item
+_tuple: Any = tuple
+_SET_OPERANDS: Any = Operation.operands.fset  # pyright: ignore[reportAttributeAccessIssue]
+_OPERANDS = property(_operands_of, _SET_OPERANDS)
+_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 
 
-_attach_any = Block._attach_op
+def _of(op: Any, construct: VarIRConstruct) -> Any:
+    """The values, or regions or successors, of an op: operands without the view of them."""
+    if construct is _OPERAND:
+        return op._operands
+    return op.results if construct is _RESULT else operations.get_op_constructs(op, construct)
+
+
+def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
+    return _values(accessor.index(_of(op, accessor.construct)))
+
+
+def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
+    option = accessor.option
+    sizes = option.container(op)[option.attribute_name].get_values()
+    return _values(accessor.index(sizes, _of(op, accessor.construct)))
+
+
+# Construction
+
 _no_more = Operation.__post_init__
-
-
-def _init(
-    self: Any,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = {},
-    attributes: Mapping[str, Attribute] = {},
-    location: LocationAttr | None = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
-) -> None:
-    if successors:
-        self.successors = successors
-    for region in regions:
-        self.add_region(region)
-    if location is not None:
-        self.location = location
-    _fill(self, operands, result_types, dict(properties), dict(attributes))
-
-
-def _create(
-    class_: Any,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = {},
-    attributes: Mapping[str, Attribute] = {},
-    **rest: Any,
-) -> Any:
-    op = _new(class_)
-    if rest:
-        _init(
-            op, operands=operands, result_types=result_types, properties=properties,
-            attributes=attributes, **rest,
-        )  # fmt: skip
-    else:
-        _fill(op, operands, result_types, dict(properties), dict(attributes))
-    return op
 
 
 class _Use:
@@ -263,18 +186,30 @@ class _Use:
 
 
 _NONE = SSAValues[Any]()
+_TYPE = property(attrgetter("type"), lambda value, type_: setattr(value, "type", type_))
+"""An own attribute of each value is `type`, which is read most often; xDSL keeps it in `_type`."""
 
 
-def _fill(
+def _construct(
     self: Any,
-    operands: Sequence[SSAValue],
-    result_types: Sequence[Attribute],
-    properties: dict[str, Attribute],
-    attributes: dict[str, Attribute],
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = {},
+    attributes: Mapping[str, Attribute] = {},
+    location: LocationAttr | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
 ) -> None:
-    """Give an op its values and attributes."""
-    # A tuple is made more quickly than SSAValues, and nobody sees it: accessors wrap parts of it.
-    self._operands = values = tuple(operands)
+    """Make an op: its uses and results without constructors of their own; what it has none of is
+    the class's."""
+    if successors:
+        self.successors = successors
+    for region in regions:
+        self.add_region(region)
+    if location is not None:
+        self.location = location
+    self._operands = values = SSAValues(operands)
     uses: list[Any] = []  # list[Any]() takes half a microsecond
     for index, value in enumerate(values):
         use: Any = _new(_Use)
@@ -291,7 +226,7 @@ def _fill(
         result.type, result.op, result.index = type_, self, len(results)
         results.append(result)
     self.results = SSAValues(results) if results else _NONE
-    self.properties, self.attributes = properties, attributes
+    self.properties, self.attributes = dict(properties), dict(attributes)
     for name in _added(self.__class__):
         if name not in properties:
             return self.__post_init__()
@@ -338,7 +273,10 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     }
     if counts.sizes is not None:
         fields[counts.sizes][AttrSizedOperandSegments.attribute_name] = segments(values[1])
-    _fill(self, values[0], types[0], **fields)
+    Operation.__init__(self, operands=values[0], result_types=types[0], **fields)
+
+
+_attach_any = Block._attach_op
 
 
 def _attach(block: Block, op: Operation) -> None:
@@ -360,6 +298,8 @@ def _append(block: Block, op: Operation) -> None:
     return None
 
 
+# Erasure
+
 _erase_any = Operation.erase
 
 
@@ -379,38 +319,8 @@ def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True)
     _erase_any(op, safe_erase, drop_references)
 
 
-_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
-
-
-def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
-    construct = accessor.construct
-    if construct is _OPERAND:
-        return _values(accessor.index(op._operands))
-    if construct is _RESULT:
-        return _values(accessor.index(op.results))
-    return accessor.index(operations.get_op_constructs(op, construct))
-
-
-def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
-    option, construct = accessor.option, accessor.construct
-    sizes = option.container(op)[option.attribute_name].get_values()
-    if construct is _OPERAND:
-        return _values(accessor.index(sizes, op._operands))
-    if construct is _RESULT:
-        return _values(accessor.index(sizes, op.results))
-    return accessor.index(sizes, operations.get_op_constructs(op, construct))
-
-
-def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
-    construct = accessor.construct
-    if construct is _OPERAND:
-        return op._operands[accessor.idx]
-    if construct is _RESULT:
-        return op.results[accessor.idx]
-    return accessor.index(operations.get_op_constructs(op, construct))
-
-
 # Text
+
 
 _Types = tuple[Sequence[Sequence[Attribute]], Sequence[Sequence[Attribute]]]
 _inferred = FactsBySignature[_Types]()
@@ -445,3 +355,41 @@ def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
         result_types=types[1], operands=operands, attributes=state.attributes,
         properties=state.properties, regions=state.regions, successors=state.successors,
     )  # fmt: skip
+
+
+_ROOTS: tuple[Any, ...] = (
+    _IRNode, IRWithUses, IRWithName, Attribute, AttrConstraint, RangeConstraint,
+)  # fmt: skip
+PATCHES: Patches = {
+    "isinstance_of_ir": ((class_, "__class__", IRMeta) for class_ in _classes_of_ir(_ROOTS)),
+    "walks": (
+        (Operation, "walk", _walking(Operation.walk, _of_op)),
+        (Region, "walk", _walking(Region.walk, _of_region)),
+        (Block, "walk", _walking(Block.walk, _of_block)),
+        (BlockOps, "__iter__", _ops),
+    ),
+    "identities": [
+        (class_, name, getattr(object, name))
+        for class_ in (_IRNode, SSAValue, Use, IRDLOperation)
+        for name in ("__hash__", "__eq__")
+    ],
+    "constructed_ops": (
+        (Operation, "__init__", _construct),
+        (Operation, "location", UNKNOWN_LOC),
+        (SSAValue, "type", None),
+        (SSAValue, "_type", _TYPE),
+    ),
+    "indexed_values": (
+        (Operation, "operands", _OPERANDS),
+        (SSAValues, "__getitem__", _tuple.__getitem__),
+        (OpOperands, "__getitem__", _operand_of),
+        (BaseAccessor, "__get__", _get),
+        (BaseAttrAccessor, "__get__", _get_sized),
+    ),
+    "values_alone": ((operations, "irdl_op_init", _build),),
+    "attaching": ((Block, "_attach_op", _attach), (Block, "add_op", _append)),
+    "erasure": ((Operation, "erase", _erase),),
+    "lexer": ((MLIRLexer, "lex", lexer.lex),),
+    "inferred_formats": ((FormatProgram, "parse", _parse),),
+    **verification.PATCHES,
+}

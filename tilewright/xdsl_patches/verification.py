@@ -8,8 +8,10 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.signature import FactsBySignature, signature
+from tilewright.xdsl_patches.assignments import Patches
 
 # pyright: reportPrivateUsage=false
+
 
 _verify_any = Operation.verify
 _verify_all = OpDef.verify
@@ -72,3 +74,10 @@ def isolated(trait: IsolatedFromAbove, op: Operation) -> None:
                 if inner.regions and not inner.has_trait(IsolatedFromAbove):
                     regions += inner.regions
     return None
+
+
+PATCHES: Patches = {
+    "verified_places": ((Operation, "verify", verify_op),),
+    "verified_definitions": ((OpDef, "verify", verify),),
+    "verified_isolation": ((IsolatedFromAbove, "verify", isolated),),
+}
