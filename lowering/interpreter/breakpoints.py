@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,11 +85,14 @@ class Breakpoints:
             if seen:  # what is shown is alive until here
                 block.reads |= shown_slots
             met |= seen
+        self.check(met, {at(op.location, "").line for b in program.blocks for op, _, _ in b.steps})
+
+    def check(self, met: set[int], lines: Iterable[int | None]) -> None:
+        """Raise ExecutionError for a line that was not met, of those that have ops."""
+        known = sorted(line for line in lines if line)
         for line in self.lines:
             if line not in met:
-                lines = sorted({at(op.location, "").line or 0 for b in program.blocks
-                                for op, _, _ in b.steps} - {0})  # fmt: skip
-                nearest = min(lines, key=lambda other: abs(other - line), default=None)
+                nearest = min(known, key=lambda other: abs(other - line), default=None)
                 raise ExecutionError(
                     f"expected a line that has an op of the kernel to break at, got {line}; "
                     f"nearest legal: {nearest}"

@@ -110,6 +110,8 @@ class BlockConflicts:
         if before.any():
             after = np.where((before == _NOBODY) | (before == own), own, _SEVERAL)
         part.put(self._words[kind], after)
+        if own.size == 1:
+            return None
         # Of the blocks that share an element the last has written its word: it was not alone.
         shared = part.get(self._words[kind]) != after
         if shared.any():

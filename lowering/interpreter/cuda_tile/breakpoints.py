@@ -84,16 +84,6 @@ class LineStops:
             # Whatever has a value is to be there when it is asked for.
             step.dead, step.late = (), False
 
-    def check(self) -> None:
-        """Raise ExecutionError for a line at which nothing stops."""
-        for line in self.points.lines:
-            if line not in self.met:
-                nearest = min(self.lines, key=lambda other: abs(other - line), default=None)
-                raise ExecutionError(
-                    f"expected a line that has an op of the kernel to break at, got {line}; "
-                    f"nearest legal: {nearest}"
-                )
-
     def _stop(self, line: int, steps: Sequence[Step]) -> Step:
         def stop(frame: Frame) -> None:
             if self.points.reached(line):

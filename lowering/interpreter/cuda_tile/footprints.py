@@ -226,8 +226,10 @@ class Footprint:
         return np.empty(0, np.int64)
 
     def finer(self, size: int) -> Footprint:
-        """The same elements in parts of so many bytes, which are a last axis."""
+        """The same elements in parts of so many bytes; several are a last axis."""
         factor = self.itemsize // size
+        if factor == 1 and (self.scatter is None or self.scatter.halves is None):
+            return self
         return replace(
             self,
             itemsize=size,
@@ -317,11 +319,11 @@ def boxed(
         offsets, mask = offsets_of(first, strides, index)
         parts = (Scatter(offsets, None if whole else mask),)
     else:
+        boxes = zip(first.tolist(), extents.tolist(), strides.tolist(), empty.tolist(), strict=True)
         parts = tuple(
-            Box.of(
-                slice(row, row + 1), int(first[row]), 0, *map(list, (extents[row], strides[row]))
-            )
-            for row in np.flatnonzero(~empty).tolist()
+            Box.of(slice(row, row + 1), begin, 0, shape, steps)
+            for row, (begin, shape, steps, none) in enumerate(boxes)
+            if not none
         )
     corners = corner, extents
     return Footprint(allocation, itemsize, tile, first, high, parts, corners, geometry)

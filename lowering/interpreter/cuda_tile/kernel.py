@@ -59,7 +59,7 @@ def run_kernel(
     preparation = Preparation(POINTWISE, launch, watchers)
     prepared = preparation.block(entry.body.block)
     for stop in stops:
-        stop.check()
+        stop.points.check(stop.met, stop.lines)
     ops = list(entry.walk())
     orders = (MemoryOrderingSemantics.ACQUIRE, MemoryOrderingSemantics.ACQ_REL)
     may_synchronise = any(

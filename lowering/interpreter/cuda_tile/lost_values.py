@@ -35,9 +35,11 @@ def _lost(footprint: Footprint, tiles: Tile) -> Iterator[tuple[int, int, int]]:
     tiles = tiles.view(word) if halves is None else tiles.view(word) & 15
     rows = np.arange(len(footprint.low)).reshape(-1, *[1] * len(footprint.tile))
     for part in footprint.parts:
-        wrong = part.meets_itself and part.get(elements) != part.of_tiles(tiles)
+        if not part.meets_itself:
+            continue
+        wrong = part.get(elements) != part.of_tiles(tiles)
         for at in map(tuple, np.argwhere(wrong)[:1]):
-            row = int(np.broadcast_to(part.of_tiles(rows), np.shape(wrong))[at])
+            row = int(np.broadcast_to(part.of_tiles(rows), wrong.shape)[at])
             element = int(part.places()[at])
             half = None if halves is None else int(part.of_tiles(halves)[at])
             yield row, element, element if half is None else 2 * element + half

@@ -34,6 +34,10 @@ class Place:
     footprint: Footprint
     rows: NDArray[np.int64] | None
 
+    def of(self, frame: Frame) -> Frame:
+        """The frame of these rows."""
+        return frame if self.rows is None else frame.narrowed(frame.rows[self.rows])
+
     def part_of(self, tile: Tile | Poisoned, use: str, blocks: int) -> Tile:
         """These rows of the tiles of all blocks; what they touch of them has to be determined."""
         if self.rows is None or len(tile) == 1:

@@ -5,28 +5,17 @@ others once they learn of it: how many groups of a stream are known to be comple
 PTX ISA, wgmma.wait_group and cp.async.bulk.wait_group.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragments
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.last_accesses import LastReads
 from tilewright.lowering.interpreter.values import Lanes
 
 CHUNK = 16
 """The bytes that are read at once."""
-
-
-@dataclass(eq=False)
-class ReadStream:
-    """The reads of one team in each cluster of the wave: their clock and, of each chunk of shared
-    memory, the number of the last group that reads it, from 1, and its op."""
-
-    column: int
-    groups: NDArray[np.int32]
-    ops: NDArray[np.int32]
 
 
 class AsyncGroups:
@@ -47,7 +36,8 @@ class AsyncGroups:
         self._op_names = op_names
         self._team = team
         self._wait = wait
-        self._streams: dict[int, ReadStream] = {}
+        # Of a team in each cluster: its clock, and the groups, from 1, that read each chunk.
+        self._streams: dict[int, tuple[int, LastReads]] = {}
         self._in_flight: list[tuple[int, int, int]] = []
 
     def _leaders(self, lanes: Lanes) -> Lanes:
@@ -58,13 +48,10 @@ class AsyncGroups:
     def issue(self, leader: int, places: NDArray[np.int64], op: int) -> None:
         """One that reads these bytes of shared memory begins."""
         local = leader % self._clocks.lanes
-        if (stream := self._streams.get(local)) is None:
-            nothing = np.zeros(self._chunks, dtype=np.int32)
-            stream = ReadStream(self._clocks.add_column(), nothing, nothing.copy())
-            self._streams[local] = stream
+        if local not in self._streams:
+            self._streams[local] = self._clocks.add_column(), LastReads(self._chunks)
         group = int(self.committed[leader]) + 1
-        stream.groups[places // CHUNK] = group
-        stream.ops[places // CHUNK] = op
+        self._streams[local][1].note(places // CHUNK, group, op)
         self._in_flight.append((leader, group, op))
 
     def check_fenced(self, lanes: Lanes, which: str) -> None:
@@ -84,20 +71,20 @@ class AsyncGroups:
         """Complete all but the threads' latest `pending` groups."""
         self.completed[lanes] = np.maximum(self.completed[lanes], self.committed[lanes] - pending)
         leaders = self._leaders(lanes) % self._clocks.lanes
-        for leader, stream in self._streams.items():
+        for leader, (column, _) in self._streams.items():
             waiting = lanes[leaders == leader]
-            self._clocks.learn_of(waiting, stream.column, self.completed[waiting])
+            self._clocks.learn_of(waiting, column, self.completed[waiting])
         self._in_flight = [read for read in self._in_flight if read[1] > self.completed[read[0]]]
         self.fragments.forget()
 
     def check_write(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
         """Raise Fault where threads write bytes, [threads, bytes], that may still be read."""
-        for leader, stream in self._streams.items():
-            groups = stream.groups[places // CHUNK]
-            late = groups > self._clocks.seen[lanes, stream.column][:, None]
+        for leader, (column, reads) in self._streams.items():
+            groups = reads.epochs[places // CHUNK]
+            late = groups > self._clocks.seen[lanes, column][:, None]
             if late.any():
                 lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
-                op = self._op_names[int(stream.ops[places[lane, byte] // CHUNK])]
+                op = self._op_names[int(reads.ops[places[lane, byte] // CHUNK])]
                 reader = int(lanes[lane]) // self._clocks.lanes * self._clocks.lanes + leader
                 if groups[lane, byte] > self.completed[reader]:
                     raise Fault(

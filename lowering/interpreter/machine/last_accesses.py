@@ -43,6 +43,18 @@ class LastAccesses:
         return LastAccesses(*repeated((self.who, self.when, self.op), times))
 
 
+class LastReads:
+    """The last read of each place, by its epoch, 0 for none, and its op."""
+
+    def __init__(self, places: int):
+        self.epochs = np.zeros(places, dtype=np.int32)
+        self.ops = np.zeros(places, dtype=np.int32)
+
+    def note(self, places: NDArray[np.int64], epoch: int, op: int) -> None:
+        """Places are read."""
+        self.epochs[places], self.ops[places] = epoch, op
+
+
 def repeated(row: Row, times: int) -> Row:
     """Each access so many times."""
     who, when, op = row

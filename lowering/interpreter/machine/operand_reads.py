@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.last_accesses import LastReads
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.values import Lanes, distinct
 
@@ -17,7 +18,7 @@ class OperandReads:
         self._size = size
         self._chunks = -(-size // 16)
         self._op_names = op_names
-        self._reads: dict[int, dict[Stream, tuple[NDArray[np.int32], NDArray[np.int32]]]] = {}
+        self._reads: dict[int, dict[Stream, LastReads]] = {}
         # Of each stream the last epoch in which it read.
         self._last: dict[Stream, int] = {}
 
@@ -25,12 +26,9 @@ class OperandReads:
         """A stream reads the chunks at these addresses of a CTA's shared memory."""
         streams = self._reads.setdefault(cta, {})
         if stream not in streams:
-            nothing = np.zeros(self._chunks, dtype=np.int32)
-            streams[stream] = nothing, nothing.copy()
-        epochs, ops = streams[stream]
+            streams[stream] = LastReads(self._chunks)
         self._last[stream] = stream.epoch
-        epochs[starts // 16] = stream.epoch
-        ops[starts // 16] = op
+        streams[stream].note(starts // 16, stream.epoch, op)
 
     def check_write(self, lanes: Lanes, places: NDArray[np.int64], clocks: Clocks) -> None:
         """Raise Fault where a thread writes bytes, [threads, bytes], that an operation reads which
@@ -40,13 +38,13 @@ class OperandReads:
         cta, byte = np.divmod(places, self._size)
         common = clocks.common(lanes)[0]
         for number in distinct(cta):
-            for stream, (epochs, ops) in self._reads.get(number, {}).items():
+            for stream, reads in self._reads.get(number, {}).items():
                 if stream.complete_by_phase(common) >= self._last[stream]:
                     continue
                 chunk = np.where(cta == number, byte // 16, 0)
-                read = np.where(cta == number, epochs[chunk], 0)
+                read = np.where(cta == number, reads.epochs[chunk], 0)
                 if read.any():
-                    self._check(lanes, stream, read, ops[chunk], clocks)
+                    self._check(lanes, stream, read, reads.ops[chunk], clocks)
 
     def _check(
         self,

@@ -22,9 +22,8 @@ from tilewright.lowering.interpreter.machine.global_memory import check_aligned
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, LastAccesses
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
-from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
-from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
+from tilewright.lowering.interpreter.machine.warp_reads import WarpReads
 from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
@@ -55,11 +54,7 @@ class SharedMemory:
         self._last = LastAccesses.of(units, np.int32)
         # Those that are not atomic, once some are: atomic ones do not race with each other.
         self._plain: LastAccesses | None = None
-        self._read = sparse_zeros((clocks.warps, units), np.int32)
-        self._readers = sparse_zeros((clocks.warps, units), np.uint32)
-        self._read_op = sparse_zeros((clocks.warps, units), np.int32)
-        # Of the warps of this number in each cluster, no read is later than that.
-        self._last_read = np.zeros(clocks.warps, dtype=np.int32)
+        self._reads = WarpReads(clocks, units)
         self._pending = np.zeros(units, dtype=np.int32)
         # The threads' copies that have not landed.
         self._expected = 0
@@ -129,10 +124,7 @@ class SharedMemory:
         self._pending, self._proxy.before = (
             np.repeat(shadow, times) for shadow in (self._pending, self._proxy.before)
         )
-        rows = np.flatnonzero(self._last_read)
-        self._read, self._readers, self._read_op = (
-            repeated(shadow, rows, times) for shadow in (self._read, self._readers, self._read_op)
-        )
+        self._reads.divide(times)
 
     # Accesses
 
@@ -195,7 +187,7 @@ class SharedMemory:
         self._check_pending(units, "read")
         self._check_written(units)
         self._check_writers(lanes, units, self._last, "read")
-        self._stamp_read(lanes, units, op)
+        self._reads.note(lanes, units, op)
 
     def _check_written(self, units: NDArray[np.int64], *, alone: bool = False) -> None:
         """Raise Fault where nothing has written a unit, [threads, units], that is read; `alone` by
@@ -204,23 +196,6 @@ class SharedMemory:
         if empty.any():
             lane = None if alone else int(np.argmax(empty.any(axis=1)))
             raise Fault("read of shared memory that nothing has written", lane)
-
-    def _stamp_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
-        """Threads read units; those of their warps whose reads they do not know of still count."""
-        local = (lanes // WARP % self.clocks.warps)[:, None]
-        bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
-        known = self.clocks.seen[lanes[:, None], local]
-        before = np.where(self._read[local, units] >= known, self._readers[local, units], 0)
-        self._readers[local, units] = before | bit
-        # Of threads that read a unit together the last one stands there now.
-        missing = self._readers[local, units] & bit == 0
-        if missing.any():
-            at = np.broadcast_to(local, units.shape)[missing], units[missing]
-            np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, units.shape)[missing])
-        now = self.clocks.now(lanes)
-        np.maximum.at(self._last_read, local[:, 0], now)
-        self._read[local, units] = now[:, None]
-        self._read_op[local, units] = op
 
     def _check_writers(
         self, lanes: Lanes, units: NDArray[np.int64], writes: LastAccesses, verb: str
@@ -258,31 +233,9 @@ class SharedMemory:
         self.bulk_stores.check_write(lanes, chunks)
         self.operands.check_write(lanes, chunks, self.clocks)
         self._check_writers(lanes, units, beside or self._last, "write")
-        known = self.clocks.seen[lanes, : self.clocks.warps]
-        late = (self._last_read >= known.min(axis=0)) & (self._last_read > 0)
-        for local in np.flatnonzero(late).tolist():
-            stamps = self._read[local, units]
-            race = (stamps >= known[:, local, None]) & (stamps > 0)
-            if race.any():
-                self._check_readers(lanes, units, local, race)
-
-    def _check_readers(
-        self, lanes: Lanes, units: NDArray[np.int64], local: int, race: NDArray[np.bool_]
-    ) -> None:
-        """Raise Fault where one of the threads of a warp that read these units, [threads, units],
-        is another thread, and its read is not known."""
-        rows, _ = np.nonzero(race)
-        at = units[race]
-        stamps, readers = self._read[local, at], self._readers[local, at]
-        late = self.clocks.unknown(lanes[rows], local, stamps, readers)
-        if late.any():
-            order = np.lexsort((readers, stamps, rows))
-            first = int(order[late[order] != 0][0])
-            lane, bits = int(lanes[rows[first]]), int(late[first])
-            warp = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
-            thread = NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
-            op = int(self._read_op[local, at[first]])
-            self._race("write", "read", op, int(rows[first]), thread)
+        if (read := self._reads.unknown(lanes, units)) is not None:
+            row, op, thread = read
+            self._race("write", "read", op, row, thread)
 
     def _stamp_write(
         self, lanes: Lanes, units: NDArray[np.int64], op: int, *, atomic: bool = False

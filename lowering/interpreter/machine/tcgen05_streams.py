@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.machine.clocks import Known
+from tilewright.lowering.interpreter.machine.last_accesses import LastReads
 
 Columns = NDArray[np.int64]
 """Clocks of a cluster, by their numbers."""
@@ -59,8 +60,7 @@ class Stream:
     fences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     commits: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     unfenced: set[int] = field(default_factory=set[int])
-    reads: dict[int, NDArray[np.int32]] = field(default_factory=dict[int, NDArray[np.int32]])
-    read_ops: dict[int, NDArray[np.int32]] = field(default_factory=dict[int, NDArray[np.int32]])
+    reads: dict[int, LastReads] = field(default_factory=dict[int, LastReads])
 
     @property
     def asynchronous(self) -> bool:
@@ -122,10 +122,8 @@ class Stream:
     def read(self, cta: int, cells: NDArray[np.int64], op: int, size: int) -> None:
         """It reads cells of a CTA."""
         if cta not in self.reads:
-            self.reads[cta] = np.zeros(size, dtype=np.int32)
-            self.read_ops[cta] = np.zeros(size, dtype=np.int32)
-        self.reads[cta][cells] = self.epoch
-        self.read_ops[cta][cells] = op
+            self.reads[cta] = LastReads(size)
+        self.reads[cta].note(cells, self.epoch, op)
 
     def why_incomplete(
         self, epoch: int, warp: int, known: Known, now: Known, columns: Columns

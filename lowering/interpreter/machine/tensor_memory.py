@@ -196,7 +196,7 @@ class TensorMemory:
         memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
         if access.copies and (reads := access.stream.reads.get(cta)) is not None:
-            reads[cells] = 0
+            reads.epochs[cells] = 0
         memory.data[cells] = words
         memory.writer[cells] = access.stream.number
         memory.written[cells] = access.stream.epoch
@@ -215,19 +215,19 @@ class TensorMemory:
         self.cta(cta).writer[cells] = 0
         for stream in self._by_number:
             if cta in stream.reads:
-                stream.reads[cta][cells] = 0
+                stream.reads[cta].epochs[cells] = 0
 
     def check_write(self, cta: int, cells: Cells, access: TensorAccess, verb: str) -> None:
         """Raise Fault where an access to the cells is not known to be over. What a thread copied
         and its MMAs have read since is over where these are."""
         reads = access.stream.reads.get(cta) if access.copies else None
-        unread = cells if reads is None else cells[reads[cells] == 0]
+        unread = cells if reads is None else cells[reads.epochs[cells] == 0]
         if unread.size:
             self._check_written(self.cta(cta), unread, access, verb)
         for stream in self._by_number:
-            if (epochs := stream.reads.get(cta)) is not None:
-                self._check(stream, epochs[cells], stream.read_ops[cta][cells], access,
-                            (verb, "reads"))  # fmt: skip
+            if (read := stream.reads.get(cta)) is not None:
+                verbs = verb, "reads"
+                self._check(stream, read.epochs[cells], read.ops[cells], access, verbs)
 
     def _check_written(
         self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str

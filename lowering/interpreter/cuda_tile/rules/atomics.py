@@ -228,7 +228,7 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
         tile: Any = frame[tile_value]
         own = token
         for place in places(frame, op, view, index):
-            some = frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
+            some = place.of(frame)
             own |= ordering.note(some, place.footprint, token)
             part = place.part_of(tile, "operands of an atomic", frame.count)
             operand = _operand(part, place.footprint, some.count)

@@ -69,7 +69,7 @@ from tilewright.lowering.interpreter.cuda_tile.values import (
     Value,
     merged,
 )
-from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, Place, places
+from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, places
 from tilewright.lowering.interpreter.errors import Fault
 
 
@@ -197,10 +197,6 @@ def _known_index(
     return tuple(determined(number, "indices") for number in rest), marks
 
 
-def _of_rows(frame: Frame, place: Place) -> Frame:
-    return frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
-
-
 def _last(tile: Tile, footprint: Footprint) -> Tile:
     """The tile that stays where several blocks store into one place: the last block's."""
     return tile[-1:] if len(footprint.low) == 1 else tile
@@ -223,7 +219,7 @@ def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparat
         parts: list[tuple[Rows, Value]] = []
         numbers, gathered = _known_index(view, rest[:count])
         for place in places(frame, op, view, numbers):
-            own |= ordering.note(_of_rows(frame, place), place.footprint, token)
+            own |= ordering.note(place.of(frame), place.footprint, token)
             tiles = load(place.footprint, element, padding)
             rows = np.arange(frame.count) if place.rows is None else place.rows
             parts.append((rows, left_open.marking(place.footprint, tiles)))
@@ -247,7 +243,7 @@ def _store(op: StoreViewTkoOp | MultimemStoreViewTkoOp, _: Preparation) -> Step:
         own = token = frame.optional(token_value, 0)
         numbers = tuple(determined(frame[value], "indices") for value in indices)
         for place in places(frame, op, view, numbers):
-            footprint, some = place.footprint, _of_rows(frame, place)
+            footprint, some = place.footprint, place.of(frame)
             own |= ordering.note(some, footprint, token)
             if isinstance(tile, Unstored):
                 if store_computed(footprint, element, tile):
