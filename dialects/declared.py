@@ -1,18 +1,38 @@
-"""Ops of which the declaration says all: fields, text, what of them agrees.
+"""How an op is defined: its declaration says all, fields, text, what of them agrees.
 
     @declared_op("tt.addptr")
     class AddPtrOp(DeclaredOp):
+        (docstring: the law in one line, an example, the section of the specification)
+
         SAME_TYPES: ClassVar = (("ptr", "result"),)
         SAME_SHAPES: ClassVar = (("ptr", "offset"),)
 
         ptr = operand_def(POINTERS)
         offset = operand_def(INTEGERS)
+        volatile = opt_prop_def(UnitAttr)
         result = result_def(POINTERS)
 
-**Fields** are of constraints with words (`Accepts`), which diagnostics say. **Text** is xDSL's,
-where types follow from those they agree with, or from constraints (`declared_format`).
-**Verification** is cheap where it happens often: what depends on types and properties alone is
-remembered by them, so that of ops alike only the first is looked at.
+        traits = traits_def(Pure())
+
+        assembly_format = "$ptr `,` $offset (`volatile` $volatile^)?"
+
+- **Fields** are xDSL's `operand_def`, `opt_prop_def` and so on. The constructor takes them in this
+  order, what may be left out by name (`fields`).
+- **Constraints** (`accepts`) say what is legal, with the words that diagnostics have for it, and of
+  a property how it is read and written: `instance_of`, `integer`, `list_of`, `STRING`, or
+  `Accepts(words, takes, only)`, where `only` is the single one there is.
+- **Agreement** is said by SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS.
+- **Text** is xDSL's `assembly_format`, or as much of its beginning as does not follow from the
+  fields (`declared_format`). A type that is not written is that of what agrees with it, the only
+  one there is, or inferred. What the language lacks is a directive of xDSL's, which the op or its
+  base names in `custom_directives` (`directives`).
+- **Inference** of result types is `infer`, for text without them and for builders.
+- **Verification** of the above is there; `verify_types` adds what follows from types and properties
+  alone, which is remembered by them, so that of ops alike only the first is looked at, and
+  `verify_in_place` what depends on regions, parents, symbols or attributes.
+
+A base class has what a family has alike, a row of a table is a class by `class_of_row`
+(`definition`). An op of an instruction has its row in the place of words: `@fields_op(NAME, ROW)`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -55,7 +55,8 @@ def syntax(op: Any) -> str | None:
     if issubclass(op, CuteOp) and (op.definition.operands or "custom<" in op.assembly_format):
         return cute_syntax(op)
     if op.assembly_format is not None or op.parse.__func__ is FieldsOp.parse.__func__:
-        return f"{op.name} {' '.join(whole_format(op).split())}"
+        written = re.sub(r"custom<Identifier>\((\$\w+)\)", r"\1", whole_format(op))
+        return f"{op.name} {' '.join(written.split())}"
     if issubclass(op, ScalarOp):
         return f"{op.name} FORM $inputs"
     return None

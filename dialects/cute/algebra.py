@@ -117,7 +117,7 @@ def composition(a: AnyLayout, b: Tiler) -> AnyLayout:
                 raise LayoutError(
                     f"composition: expected at most {a.rank()} tilers for {a}, got {len(b)}"
                 )
-            return make_layout(*map(composition, a, b))
+            return make_layout(*(composition(mode, x) for mode, x in zip(a, b, strict=False)))
         if b is None:
             return a
         b = Layout(b, 1)

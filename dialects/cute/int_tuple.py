@@ -226,31 +226,6 @@ def compact_col_major(shape: Shape, init: int = 1) -> IntTuple:
     return unflatten(tuple(strides), shape)
 
 
-def compact_order(shape: Shape, order: IntTuple) -> IntTuple:
-    """Compact strides, the modes laid out in the order of their ranks in `order`.
-
-    (2, 3, 4, 5) ordered (0, 2, 3, 1) -> (1, 10, 30, 2). Raises LayoutError when `order` is not a
-    profile of `shape`.
-    """
-    if not weakly_congruent(order, shape):
-        raise LayoutError(f"expected an order for {to_text(shape)}, got {to_text(order)}")
-    sizes: list[tuple[int, int]] = []
-
-    def collect(o: IntTuple, s: Shape) -> None:
-        if isinstance(o, tuple):
-            transform(collect, o, s)
-        else:
-            sizes.append((o, product(s)))
-
-    def place(o: IntTuple, s: Shape) -> IntTuple:
-        if isinstance(o, tuple):
-            return transform(place, o, s)
-        return compact_col_major(s, product(tuple(extent for rank_, extent in sizes if rank_ < o)))
-
-    collect(order, shape)
-    return place(order, shape)
-
-
 def inner_product(a: IntTuple, b: IntTuple) -> int:
     """The sum of products of paired leaves.
 

@@ -12,7 +12,7 @@ A layout takes an index, a coordinate, or anything between, and a None in a coor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from tilewright.dialects.cute.coordinate import (
     coprofile,
@@ -22,7 +22,7 @@ from tilewright.dialects.cute.coordinate import (
     pair_leaves,
     slice_,
 )
-from tilewright.dialects.cute.drawing import html
+from tilewright.dialects.cute.drawing import Drawable, html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -30,7 +30,6 @@ from tilewright.dialects.cute.int_tuple import (
     Shape,
     Stride,
     compact_col_major,
-    compact_order,
     depth,
     flatten,
     has_underscore,
@@ -38,12 +37,55 @@ from tilewright.dialects.cute.int_tuple import (
     rank,
     to_text,
     unflatten,
+    weakly_congruent,
 )
+from tilewright.dialects.cute.symbolic.tuples import compact_order
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 from tilewright.dialects.cute.value import FrozenValue, slot_setter
 
 
-class Layout(FrozenValue):
+class Modes(FrozenValue):
+    """Modes of a `shape`, which `mode` leads to one by one."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Shape:
+        raise NotImplementedError
+
+    def mode(self, *path: int) -> Self:
+        """One mode, or a mode within a mode: mode(0, 1). Raises IndexError beyond the rank."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.parse({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return html(cast("Drawable", self))
+
+    def __len__(self) -> int:
+        return rank(self.shape)
+
+    def __iter__(self) -> Iterator[Self]:
+        return map(self.mode, range(len(self)))
+
+    def __getitem__(self, i: int) -> Self:
+        return self.mode(i)
+
+    def size(self) -> int:
+        """The number of coordinates."""
+        return product(self.shape)
+
+    def rank(self) -> int:
+        """The number of modes."""
+        return rank(self.shape)
+
+    def depth(self) -> int:
+        """The nesting of the shape."""
+        return depth(self.shape)
+
+
+class Layout(Modes):
     """A function from the coordinates of `shape` to the inner product with `stride`.
 
     Layout((4, 8)) is (4,8):(1,4), the compact column-major layout. Equality is of spelling; see
@@ -52,7 +94,7 @@ class Layout(FrozenValue):
     an extent below 1, or strides of both kinds.
     """
 
-    __slots__ = ("leaves", "shape", "stride")
+    __slots__ = ("leaves", "shape", "stride")  # pyright: ignore[reportIncompatibleMethodOverride]
     __match_args__ = ("shape", "stride")
     shape: Shape
     stride: Stride
@@ -86,12 +128,6 @@ class Layout(FrozenValue):
     def __str__(self) -> str:
         return f"{to_text(self.shape)}:{to_text(self.stride)}"
 
-    def __repr__(self) -> str:
-        return f"Layout.parse({str(self)!r})"
-
-    def _repr_html_(self) -> str:
-        return html(self)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Layout):
             return NotImplemented
@@ -120,15 +156,6 @@ class Layout(FrozenValue):
             return slice_layout(crd, self)
         return crd2idx(crd, self.shape, self.stride)
 
-    def __len__(self) -> int:
-        return rank(self.shape)
-
-    def __iter__(self) -> Iterator[Layout]:
-        return map(self.mode, range(len(self)))
-
-    def __getitem__(self, i: int) -> Layout:
-        return self.mode(i)
-
     def mode(self, *path: int) -> Layout:
         """The layout of one mode, or of a mode within a mode: mode(0, 1).
 
@@ -141,18 +168,6 @@ class Layout(FrozenValue):
             elif i not in (0, -1):
                 raise IndexError(f"mode {i} of {self}")
         return make_unchecked(shape, stride)
-
-    def size(self) -> int:
-        """The number of coordinates."""
-        return product(self.shape)
-
-    def rank(self) -> int:
-        """The number of modes."""
-        return rank(self.shape)
-
-    def depth(self) -> int:
-        """The nesting of the shape."""
-        return depth(self.shape)
 
     def flatten(self) -> Layout:
         """The same leaves as one flat tuple: (3,(4,5)):(8,(1,4)) -> (3,4,5):(8,1,4)."""
@@ -234,6 +249,8 @@ def make_ordered_layout(shape: Shape, order: IntTuple) -> Layout:
 
     Raises LayoutError when `order` is not a profile of `shape`.
     """
+    if not weakly_congruent(order, shape):
+        raise LayoutError(f"expected an order for {to_text(shape)}, got {to_text(order)}")
     return Layout(shape, compact_order(shape, order))
 
 

@@ -13,12 +13,11 @@ is XORed with the row's number modulo 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from tilewright.dialects.cute.coordinate import coordinate_add
-from tilewright.dialects.cute.drawing import html
 from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
@@ -28,7 +27,7 @@ from tilewright.dialects.cute.int_tuple import (
     has_underscore,
     to_text,
 )
-from tilewright.dialects.cute.layout import Layout, read_layout, slice_and_offset
+from tilewright.dialects.cute.layout import Layout, Modes, read_layout, slice_and_offset
 from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 from tilewright.dialects.cute.value import FrozenValue, fields_setter
 
@@ -98,7 +97,7 @@ class Swizzle(FrozenValue):
 _set_swizzle = fields_setter(Swizzle)
 
 
-class ComposedLayout(FrozenValue):
+class ComposedLayout(Modes):
     """c -> inner(offset + outer(c)): a layout that need not be an inner product.
 
     `inner` is a Swizzle or a Layout, and `outer` gives the domain: shape, size and modes are its
@@ -129,12 +128,6 @@ class ComposedLayout(FrozenValue):
     def __str__(self) -> str:
         return f"{self.inner} o {to_text(self.offset)} o {self.outer}"
 
-    def __repr__(self) -> str:
-        return f"ComposedLayout.parse({str(self)!r})"
-
-    def _repr_html_(self) -> str:
-        return html(self)
-
     def __call__(self, *coord: Any) -> Any:
         """The image of a coordinate; a None in it slices, what it fixes going into the offset."""
         crd: Any = coord[0] if len(coord) == 1 else coord
@@ -150,15 +143,6 @@ class ComposedLayout(FrozenValue):
         """The same inner function over another domain."""
         return ComposedLayout(self.inner, self.offset, outer)
 
-    def __len__(self) -> int:
-        return len(self.outer)
-
-    def __iter__(self) -> Iterator[ComposedLayout]:
-        return map(self.mode, range(len(self)))
-
-    def __getitem__(self, i: int) -> ComposedLayout:
-        return self.mode(i)
-
     def mode(self, *path: int) -> ComposedLayout:
         """One mode, with the same inner function and offset. Raises IndexError beyond the rank."""
         return self.with_outer(self.outer.mode(*path))
@@ -166,18 +150,6 @@ class ComposedLayout(FrozenValue):
     @property
     def shape(self) -> Shape:
         return self.outer.shape
-
-    def size(self) -> int:
-        """The number of coordinates."""
-        return self.outer.size()
-
-    def rank(self) -> int:
-        """The number of modes."""
-        return self.outer.rank()
-
-    def depth(self) -> int:
-        """The nesting of the shape."""
-        return self.outer.depth()
 
     def cosize(self) -> int:
         """The cosize of `outer`, as in CuTe.

@@ -11,6 +11,7 @@ the swizzle is a pattern of the whole allocation.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 from typing import Any, cast
@@ -23,7 +24,13 @@ from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import AnyLayout, outer_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.layouts import known
-from tilewright.dialects.cute.symbolic.scalar import Dynamic, Multiple, Scalar, divisor_of
+from tilewright.dialects.cute.symbolic.scalar import (
+    Dynamic,
+    Multiple,
+    Scalar,
+    divisor_of,
+    is_scalar,
+)
 from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
 
@@ -127,29 +134,52 @@ def natural_alignment(element: str) -> int:
     return max(element_bits(element) // 8, 1)
 
 
-# --- divisibility ---------------------------------------------------------------------------------
+# --- leaves ---------------------------------------------------------------------------------------
+
+
+def with_leaves(value: Any, leaf: Callable[[Scalar], Scalar], keep: Callable[[int], None]) -> Any:
+    """A value of the algebra, or a tensor, with what `leaf` makes of its numbers, in the order of
+    `get_scalars`. The modes of a basis and the numbers of a swizzle stay: `keep` gets how many."""
+    if is_scalar(value):
+        return leaf(value)
+
+    def renewed(part: Any) -> Any:
+        return with_leaves(part, leaf, keep)
+
+    if is_tuple(value):
+        return tuple(map(renewed, value))
+    match value:
+        case ScaledBasis():
+            number = renewed(value.value)
+            keep(len(value.modes))
+            return ScaledBasis(number, value.modes)
+        case Swizzle():
+            keep(3)
+            return value
+        case Layout():
+            return make_unchecked(renewed(value.shape), renewed(value.stride))
+        case ComposedLayout():
+            outer, offset = renewed(value.outer), renewed(value.offset)
+            return compose_unchecked(renewed(value.inner), offset, outer)
+        case Tensor():
+            return value.with_layout(renewed(value.layout))
+        case CoordTensor():
+            return CoordTensor(renewed(value.start), renewed(value.layout))
+        case _:
+            return value
 
 
 def multiples(t: Any) -> Any:
     """A value of the algebra with leaves of which every factor counts: tensors keep what proves
     the alignment of their elements."""
-    if is_tuple(t):
-        return tuple(map(multiples, t))
-    if type(t) is Dynamic:
-        return Multiple(t.width, t.divisor)
-    match t:
-        case ScaledBasis():
-            return ScaledBasis(multiples(t.value), t.modes)
-        case Layout():
-            return make_unchecked(multiples(t.shape), multiples(t.stride))
-        case ComposedLayout():
-            return compose_unchecked(t.inner, multiples(t.offset), multiples(t.outer))
-        case Tensor():
-            return t.with_layout(multiples(t.layout))
-        case CoordTensor():
-            return CoordTensor(multiples(t.start), multiples(t.layout))
-        case _:
-            return t
+    return with_leaves(t, _multiple, lambda _: None)
+
+
+def _multiple(leaf: Scalar) -> Scalar:
+    return Multiple(leaf.width, leaf.divisor) if type(leaf) is Dynamic else leaf
+
+
+# --- divisibility ---------------------------------------------------------------------------------
 
 
 def run_of(tensor: Tensor, path: tuple[int, ...]) -> int:

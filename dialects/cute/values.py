@@ -4,13 +4,12 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from tilewright.dialects.cute.int_tuple import ScaledBasis, is_tuple
-from tilewright.dialects.cute.layout import Layout, make_unchecked
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.layouts import known, tile_layouts
@@ -18,12 +17,11 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, width_of
 from tilewright.dialects.cute.symbolic.text import KINDS, read_value, tile_text, value_text
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor import (
-    CoordTensor,
-    Tensor,
     read_coord_tensor,
     read_tensor,
     why_no_coord_tensor,
     why_no_tensor,
+    with_leaves,
 )
 
 TENSORS = ("memref", "coord_tensor")
@@ -135,44 +133,21 @@ def _composed_known(composed: ComposedLayout) -> bool:
 
 def with_dynamic_leaves(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
     """The value with its dynamic leaves replaced, in the order of `get_scalars`."""
-    return Typed(typed.kind, _refilled(typed.value, iter(leaves), Dynamic))
+    following = iter(leaves)
+
+    def replaced(leaf: Scalar) -> Scalar:
+        return next(following) if isinstance(leaf, Dynamic) else leaf
+
+    return Typed(typed.kind, with_leaves(typed.value, replaced, lambda _: None))
 
 
 def with_numbers(typed: Typed, leaves: Iterable[Scalar]) -> Typed:
     """The value with all its numbers replaced, from left to right, as `get_scalars` gives them: a
     basis is its value and then its modes, which stay, as the numbers of a swizzle do."""
-    return Typed(typed.kind, _refilled(typed.value, iter(leaves), int | Dynamic))
+    following = iter(leaves)
 
+    def skip(count: int) -> None:
+        for _ in range(count):
+            next(following)
 
-def _refilled(value: Any, leaves: Iterator[Scalar], replaced: Any) -> Any:
-    if is_tuple(value):
-        return tuple(_refilled(item, leaves, replaced) for item in value)
-    if isinstance(value, replaced):
-        return next(leaves)
-    match value:
-        case ScaledBasis():
-            number = _refilled(value.value, leaves, replaced)
-            _skip(leaves, 0 if replaced is Dynamic else len(value.modes))
-            return ScaledBasis(number, value.modes)
-        case Swizzle():
-            _skip(leaves, 0 if replaced is Dynamic else 3)
-            return value
-        case Layout():
-            shape = _refilled(value.shape, leaves, replaced)
-            return make_unchecked(shape, _refilled(value.stride, leaves, replaced))
-        case ComposedLayout():
-            outer = _refilled(value.outer, leaves, replaced)
-            offset = _refilled(value.offset, leaves, replaced)
-            return compose_unchecked(_refilled(value.inner, leaves, replaced), offset, outer)
-        case Tensor():
-            return value.with_layout(_refilled(value.layout, leaves, replaced))
-        case CoordTensor():
-            start = _refilled(value.start, leaves, replaced)
-            return CoordTensor(start, _refilled(value.layout, leaves, replaced))
-        case _:
-            return value
-
-
-def _skip(leaves: Iterator[Scalar], count: int) -> None:
-    for _ in range(count):
-        next(leaves)
+    return Typed(typed.kind, with_leaves(typed.value, lambda _: next(following), skip))

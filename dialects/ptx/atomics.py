@@ -23,13 +23,12 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import Given, RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-class _AtomicOp(PtxOp):
+class _AtomicOp(RowOp):
     """An atomic operation of some order at an address plus a constant offset in bytes."""
 
     INSTRUCTION: ClassVar[str]
@@ -48,10 +47,6 @@ class _AtomicOp(PtxOp):
     @property
     def row(self) -> InstructionRow:
         return INSTRUCTIONS[self.mnemonic]
-
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands
 
     def verify_(self) -> None:
         space, form, semantics = self.space.data, self.form.data, self.semantics.data
@@ -136,7 +131,6 @@ class RedOp(_AtomicOp):
     """
 
     INSTRUCTION: ClassVar = "red"
-    OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
 
     address = operand_def(RegType)
     value = operand_def(RegType)

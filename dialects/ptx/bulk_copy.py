@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
+from tilewright.dialects.cute_nvgpu.ops import tma
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
 from tilewright.dialects.ptx.types import reg
 
 _COORDINATE = reg("b32")
@@ -24,11 +25,6 @@ class TensorCopyOp(PtxOp):
     if TYPE_CHECKING:
         coordinates: VarOperand
         cache_hint: OptOperand
-
-    OPERANDS: ClassVar = {
-        "dstMem": "dest", "srcMem": "source", "tensorMap": "map + coordinates",
-        "mbar": "barrier", "ctaMask": "mask", "cache-policy": "cache_hint",
-    }  # fmt: skip
 
     @property
     def mnemonic(self) -> str:
@@ -133,24 +129,10 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-BulkCommitGroupOp = row_op("ptx.cp.async.bulk.commit_group", rows.BULK_COMMIT_GROUP)
+BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)
 
 
-@fields_op("ptx.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
-class BulkWaitGroupOp(RowOp):
-    """`cp.async.bulk.wait_group{.read} N`."""
-
-    OPERANDS: ClassVar = {"N": "pending"}
-
-    pending = prop_def(NUMBER)
-    read = opt_prop_def(UnitAttr)
-
-    @property
-    def mnemonic(self) -> str:
-        return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
-
-    def verify_(self) -> None:
-        verify_count_of_groups(self, self.pending)
+BulkWaitGroupOp = twin(tma.BulkWaitGroupOp)
 
 
 @fields_op("ptx.prefetch.tensormap", rows.PREFETCH_TENSORMAP)

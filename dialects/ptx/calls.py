@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, row_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 
@@ -127,4 +127,6 @@ class FreeOp(DriverCallOp):
         yield f"{{ .param .b64 place; st.param.b64 [place], {place}; call free, (place); }}"
 
 
-TrapOp = row_op("ptx.trap", TRAP)
+@fields_op("ptx.trap", TRAP)
+class TrapOp(RowOp):
+    """`trap`: stop the kernel with an error. PTX ISA 9.7.19.5."""

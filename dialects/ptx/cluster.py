@@ -7,8 +7,9 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_de
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
+from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, row_op
+from tilewright.dialects.ptx.instruction import RowOp, twin
 from tilewright.dialects.ptx.types import reg
 
 
@@ -16,15 +17,15 @@ from tilewright.dialects.ptx.types import reg
 class RankOp(RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
-    OPERANDS: ClassVar = {"d": "result", "%cluster_ctarank": "%cluster_ctarank"}
+    OPERANDS: ClassVar = {"%cluster_ctarank": "%cluster_ctarank"}
 
     result = result_def(reg("b32"))
 
     traits = traits_def(Pure())
 
 
-ArriveOp = row_op("ptx.barrier.cluster.arrive", rows.CLUSTER_ARRIVE)
-WaitOp = row_op("ptx.barrier.cluster.wait", rows.CLUSTER_WAIT)
+ArriveOp = twin(atom.ArriveOp, "barrier.cluster.arrive")
+WaitOp = twin(atom.WaitOp, "barrier.cluster.wait")
 
 
 @fields_op("ptx.mapa", rows.MAPA)
@@ -36,7 +37,7 @@ class MapaOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "address", "b": "rank"}
+    OPERANDS: ClassVar = {"b": "rank"}
 
     address = operand_def(reg("b32"))
     rank = operand_def(reg("b32"))
@@ -54,8 +55,6 @@ class MbarrierArriveOp(RowOp):
     ptx.mbarrier.arrive.cluster %remote, 8 reads
     ```
     """
-
-    OPERANDS: ClassVar = {"state": "_", "addr": "address + offset"}
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     i32,
-    i64,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -37,7 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -123,8 +122,8 @@ class EntryOp(PtxOp):
                 "sym_name": StringAttr(name),
                 "parameters": ArrayAttr([StringAttr(type_) for _, type_ in parameters]),
                 "parameter_names": ArrayAttr([StringAttr(name) for name, _ in parameters]),
-                "shared": IntegerAttr(shared, i64),
-                "align": IntegerAttr(align, i64),
+                "shared": number(shared),
+                "align": number(align),
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
                 "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
                 "arg_attrs": attrs,
@@ -138,19 +137,17 @@ class EntryOp(PtxOp):
         parsed = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, lambda: _parse_parameter(parser)
         )
-        shared, align, reqntid, cluster = 0, 16, None, None
+        shared, align = 0, 16
         if parser.parse_optional_keyword("shared"):
             shared = parser.parse_integer(allow_boolean=False)
             parser.parse_keyword("align")
             align = parser.parse_integer(allow_boolean=False)
-        if parser.parse_optional_keyword("reqntid"):
-            reqntid = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_integer
-            )
-        if parser.parse_optional_keyword("cluster"):
-            cluster = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_integer
-            )
+        reqntid, cluster = (
+            parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_integer)
+            if parser.parse_optional_keyword(word)
+            else None
+            for word in ("reqntid", "cluster")
+        )
         keyword = parser.parse_optional_attr_dict_with_keyword()
         arguments = [argument.resolve(reg(PARAMETER_TYPES[type_])) for argument, type_, _ in parsed]
         body = parser.parse_region(arguments)
@@ -171,10 +168,9 @@ class EntryOp(PtxOp):
             printer.print_list(arguments, lambda argument: _print_parameter(printer, *argument))
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
-        if self.reqntid is not None:
-            printer.print_string(f" reqntid({', '.join(map(str, self.reqntid.get_values()))})")
-        if self.cluster is not None:
-            printer.print_string(f" cluster({', '.join(map(str, self.cluster.get_values()))})")
+        for word, extents in (("reqntid", self.reqntid), ("cluster", self.cluster)):
+            if extents is not None:
+                printer.print_string(f" {word}({', '.join(map(str, extents.get_values()))})")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False)

@@ -17,8 +17,9 @@ from xdsl.irdl import (
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, row_op, verify_count_of_groups
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -94,8 +95,6 @@ class LdOp(_AccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "address + offset"}
-
     T: ClassVar = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
@@ -129,8 +128,6 @@ class StOp(_AccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "address + offset", "b": "value"}
-
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
@@ -152,9 +149,6 @@ class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
 
     ASKS_OPERANDS: ClassVar = True
-    OPERANDS: ClassVar = {
-        "dst": "dest", "src": "source", "cp-size": "size", "src-size": "source_size",
-    }  # fmt: skip
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
@@ -186,25 +180,12 @@ class CpAsyncOp(PtxOp):
             )
 
 
-CpAsyncCommitGroupOp = row_op("ptx.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
-
-
-@fields_op("ptx.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
-class CpAsyncWaitGroupOp(RowOp):
-    """`cp.async.wait_group N`. PTX ISA 9.7.9.25.3.3."""
-
-    OPERANDS: ClassVar = {"N": "pending"}
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        verify_count_of_groups(self, self.pending)
+CpAsyncCommitGroupOp = twin(copy.CpAsyncCommitGroupOp)
+CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)
 class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
-
-    OPERANDS: ClassVar = {"a": "address"}
 
     address = operand_def(reg("b64"))

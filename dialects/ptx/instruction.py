@@ -5,9 +5,10 @@ table. A form fixes the registers of the operands and the result, so the custom 
 types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import SSAValue
@@ -16,11 +17,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tmem import TmemRow
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
 from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -39,6 +40,21 @@ Given: TypeAlias = Item | Sequence[Item] | None
 which the form of the operand writes them; None where the operand is left out."""
 
 
+FIELDS = {
+    "d": "result", "a": "address", "b": "value", "r": "data", "red": "reduced",
+    "src": "source", "dst": "dest", "src-size": "source_size", "cp-size": "size", "N": "pending",
+    "state": "_", "txCount": "count", "phaseParity": "parity",
+    # The printer asks again until this predicate of its own is true.
+    "waitComplete": "done",
+    "srcMem": "source", "dstMem": "dest", "tensorMap": "map + coordinates", "mbar": "barrier",
+    "ctaMask": "mask", "cache-policy": "cache_hint",
+    "taddr": "address", "nCols": "columns", "s-desc": "descriptor", "immHalfSplitoff": "half",
+    "imm-reg-count": "registers", "membermask": "0xffffffff",
+}  # fmt: skip
+"""The fields that are operands of instructions, by PTX's names of these; all threads of a warp are
+members."""
+
+
 class PtxOp(FieldsOp):
     """Any op of the dialect that stands for an instruction. With a field `predicate` it is executed
     where that holds, its result being the field `otherwise` where not."""
@@ -52,8 +68,9 @@ class PtxOp(FieldsOp):
     ROW: ClassVar[Any] = None
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}
-    """The field that is an operand of the instruction, where that has not its name: two that stand
-    side by side as `address + offset`, and what is no field as it is."""
+    """The field that is an operand of the instruction, where that has neither its name nor the one
+    that `FIELDS` says: two that stand side by side as `map + coordinates`, and what is no field as
+    it is. An address is the fields `address` and, where there is one, `offset`."""
 
     @property
     def row(self) -> Any:
@@ -76,17 +93,19 @@ class PtxOp(FieldsOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         """The op's content for each of them, by its name."""
-        return {form.name: self._content(form.name) for form in self.operand_forms}
+        return {form.name: self._content(form) for form in self.operand_forms}
 
-    def _content(self, operand: str) -> Given:
-        fields = self.OPERANDS.get(operand)
+    def _content(self, form: OperandForm) -> Given:
+        fields = self.OPERANDS.get(form.name)
+        if fields is None and isinstance(form, Address) and hasattr(self, "address"):
+            fields = "address + offset" if hasattr(self, "offset") else "address"
         if fields is None:
-            return content(getattr(self, operand, None))
-        if "+" not in fields:
-            return content(getattr(self, fields, fields))
+            fields = form.name if hasattr(self, form.name) else FIELDS.get(form.name, "")
+        if " + " not in fields:
+            return content(getattr(self, fields, fields or None))
         items: list[Item] = []
         for field in fields.split(" + "):
-            item: Any = content(getattr(self, field))
+            item: Any = content(getattr(self, field, field))
             items += item if isinstance(item, tuple) else (item,)
         return items
 
@@ -127,12 +146,6 @@ def content(field: Any) -> Any:
             return field
 
 
-def verify_count_of_groups(op: PtxOp, pending: IntegerAttr) -> None:
-    """Raise VerifyException for a wait until fewer than no groups are pending."""
-    if (count := pending.value.data) < 0:
-        raise op.fail(f"a count of groups, got {count}; nearest legal: 0")
-
-
 class RowOp(PtxOp):
     """An instruction that has all but its values from a row of the lattice."""
 
@@ -145,15 +158,51 @@ class RowOp(PtxOp):
         return self.row.operands
 
 
-def row_op(name: str, row: InstructionRow | TmemRow) -> type[RowOp]:
-    """The op of an instruction without operands, of which its row says all."""
-    law = f"`{row.mnemonics[0]}`: {row.does}. PTX ISA {row.section}."
-    return fields_op(name, row)(class_of_row(RowOp, name, law))
+def twin(
+    op: type[NvgpuOp], name: str = "", base: type[RowOp] = RowOp, text: str | None = None
+) -> type[RowOp]:
+    """The instruction of an op of `cute_nvgpu` that is declared there for both dialects: of its
+    rows, its name unless another is said, and those of its bases that are no ops of that dialect.
+    The `base` has the fields that differ, such as an address; `text` is xDSL's format."""
+    name, row, class_of = f"ptx.{name or op.name.removeprefix('cute_nvgpu.')}", op.ROW, type(base)
+    shared: list[Any] = [
+        of_both
+        for of_both in op.mro()
+        if not issubclass(of_both, NvgpuOp) and not issubclass(base, of_both)
+    ]
+    operands = (form.spelling if isinstance(form, Address) else form.name for form in row.operands)
+    written = f"{row.mnemonics[0]} {', '.join(operands)}".rstrip()
+    law = f"`{written}`: {row.does}. PTX ISA {row.section}."
+    body = {} if text is None else {"assembly_format": text}
+    whole: Any = cast("Any", class_of)(op.__name__, (*shared, base), body)
+    return fields_op(name, *op.ROWS)(class_of_row(whole, name, law))
 
 
 @cache
 def _operand_forms(row: ScalarRow, form: str) -> Sequence[OperandForm]:
     return row.operands(form)
+
+
+_ALIGNED = "sync.aligned."
+_BEFORE_ALIGNED = re.compile(r"(?:(?:sp(?:::\w+)?|\w+\.popc|[abcd])\.)?")
+"""The part of a form before it: a sparsity, a bit operation, or the matrix that is moved."""
+
+
+class AlignedOp(PtxOp):
+    """An instruction of whole warps: `form` is its mnemonic without its name and `sync.aligned.`"""
+
+    form = prop_def(StringAttr)
+
+    @classmethod
+    def form_of(cls, mnemonic: str) -> str:
+        """The form of a mnemonic."""
+        name = cls.name.removeprefix("ptx.")
+        return mnemonic.removeprefix(f"{name}.").replace(_ALIGNED, "")
+
+    @property
+    def mnemonic(self) -> str:
+        name, form = super().mnemonic, self.form.data
+        return f"{name}.{_BEFORE_ALIGNED.sub(lambda before: before[0] + _ALIGNED, form, 1)}"
 
 
 class ScalarOp(PtxOp):

@@ -3,14 +3,13 @@
 Their mnemonics, registers and requirements are read from the atom lattice.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import NoMemoryEffect
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -19,21 +18,18 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import AlignedOp, Given
 from tilewright.dialects.ptx.types import RegType, reg
 
-_ALIGNED = "sync.aligned."
 
-
-class WarpMmaOp(PtxOp):
-    """An MMA of one warp: `form` is its mnemonic without what all have.
+class WarpMmaOp(AlignedOp):
+    """An MMA of one warp.
 
     The operands are the atom's inputs in PTX's order, then its selectors that are registers;
     `selectors` are its immediates.
     """
 
     inputs = var_operand_def(RegType)
-    form = prop_def(StringAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64), prop_name="selectors")
     d = result_def(RegType)
 
@@ -50,23 +46,9 @@ class WarpMmaOp(PtxOp):
         super().__init__(
             [*inputs, *ids],
             reg(*atom.registers("D")),
-            self.form_of(atom),
+            self.form_of(atom.mnemonic),
             selectors=selectors[: len(selectors) - len(ids)] or None,
         )
-
-    @classmethod
-    def form_of(cls, atom: MmaAtom) -> str:
-        """The form that issues an atom."""
-        name = cls.name.removeprefix("ptx.")
-        return atom.mnemonic.removeprefix(f"{name}.").replace(_ALIGNED, "")
-
-    @property
-    def mnemonic(self) -> str:
-        """The PTX mnemonic: what stands before `sync.aligned.` is a sparsity or a bit operation."""
-        before = re.match(r"(?:sp(?:::\w+)?|\w+\.popc)\.", self.form.data)
-        end = 0 if before is None else before.end()
-        form = self.form.data
-        return f"{super().mnemonic}.{form[:end]}{_ALIGNED}{form[end:]}"
 
     @property
     def mma_atom(self) -> MmaAtom:

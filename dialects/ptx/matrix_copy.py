@@ -71,7 +71,6 @@ class LdmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "ldmatrix"
-    OPERANDS: ClassVar = {"r": "result", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     result = result_def(RegType)
@@ -90,7 +89,6 @@ class StmatrixOp(MatrixCopyOp):
     """
 
     MNEMONIC: ClassVar = "stmatrix"
-    OPERANDS: ClassVar = {"r": "value", "p": "address + offset"}
 
     address = operand_def(reg("b32"))
     value = operand_def(RegType)

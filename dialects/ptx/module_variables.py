@@ -82,7 +82,7 @@ class GlobalAddressOp(MoveOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "variable"}
+    OPERANDS: ClassVar = {"a": "variable"}
 
     ASKS_AROUND: ClassVar = True
 

@@ -1,15 +1,12 @@
 """Accesses to multicast objects, which several GPUs hold a copy of each. PTX ISA 9.7.9.14."""
 
-from collections.abc import Mapping, Sequence
-
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, data_of, registers_of
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, registers_of
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -18,7 +15,7 @@ def register_of(form: str) -> RegType:
     return reg(*registers_of(form))
 
 
-class MultimemOp(PtxOp):
+class MultimemOp(RowOp):
     """An access to registers side by side in every copy, at an address plus a constant offset."""
 
     form = prop_def(StringAttr)
@@ -28,7 +25,7 @@ class MultimemOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         """`multimem.red.relaxed.sys.global.add.v4.f32`."""
-        return f"{super().mnemonic}.{self.form.data}"
+        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
     @property
     def row_form(self) -> str:
@@ -38,13 +35,6 @@ class MultimemOp(PtxOp):
     @property
     def row(self) -> InstructionRow:
         return MULTIMEM[self.row_form]
-
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"a": (self.address, self.offset.value.data), data_of(self.row).name: self.data}
 
     def verify_(self) -> None:
         if self.row_form not in MULTIMEM:

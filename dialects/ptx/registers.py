@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
@@ -42,7 +42,7 @@ class NameOp(PtxOp):
 class MoveOp(RowOp):
     """A form of `mov`, which has no effect but its result."""
 
-    OPERANDS: ClassVar = {"d": "result", "a": "source"}
+    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
 
     traits = traits_def(Pure())
 
@@ -56,7 +56,7 @@ class ConstOp(MoveOp):
     ```
     """
 
-    bits = prop_def(IntegerAttr)
+    bits = prop_def(NUMBER)
     result = result_def(RegType)
 
     def __init__(self, bits: int, kind: str):
@@ -68,23 +68,6 @@ class ConstOp(MoveOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": constant(self.bits.value.data, self.result.type.kind.data)}
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        bits = parser.parse_integer(allow_boolean=False)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        return cls.create(
-            properties={"bits": IntegerAttr(bits, i64)},
-            attributes=attributes,
-            result_types=[parser.parse_type()],
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.bits.value.data}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         bits, type_ = self.bits.value.data, self.result.type
@@ -153,16 +136,6 @@ class SharedAddressOp(MoveOp):
         if not 0 <= (offset := self.offset.value.data) < 1 << 32:
             raise self.fail(f"an offset of 32 bits from 0 on, got {offset}")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = cls(parser.parse_integer(allow_boolean=False, allow_negative=False))
-        op.attributes |= parser.parse_optional_attr_dict()
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.offset.value.data}")
-        printer.print_op_attributes(self.attributes)
-
 
 @fields_op("ptx.mov")
 class MovOp(MoveOp):
@@ -200,7 +173,7 @@ class PackOp(MoveOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"d": "result", "a": "low + high"}
+    OPERANDS: ClassVar = {"a": "low + high"}
 
     low = operand_def(RegType)
     high = operand_def(RegType)

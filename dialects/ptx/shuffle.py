@@ -1,14 +1,13 @@
 """Values of other threads of the warp. PTX ISA 9.7.9.6."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
-from tilewright.dialects.ptx.synchronization import WHOLE_WARP
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -21,6 +20,9 @@ class ShflSyncOp(RowOp):
     ```
     """
 
+    # c of 31: the lanes of the whole warp, not of parts of it.
+    OPERANDS: ClassVar = {"a": "value", "b": "lane", "c": "31"}
+
     mode = prop_def(StringAttr)
     value = operand_def(RegType)
     lane = prop_def(NUMBER)
@@ -31,13 +33,6 @@ class ShflSyncOp(RowOp):
     @property
     def mnemonic(self) -> str:
         return f"shfl.sync.{self.mode.data}.b32"
-
-    def operand_values(self) -> Mapping[str, Given]:
-        # c of 31: the lanes of the whole warp, not of parts of it.
-        lane = self.lane.value.data
-        return {
-            "d": self.result, "a": self.value, "b": lane, "c": 31, "membermask": WHOLE_WARP,
-        }  # fmt: skip
 
     def verify_(self) -> None:
         self.refuse(SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data))

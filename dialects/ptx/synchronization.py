@@ -1,20 +1,14 @@
 """Barriers. PTX ISA 9.7.13."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.ops.sync import verify_fence
+from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp, content, row_op
-
-WHOLE_WARP = 0xFFFFFFFF
-"""The membermask of all threads of a warp."""
+from tilewright.dialects.ptx.instruction import RowOp, content, twin
 
 
 class _BarrierOp(RowOp):
@@ -46,36 +40,8 @@ class BarArriveOp(_BarrierOp):
             raise self.fail("a count of threads (bar.arrive a, b)")
 
 
-@fields_op("ptx.bar.warp.sync", rows.BAR_WARP_SYNC)
-class WarpSyncOp(RowOp):
-    """`bar.warp.sync 0xffffffff`. PTX ISA 9.7.13.2."""
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"membermask": WHOLE_WARP}
-
-
-GridDependencyWaitOp = row_op("ptx.griddepcontrol.wait", rows.GRIDDEPCONTROL_WAIT)
-LaunchDependentsOp = row_op(
-    "ptx.griddepcontrol.launch_dependents", rows.GRIDDEPCONTROL_LAUNCH_DEPENDENTS
-)
-FenceProxyAliasOp = row_op("ptx.fence.proxy.alias", rows.FENCE_PROXY_ALIAS)
-
-
-@fields_op("ptx.fence", rows.FENCE)
-class FenceOp(RowOp):
-    """`fence.SEMANTICS`: accesses before it are before those after it. PTX ISA 9.7.13.4."""
-
-    semantics = prop_def(StringAttr)
-
-    assembly_format = "$semantics attr-dict"
-
-    @property
-    def row(self) -> InstructionRow:
-        return rows.FENCES[self.mnemonic]
-
-    @property
-    def mnemonic(self) -> str:
-        return f"fence.{self.semantics.data}"
-
-    def verify_(self) -> None:
-        verify_fence(self.semantics)
+WarpSyncOp = twin(sync.WarpSyncOp)
+GridDependencyWaitOp = twin(sync.GridDependencyWaitOp)
+LaunchDependentsOp = twin(sync.LaunchDependentsOp)
+FenceProxyAliasOp = twin(sync.FenceProxyAliasOp)
+FenceOp = twin(sync.FenceOp)

@@ -4,7 +4,6 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
@@ -33,8 +32,6 @@ class AccessOp(PtxOp):
     shape = prop_def(StringAttr)
     half = opt_prop_def(NUMBER)
     offset = prop_def(NUMBER)
-
-    OPERANDS: ClassVar = {"r": "result", "taddr": "address + offset", "immHalfSplitoff": "half"}
 
     @property
     def is_packed(self) -> bool:
@@ -96,8 +93,6 @@ class StOp(AccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "r": "value"}
-
     packed = opt_prop_def(UnitAttr)
     address = operand_def(reg("b32"))
     value = operand_def(RegType)
@@ -117,8 +112,6 @@ class LdRedOp(AccessOp):
     %r, %m = ptx.tcgen05.ld.red "32x32b" "max.abs.f32" %t, 0 : !ptx.reg<f32 x 8>
     ```
     """
-
-    OPERANDS: ClassVar = {**AccessOp.OPERANDS, "red": "reduced"}
 
     form = prop_def(StringAttr)
     address = operand_def(reg("b32"))

@@ -11,31 +11,20 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import find_copy_shape
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
-from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.cta_group import AllocationOp, GroupInstructionOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
-class GroupOp(RowOp, CtaGroupOp):
+class GroupOp(GroupInstructionOp, RowOp):
     """An instruction of one CTA or of a pair."""
 
     cta_group = prop_def(NUMBER)
 
-    @property
-    def group(self) -> int:
-        return self.cta_group.value.data
-
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic(self.group)
-
-    def verify_(self) -> None:
-        self.verify_group()
-
 
 @fields_op("ptx.tcgen05.alloc", rows.TMEM_ALLOC)
-class AllocOp(GroupOp):
+class AllocOp(AllocationOp, GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
     ```mlir
@@ -43,21 +32,16 @@ class AllocOp(GroupOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"dst": "slot + offset", "nCols": "columns"}
+    OPERANDS: ClassVar = {"dst": "slot + offset"}
 
     slot = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
-    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns"
 
-    def verify_(self) -> None:
-        super().verify_()
-        self.refuse(rows.why_illegal_columns(self.columns.value.data))
-
 
 @fields_op("ptx.tcgen05.dealloc", rows.TMEM_DEALLOC)
-class DeallocOp(GroupOp):
+class DeallocOp(AllocationOp, GroupOp):
     """`tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`.
 
     ```mlir
@@ -65,16 +49,9 @@ class DeallocOp(GroupOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"taddr": "address", "nCols": "columns"}
-
     address = operand_def(reg("b32"))
-    columns = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $columns"
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("ptx.tcgen05.relinquish_alloc_permit", rows.TMEM_RELINQUISH)
@@ -96,8 +73,6 @@ class CpOp(GroupOp):
     ptx.tcgen05.cp group 1 "128x128b" "b6x16_p32" %t, 4, %desc
     ```
     """
-
-    OPERANDS: ClassVar = {"taddr": "address + offset", "s-desc": "descriptor"}
 
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
@@ -137,8 +112,6 @@ class ShiftOp(GroupOp):
     ptx.tcgen05.shift group 1 %t, 0
     ```
     """
-
-    OPERANDS: ClassVar = {"taddr": "address + offset"}
 
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)

@@ -1,19 +1,18 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
-from typing import ClassVar
-
 from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
+from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import row_op
+from tilewright.dialects.ptx.instruction import twin
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import reg
 
-WaitLdOp = row_op("ptx.tcgen05.wait.ld", rows.TMEM_WAIT_LOAD)
-WaitStOp = row_op("ptx.tcgen05.wait.st", rows.TMEM_WAIT_STORE)
-FenceBeforeThreadSyncOp = row_op("ptx.tcgen05.fence.before_thread_sync", rows.FENCE_BEFORE)
-FenceAfterThreadSyncOp = row_op("ptx.tcgen05.fence.after_thread_sync", rows.FENCE_AFTER)
+WaitLdOp = twin(tmem_access.WaitLoadOp, "tcgen05.wait.ld")
+WaitStOp = twin(tmem_access.WaitStoreOp, "tcgen05.wait.st")
+FenceBeforeThreadSyncOp = twin(tcgen05_sync.FenceBeforeThreadSyncOp)
+FenceAfterThreadSyncOp = twin(tcgen05_sync.FenceAfterThreadSyncOp)
 
 
 @fields_op("ptx.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)
@@ -25,8 +24,6 @@ class CommitOp(GroupOp):
     ptx.tcgen05.commit group 2 %mbar, 8 multicast %mask
     ```
     """
-
-    OPERANDS: ClassVar = {"mbar": "address + offset", "ctaMask": "mask"}
 
     address = operand_def(reg("b32"))
     mask = opt_operand_def(reg("b16"))

@@ -1,15 +1,13 @@
 """One thread of a warp, and registers of a warpgroup. PTX ISA, elect.sync and setmaxnreg."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import prop_def, result_def
+from xdsl.irdl import result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
-from tilewright.dialects.ptx.synchronization import WHOLE_WARP
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ChangesRegisters
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import reg
 
 
@@ -17,14 +15,13 @@ from tilewright.dialects.ptx.types import reg
 class ElectSyncOp(RowOp):
     """`elect.sync _|p, 0xffffffff`."""
 
-    leader = result_def(reg("pred"))
+    OPERANDS: ClassVar = {"p": "_ + leader"}
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"p": ("_", self.leader), "membermask": WHOLE_WARP}
+    leader = result_def(reg("pred"))
 
 
 @fields_op("ptx.setmaxnreg", SETMAXNREG)
-class SetmaxnregOp(RowOp):
+class SetmaxnregOp(ChangesRegisters, RowOp):
     """`setmaxnreg.ACTION.sync.aligned.u32 N`.
 
     ```mlir
@@ -35,18 +32,8 @@ class SetmaxnregOp(RowOp):
     says.
     """
 
-    OPERANDS: ClassVar = {"imm-reg-count": "registers"}
-
-    action = prop_def(StringAttr)
-    registers = prop_def(NUMBER)
-
     assembly_format = "$action $registers"
 
     @property
     def mnemonic(self) -> str:
         return f"setmaxnreg.{self.action.data}.sync.aligned.u32"
-
-    def verify_(self) -> None:
-        if self.action.data not in SETMAXNREG.actions:
-            raise self.fail(f"{' or '.join(SETMAXNREG.actions)}, got {self.action.data}")
-        self.refuse(SETMAXNREG.why_illegal(self.registers.value.data))

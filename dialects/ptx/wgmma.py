@@ -6,11 +6,11 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
@@ -22,22 +22,17 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import (
 )
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MAJOR_MODES
-from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
-from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import verify_fenced_space
+from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, row_op
+from tilewright.dialects.ptx.instruction import AlignedOp, Given, twin
 from tilewright.dialects.ptx.types import RegType, reg
-
-_PREFIX = "wgmma.mma_async."
-_ALIGNED = "sync.aligned."
-_SPARSE = "sp."
 
 
 @fields_op("ptx.wgmma.mma_async")
-class WgmmaOp(PtxOp):
+class WgmmaOp(AlignedOp):
     """`wgmma.mma_async{.sp}.sync.aligned... d, a, b-desc{, sp-meta, sp-sel}, scale-d, ...;`
 
     ```mlir
@@ -58,7 +53,6 @@ class WgmmaOp(PtxOp):
     scale_d = opt_operand_def(reg("pred"))
     d = result_def(RegType)
 
-    form = prop_def(StringAttr)
     selector = opt_prop_def(NUMBER)
     zero = opt_prop_def(UnitAttr)
     immediates = opt_prop_def(DenseArrayBase.constr(i64))
@@ -82,14 +76,8 @@ class WgmmaOp(PtxOp):
             "imm-trans-b": atom.majors[1] == "mn",
         }
         immediates = [LEGAL_IMMEDIATES[name][flags[name]] for name in atom.immediates]
-        form = atom.mnemonic.removeprefix(_PREFIX).replace(_ALIGNED, "")
+        form = self.form_of(atom.mnemonic)
         super().__init__(a, b, c, c.type, form, immediates=immediates or None, **fields)
-
-    @property
-    def mnemonic(self) -> str:
-        form = self.form.data
-        sparse = _SPARSE if form.startswith(_SPARSE) else ""
-        return f"{_PREFIX}{sparse}{_ALIGNED}{form.removeprefix(_SPARSE)}"
 
     @property
     def mma_atom(self) -> WgmmaAtom:
@@ -170,38 +158,7 @@ def _operand_forms(mnemonic: str, kind: FragmentKind) -> Sequence[OperandForm]:
     return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
 
 
-WgmmaFenceOp = row_op("ptx.wgmma.fence", rows.WGMMA_FENCE)
-WgmmaCommitGroupOp = row_op("ptx.wgmma.commit_group", rows.WGMMA_COMMIT_GROUP)
-
-
-@fields_op("ptx.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
-class WgmmaWaitGroupOp(RowOp):
-    """`wgmma.wait_group.sync.aligned N`. PTX ISA 9.7.15.7.3."""
-
-    OPERANDS: ClassVar = {"N": "pending"}
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        if self.pending.value.data < 0:
-            raise self.fail(
-                f"0 or more pending groups, got {self.pending.value.data}; nearest legal: 0 (PTX "
-                "ISA 9.7.15.7.3)"
-            )
-
-
-@fields_op("ptx.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
-class FenceProxyAsyncOp(RowOp):
-    """`fence.proxy.async{.space}`: generic writes before what the async proxy does. PTX ISA
-    9.7.13.4."""
-
-    space = opt_prop_def(StringAttr)
-
-    assembly_format = "(`in` $space^)?"
-
-    @property
-    def mnemonic(self) -> str:
-        return super().mnemonic + (f".{self.space.data}" if self.space is not None else "")
-
-    def verify_(self) -> None:
-        verify_fenced_space(self.space)
+WgmmaFenceOp = twin(wgmma_sync.WgmmaFenceOp)
+WgmmaCommitGroupOp = twin(wgmma_sync.WgmmaCommitGroupOp)
+WgmmaWaitGroupOp = twin(wgmma_sync.WgmmaWaitGroupOp)
+FenceProxyAsyncOp = twin(wgmma_sync.FenceProxyAsyncOp)

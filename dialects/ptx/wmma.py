@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
 
@@ -13,13 +12,11 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow, WmmaSpace
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import AlignedOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.register_origins import origins
-
-_ALIGNED = "sync.aligned."
 
 
 @fields_op("ptx.wmma.mma")
@@ -44,8 +41,8 @@ class MmaOp(WarpMmaOp):
         self.refuse(why_not_loaded(self.mma_atom, *loaded))
 
 
-class WmmaAccessOp(PtxOp):
-    """A matrix between memory and registers: `form` is the mnemonic without what all have.
+class WmmaAccessOp(AlignedOp):
+    """A matrix between memory and registers.
 
     Every thread of the warp gives the same address, the first operand, and the same stride, in
     elements of the matrix, the last one.
@@ -53,13 +50,7 @@ class WmmaAccessOp(PtxOp):
 
     ASKS_OPERANDS: ClassVar = True
 
-    form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
-
-    @property
-    def mnemonic(self) -> str:
-        operand, _, rest = self.form.data.partition(".")
-        return f"{super().mnemonic}.{operand}.{_ALIGNED}{rest}"
 
     @property
     def access(self) -> WmmaAccess:
@@ -92,7 +83,7 @@ class WmmaAccessOp(PtxOp):
         if space is None:
             raise self.fail(
                 f"a form with a state space, got {self.form.data}; nearest legal: "
-                f"{form_of(access, 'global')}"
+                f"{self.form_of(access.mnemonic('global'))}"
             )
         address = self.operands[0].type
         if address != reg(SPACES[space]):
@@ -107,11 +98,6 @@ class WmmaAccessOp(PtxOp):
             self.refuse(access.why_stride(owner.bits.value.data, self.space))
 
 
-def form_of(access: WmmaAccess, space: WmmaSpace) -> str:
-    """The form of an access in a space."""
-    return access.mnemonic(space).removeprefix(f"{access.op}.").replace(_ALIGNED, "")
-
-
 @fields_op("ptx.wmma.load")
 class LoadOp(WmmaAccessOp):
     """`wmma.load.{a,b,c}.sync.aligned.LAYOUT.SHAPE.SPACE.TYPE r, [p], stride`.
@@ -122,8 +108,6 @@ class LoadOp(WmmaAccessOp):
        : !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 8>
     ```
     """
-
-    OPERANDS: ClassVar = {"r": "result", "p": "address + offset", "stride": "elements"}
 
     address = operand_def(RegType)
     elements = operand_def(reg("b32"))
@@ -136,7 +120,7 @@ class LoadOp(WmmaAccessOp):
         offset: int = 0,
     ):  # fmt: skip
         result = reg(*access.row.registers)
-        super().__init__(address, stride, result, form_of(access, space), offset)
+        super().__init__(address, stride, result, offset, self.form_of(access.mnemonic(space)))
 
 
 @fields_op("ptx.wmma.store")
@@ -149,8 +133,6 @@ class StoreOp(WmmaAccessOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"r": "value", "p": "address + offset", "stride": "elements"}
-
     address = operand_def(RegType)
     value = operand_def(RegType)
     elements = operand_def(reg("b32"))
@@ -161,4 +143,4 @@ class StoreOp(WmmaAccessOp):
         self, access: WmmaAccess, space: WmmaSpace, address: SSAValue, value: SSAValue,
         stride: SSAValue, offset: int = 0,
     ):  # fmt: skip
-        super().__init__(address, value, stride, form_of(access, space), offset)
+        super().__init__(address, value, stride, offset, self.form_of(access.mnemonic(space)))

@@ -2,7 +2,7 @@
 
     Budget() -> plan -> emit -> fits
                   ^       |
-                  +-- relaxed: without two stages of accumulators, then without kept operands, ..
+                  +-- relaxed: without two stages of accumulators, then without hoisted operands, ..
 
 A retreat may give stages back the memory that another one took, never what it gave up itself: there
 is an end.
@@ -25,7 +25,7 @@ class Attempt:
     """TMA has no room to load anything ahead of the MMAs of warps."""
     shares_pairs: bool = False
     """Pairs of CTAs multiply what threads read, too, or what they issue."""
-    takes_turns: bool = True
+    alternates: bool = True
     """MMAs in tensor memory and threads go from stage to stage together."""
     accumulator_stages: int = 0
     taken: float = 0
@@ -38,7 +38,7 @@ class Attempt:
     """Those of each of the CTAs that are planned for a multiprocessor."""
     room: float = inf
     """Those of a CTA that has a multiprocessor for itself."""
-    keeps: bool = False
+    hoists: bool = False
     """A loop keeps operands."""
     crowded: bool = False
     """Tiles that change layout have no room even where nothing is in stages."""
@@ -66,11 +66,11 @@ class Budget:
     """TMA loads ahead of the MMAs of warps."""
     pairs: bool = True
     """Pairs of CTAs multiply together."""
-    turns: bool = True
+    double_buffered: bool = True
     """Accumulators have two stages."""
     accumulators: bool = True
     """Accumulators are in tensor memory."""
-    kept: bool = True
+    hoisted: bool = True
     """Loops keep operands in shared memory."""
     beside: int = 0
     """The bytes of shared memory that stages leave at least."""
@@ -105,13 +105,13 @@ RETREATS: tuple[_Row, ...] = (
     ),
     (
         Retreat("pairs of CTAs that multiply", "threads and MMAs do not take turns"),
-        lambda budget, attempt: not attempt.takes_turns and attempt.accumulator_stages == 1,
-        lambda attempt: {"pairs": False, "turns": False},
+        lambda budget, attempt: not attempt.alternates and attempt.accumulator_stages == 1,
+        lambda attempt: {"pairs": False, "double_buffered": False},
     ),
     (
         Retreat("two stages of accumulators", "threads and MMAs do not take turns"),
-        lambda budget, attempt: not attempt.takes_turns,
-        lambda attempt: {"turns": False},
+        lambda budget, attempt: not attempt.alternates,
+        lambda attempt: {"double_buffered": False},
     ),
     (
         Retreat(
@@ -132,8 +132,8 @@ RETREATS: tuple[_Row, ...] = (
     ),
     (
         Retreat("operands that loops keep in shared memory", "it has no room"),
-        lambda budget, attempt: attempt.crowded and attempt.keeps,
-        lambda attempt: {"kept": False},
+        lambda budget, attempt: attempt.crowded and attempt.hoists,
+        lambda attempt: {"hoisted": False},
     ),
     (
         Retreat(

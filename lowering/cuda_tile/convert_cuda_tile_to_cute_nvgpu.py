@@ -158,7 +158,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     }  # fmt: skip
     kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
     kernel.at(entry)
-    kernel.keeps = budget.kept
+    kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
     kernel.groups.one_by_one = arch is not None and is_crowded(
         entry, arch, register_operands(entry, arch, kernel.table)
@@ -169,8 +169,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     if issued is not None:
         kernel.tensor.record = IssueRecord()
     if arch is not None and (columns := accumulator_columns(entry)) > 0:
-        turns = budget.turns and issued is not None
-        stages = accumulator_stages(entry, arch, plan.ahead) if turns else 1
+        buffered = budget.double_buffered and issued is not None
+        stages = accumulator_stages(entry, arch, plan.ahead) if buffered else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
     kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel)
     kernel.prefetched = prefetched_loads(entry)
@@ -221,7 +221,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
 
 
 def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:
-    """A parameter: of a pointer the address of the memory that it stands for."""
+    """A parameter; where it is a pointer, the address of the memory that it stands for."""
     element = element_of(argument)
     type_: Attribute = scalar_type(entry, element)
     if isinstance(element, PointerType):
@@ -245,9 +245,10 @@ def _specialise(
     source: Block, needed: set[Operation], issued: set[Operation] | None, threads: int,
     kernel: Kernel, *, waits: bool, registers: int,
 ) -> None:  # fmt: skip
-    """A warp of which one thread copies, one of which one issues MMAs in tensor memory, if any, and
-    the threads in front of them; where a kernel waits for the grids before it, the one that copies
-    does so first. Where those that compute need more `registers`, a warpgroup gives up its own."""
+    """A warp whose first thread copies, one whose first thread issues MMAs in tensor memory, if
+    there are any, and the threads in front of them that compute. Where a kernel waits for the grids
+    before it, the one that copies does so first. Where those that compute need more `registers`, a
+    warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number = kernel.threads.number
     first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))
@@ -304,8 +305,8 @@ def _specialise(
 
 
 def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
-    """Say which part of which of the entry's parameters each of a kernel is, tensor maps among
-    them: an array stands for a pointer, however it lies."""
+    """Say which part of which parameter of the entry each parameter of the kernel is, also each
+    tensor map: an array stands for a pointer, however it lies."""
     given = [element_of(argument) for argument in entry.body.block.args]
     sources = [
         ArgumentAttr.get(i, "pointer" if isinstance(type_, PointerType) else "value")

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
-from tilewright.lowering.cuda_tile.convert_producer import LoneWarp
+from tilewright.lowering.cuda_tile.convert_producer import SpecializedWarp
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     Event,
     IssuedLoop,
@@ -26,7 +26,7 @@ from tilewright.lowering.cuda_tile.pipelines.ring import Range
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.passes.cuda_tile.analysis.lone_warps import around, needed_for
+from tilewright.passes.cuda_tile.analysis.specialized_warps import around, needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     products_in,
@@ -43,7 +43,7 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     return needed_for([], {loop for op in products for loop in around(op)}, entry)
 
 
-class Issuer(LoneWarp):
+class Issuer(SpecializedWarp):
     """The walk of that warp."""
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
@@ -79,7 +79,7 @@ class Issuer(LoneWarp):
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         flips = emitter.constant(1, 32)
         if tensor.stages > 1:
-            tensor.next_turn()
+            tensor.next_stage()
             flips = tensor.parities[-1]
         self._parity = emitter.binary("xor", self._parity, flips)
 

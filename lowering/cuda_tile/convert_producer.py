@@ -24,7 +24,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, pla
 from tilewright.lowering.cuda_tile.pipelines.ring import Range
 
 
-class LoneWarp:
+class SpecializedWarp:
     """A warp of its own, and the part of a kernel that it does."""
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
@@ -56,7 +56,7 @@ class LoneWarp:
         return results[end:]
 
 
-class Producer(LoneWarp):
+class Producer(SpecializedWarp):
     """The walk of the warp that copies."""
 
     def walk(self, block: Block) -> None:

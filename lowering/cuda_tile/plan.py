@@ -29,9 +29,9 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     Stores,
     find_pipelines,
 )
-from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.pair_products import are_paired
 from tilewright.passes.cuda_tile.analysis.place_accumulators import are_multiplied_alone
+from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import products_in
 
@@ -65,14 +65,14 @@ class Plan:
         arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
         others = scratch.bytes + self.copies.beside
         return Attempt(
-            takes_turns=tensor.takes_turns,
+            alternates=tensor.alternates,
             accumulator_stages=tensor.stages if products_in(self.entry) else 0,
             taken=self.ahead.bytes + others,
             staged=self.ahead.bytes + self.copies.bytes,
             others=others - self.copies.bytes,
             share=inf if arch is None else cta_room(arch, self.ahead.ctas),
             room=inf if arch is None else cta_room(arch, 1),
-            keeps=kernel.has_kept,
+            hoists=kernel.has_hoisted,
             crowded=kernel.crowded is not None,
             left=scratch.left,
         )

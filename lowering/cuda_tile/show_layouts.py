@@ -19,8 +19,8 @@ class CudaTileShowLayoutsPass(ModulePass):
     """Say in `cute.places` of every op of Tile IR where its tiles are, as
     `convert-cuda-tile-to-cute-nvgpu` decides it for a target: in registers, (thread, register) to
     the element's number in row-major order, in shared memory, in tensor memory. The ops are those
-    that it lowers in the end, split or in turns. In `cute.retreats` of an entry is what its kernel
-    does without, and why."""
+    that it lowers in the end, split or strip-mined. In `cute.retreats` of an entry is what its
+    kernel does without, and why."""
 
     name = "cuda-tile-show-layouts"
 

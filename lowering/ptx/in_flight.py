@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WaitsForWgmmas
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.tcgen05_sync import WaitLdOp
@@ -111,7 +112,7 @@ class InFlightRegisters:
         if not any(type(op) in _FLIGHT_TYPES for ops in self._events.values() for op in ops):
             return
         events = (op for events in self._events.values() for op in events)
-        waits = (op for op in events if isinstance(op, WgmmaWaitGroupOp))
+        waits = (op for op in events if isinstance(op, WaitsForWgmmas))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
         self._follow(region)
         for block in region.blocks:
@@ -148,7 +149,7 @@ class InFlightRegisters:
                 for slot, flight in state.items():
                     if flight.commits < self._limit:
                         state[slot] = Flight(flight.op, flight.reads, flight.commits + 1)
-            case WgmmaWaitGroupOp():
+            case WaitsForWgmmas():
                 pending = op.pending.value.data
                 _keep(state, lambda f: f.commits <= pending or isinstance(f.op, LOADS))
             case WaitLdOp():

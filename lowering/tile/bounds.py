@@ -22,17 +22,17 @@ from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 @dataclass(frozen=True, slots=True)
 class Inside:
     """Those of some neighbouring elements that are within bounds: none unless `condition`, and then
-    the first `count`; a count of None is all of them. Where they are not the first ones, `each` has
-    a condition for each."""
+    the first `count`; a count of None is all of them. Where they are not the first ones, `apart`
+    has a condition for each."""
 
     condition: Condition
     count: Scalar | None
-    each: tuple[Condition, ...] = ()
+    apart: tuple[Condition, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         """Either they all are or none is."""
-        return self.count is None and not self.each
+        return self.count is None and not self.apart
 
     @property
     def is_all(self) -> bool:
@@ -44,14 +44,14 @@ class Inside:
         conditions = [self.condition]
         if self.count is not None:
             conditions.append(scalar.less(number, self.count))
-        if self.each:
-            conditions.append(self.each[number])
+        if self.apart:
+            conditions.append(self.apart[number])
         return _all(conditions, emitter)
 
     def every(self, count: int, emitter: Emitter) -> SSAValue:
         """An i1: all of so many elements are."""
         last = self.present(count - 1, emitter)
-        return _all(self.each[:-1], emitter, last)
+        return _all(self.apart[:-1], emitter, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class BoundedRun:
     @property
     def begins_within(self) -> bool:
         """Those within bounds are the first ones."""
-        return not any(inside.each for inside in self.insides)
+        return not any(inside.apart for inside in self.insides)
 
     def condition(self, emitter: Emitter) -> SSAValue:
         """An i1: some elements may be within bounds; the first one is, where they begin so."""
@@ -118,7 +118,7 @@ class Bounds:
         ]
         condition: Condition = True
         inside: Scalar | None = None
-        each = [condition] * count
+        apart = [condition] * count
         scattered = False
         for dimension, limit in enumerate(flat_tuple(self.limits)):
             at = corner[dimension]
@@ -129,11 +129,11 @@ class Bounds:
                 inside = scalar.sub(limit, at)
             else:
                 scattered = True
-                each = [
+                apart = [
                     scalar.both(before, scalar.less(scalar.add(at, step), limit))
-                    for before, step in zip(each, (0, *along), strict=True)
+                    for before, step in zip(apart, (0, *along), strict=True)
                 ]
-        return Inside(condition, inside, tuple(each) if scattered else ())
+        return Inside(condition, inside, tuple(apart) if scattered else ())
 
     @property
     def zeros(self) -> Any:

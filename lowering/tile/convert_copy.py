@@ -245,7 +245,7 @@ class TileMove:
         kernel, width = self.kernel, instruction.traits.values
         for start in range(0, self.size, width):
             count = width
-            if self._inside(start, width).each:
+            if self._inside(start, width).apart:
                 # Less than 16 bytes go through L1.
                 count, cache = 1, Cache.CA
                 self._require(self.source.bits >= 32, "are the first ones of each cp.async")

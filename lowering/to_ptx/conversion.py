@@ -95,6 +95,11 @@ class Tile:
         """The instruction type that computes its addresses."""
         return "u32" if self.space.is_shared else "s64"
 
+    @property
+    def address_kind(self) -> str:
+        """The kind of the registers of its addresses."""
+        return "b32" if self.space.is_shared else "b64"
+
 
 class Conversion:
     """Lowers the body of one kernel into the region of a `ptx.entry`, for `arch` where it is

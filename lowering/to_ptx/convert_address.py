@@ -13,7 +13,7 @@ from tilewright.dialects.ptx import multimem as ptx_multimem
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalar_types import ScalarType
 from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
@@ -21,7 +21,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import storage_of
 from tilewright.lowering.to_ptx.convert_instruction import instruction_of
 from tilewright.lowering.to_ptx.convert_memref import locate
-from tilewright.lowering.to_ptx.programs import element
+from tilewright.lowering.to_ptx.programs import element, listed
 
 
 def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
@@ -133,27 +133,18 @@ def _access(storage: ScalarType, count: int) -> tuple[str, int]:
 
 
 def _to_words(
-    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
+    given: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
 ) -> SSAValue:
-    """The registers that hold elements side by side, as one value."""
-    words = _packed([to[value] for value in elements], storage, per_word, to)
-    if len(words) == 1:
-        return words[0]
-    type_ = reg(words[0].type.kind.data, len(words))  # type: ignore[attr-defined]
-    return to.pure(ListMakeOp, tuple(words), type_)
-
-
-def _packed(
-    elements: Sequence[SSAValue], storage: ScalarType, per_word: int, to: Conversion
-) -> list[SSAValue]:
-    """The words that hold elements, low bits first."""
+    """The registers that hold elements side by side, low bits first, as one value."""
+    elements = [to[value] for value in given]
     if storage.kind == "pred":
         one, zero = to.const(1, "b16"), to.const(0, "b16")
         elements = [to.scalar(SelpOp, "b16", one, zero, bit) for bit in elements]
-    return [
+    words = [
         _joined(elements[first : first + per_word], storage, to)
         for first in range(0, len(elements), per_word)
     ]
+    return listed(words, to)
 
 
 def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> SSAValue:

@@ -11,7 +11,7 @@ from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS, h
 from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.constant_bits import constant_bits
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, UndefOp
+from tilewright.dialects.ptx.registers import MovOp, UndefOp
 from tilewright.dialects.ptx.scalar_types import (
     ScalarType,
     register_type,
@@ -34,7 +34,7 @@ from tilewright.dialects.scalar_programs import (
 )
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
-from tilewright.lowering.to_ptx.programs import Emitted, element, emitted
+from tilewright.lowering.to_ptx.programs import Emitted, element, emitted, listed
 from tilewright.source.diagnostic import OpError
 
 _ONE = 0x3F800000
@@ -236,7 +236,7 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
         to.scalar(scalars.SelpOp, type_.kind.data, element(a, i, to), element(b, i, to), condition)
         for i in range(type_.count.data)
     ]
-    return parts[0] if len(parts) == 1 else to.emit(ListMakeOp(parts, type_))
+    return listed(parts, to)
 
 
 @lowers(arith.BitcastOp)

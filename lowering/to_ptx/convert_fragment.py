@@ -4,11 +4,11 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.programs import element
+from tilewright.lowering.to_ptx.programs import element, listed
 from tilewright.source.diagnostic import OpError
 
 
@@ -43,14 +43,6 @@ def packed(parts: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSA
     return word
 
 
-def make(registers: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
-    """The list of these registers; a list of one is the register."""
-    if len(registers) == 1:
-        return registers[0]
-    type_ = reg(fragment.element.register, len(registers))
-    return to.pure(ListMakeOp, tuple(registers), type_)
-
-
 def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
     """One element of a register."""
     if fragment.element.per_register == 1:
@@ -67,7 +59,7 @@ def _splat(op: fragment.SplatOp, to: Conversion) -> None:
     fragment = op.fragment.type
     _check_scalar(op, fragment)
     word = packed([to[op.scalar]] * fragment.element.per_register, fragment, to)
-    to[op.fragment] = make([word] * fragment.registers, fragment, to)
+    to[op.fragment] = listed([word] * fragment.registers, to)
 
 
 @lowers(fragment.FromElementsOp)
@@ -76,7 +68,7 @@ def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     _check_scalar(op, fragment)
     parts = [to[element] for element in op.elements]
     words = [packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
-    to[op.fragment] = make(words, fragment, to)
+    to[op.fragment] = listed(words, to)
 
 
 @lowers(fragment.ExtractOp)
@@ -98,7 +90,7 @@ def _insert(op: fragment.InsertOp, to: Conversion) -> None:
     parts = [unpacked(words[register], i, fragment, to) for i in range(width)]
     parts[place] = to[op.scalar]
     words[register] = packed(parts, fragment, to)
-    to[op.result] = make(words, fragment, to)
+    to[op.result] = listed(words, to)
 
 
 @lowers(fragment.SliceOp)
@@ -106,17 +98,12 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
     fragment = op.result.type
     first = op.position.value.data // fragment.element.per_register
     words = [element(to[op.fragment], first + i, to) for i in range(fragment.registers)]
-    to[op.result] = make(words, fragment, to)
+    to[op.result] = listed(words, to)
 
 
 @lowers(fragment.ConcatOp)
 def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    fragment, parts = op.result.type, tuple(to[part] for part in op.fragments)
-    if len(parts) == 1:
-        to[op.result] = parts[0]
-        return
-    type_ = reg(fragment.element.register, fragment.registers)
-    to[op.result] = to.pure(ListMakeOp, parts, type_)
+    to[op.result] = listed([to[part] for part in op.fragments], to)
 
 
 @lowers(fragment.CastOp)
@@ -131,4 +118,4 @@ def _cast(op: fragment.CastOp, to: Conversion) -> None:
         raise OpError(op, "'cute_nvgpu.fragment.cast' between registers of different widths")
     kind = reg(result.kind.data)
     moved = [to.emit(MovOp(element(value, i, to), kind)) for i in range(source.count.data)]
-    to[op.result] = make(moved, op.result.type, to)
+    to[op.result] = listed(moved, to)

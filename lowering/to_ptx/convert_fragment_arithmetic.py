@@ -5,12 +5,12 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import scalars
-from tilewright.dialects.ptx.registers import ListMakeOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-from tilewright.lowering.to_ptx.convert_fragment import make, packed, unpacked
-from tilewright.lowering.to_ptx.programs import element
+from tilewright.lowering.to_ptx.convert_fragment import packed, unpacked
+from tilewright.lowering.to_ptx.programs import element, listed
 
 
 @lowers(FmaOp)
@@ -21,8 +21,7 @@ def _fma(op: FmaOp, to: Conversion) -> None:
         to.scalar(scalars.FmaOp, form, *(element(operand, i, to) for operand in operands))
         for i in range(fragment.registers)
     ]
-    type_ = reg(fragment.element.register, len(words))
-    to[op.result] = words[0] if len(words) == 1 else to.emit(ListMakeOp(words, type_))
+    to[op.result] = listed(words, to)
 
 
 @lowers(ConvertOp)
@@ -50,7 +49,7 @@ def _convert(op: ConvertOp, to: Conversion) -> None:
         words = _joined(results, count * conversion.result.bits, to)
     kind = reg(fragment.element.register)
     words = [word if word.type == kind else to.emit(MovOp(word, kind)) for word in words]
-    to[op.result] = make(words, fragment, to)
+    to[op.result] = listed(words, to)
 
 
 def _element(value: SSAValue, place: int, type_: FragmentType, to: Conversion) -> SSAValue:

@@ -16,19 +16,15 @@ from tilewright.dialects.cute_nvgpu.ops import (
     address,
     fragment_memory,
     matrix_copy,
-    mbarrier,
-    tcgen05_sync,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.dialects.ptx import calls, data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
-from tilewright.dialects.ptx import mbarrier as ptx_mbarrier
-from tilewright.dialects.ptx import tcgen05_sync as ptx_sync
-from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.scalar_types import register_type
+from tilewright.dialects.row_ops import ops_of
 from tilewright.lowering.to_ptx.conversion import RULES, Conversion, Rule
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.lowering.to_ptx.convert_tmem import TmemTile, locate_cell
@@ -40,20 +36,16 @@ _INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
     fragment_memory.LoadOp: data_movement.LdOp,
     fragment_memory.StoreOp: data_movement.StOp,
     matrix_copy.StmatrixOp: ptx_matrix_copy.StmatrixOp,
-    mbarrier.ArriveOp: ptx_mbarrier.ArriveOp,
-    tcgen05_sync.CommitOp: ptx_sync.CommitOp,
 }
-"""The instructions of ops that have no row, or not one alone."""
+"""The instructions of ops that have no row of their own."""
 
 
 def add_instruction_rules() -> None:
     """Give ops of `cute_nvgpu` without a rule of their own that of their instruction."""
-    by_row = {
-        id(op.ROW): op for op in PTX.operations if issubclass(op, PtxOp) and "ROW" in vars(op)
-    }
     for op in CUTE_NVGPU.operations:
         if op not in RULES and issubclass(op, NvgpuOp):
-            instruction = _INSTRUCTIONS.get(op) or by_row.get(id(vars(op).get("ROW")))
+            of_row = (other for other in ops_of(*op.ROWS[:1]) if issubclass(other, PtxOp))
+            instruction = _INSTRUCTIONS.get(op) or next(of_row, None)
             if instruction is not None:
                 RULES[op] = _rule(op, instruction)
 

@@ -152,16 +152,12 @@ def _linear(
             rest, at = without_constant(coordinate, tile, to)
             known += at * scale
             if rest is not None and scale:
-                address = to.plus(to.times(rest, scale, tile.index_type), address, _add(tile))
+                address = to.plus(to.times(rest, scale, tile.index_type), address, tile.index_type)
         else:
             elements = to.multiply_add(coordinate, stride, to.const(0, "b64"), tile.index_type)
             scaled = to.times(elements, tile.element_bytes, tile.index_type)
-            address = to.plus(scaled, address, _add(tile))
+            address = to.plus(scaled, address, tile.index_type)
     return address, known
-
-
-def _add(tile: Tile) -> str:
-    return "u32" if tile.space.is_shared else "s64"
 
 
 def _swizzled(
@@ -176,15 +172,14 @@ def _swizzled(
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
     period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
     inner, free, more = _by_period(terms, period, tile, to)
-    kind = "b32" if tile.space.is_shared else "b64"
-    linear, known = _linear(tile, inner, to.const(0, kind), to)
+    linear, known = _linear(tile, inner, to.const(0, tile.address_kind), to)
     above, within = divmod(known // tile.element_bytes + outer + more, period)
     turned = _turned(swizzle, linear, within * tile.element_bytes, tile, to)
     address, at = _linear(tile, free, tile.address, to)
     at += above * period * tile.element_bytes
     if (constant_part := constant(turned)) is not None:
         return address, at + constant_part
-    return to.plus(turned, address, _add(tile)), at
+    return to.plus(turned, address, tile.index_type), at
 
 
 def _by_period(
@@ -228,9 +223,9 @@ def without_constant(
 def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conversion) -> SSAValue:
     """The swizzle of a sum of bytes: where the two have no bit in common it is an exclusive or, and
     each is swizzled by itself."""
-    kind = "b32" if tile.space.is_shared else "b64"
+    kind = tile.address_kind
     if constant(linear) is not None or possible_bits(linear, to.known_bits) & known:
-        whole = to.plus(linear, to.const(known, kind), _add(tile))
+        whole = to.plus(linear, to.const(known, kind), tile.index_type)
         return _apply(swizzle, whole, tile, to)
     turned = _apply(swizzle, linear, tile, to)
     if not known:
@@ -241,8 +236,7 @@ def _turned(swizzle: Swizzle, linear: SSAValue, known: int, tile: Tile, to: Conv
 
 def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SSAValue:
     """offset ^ ((offset & mask) >> shift), on a byte offset."""
-    scale, bits = tile.element_bytes, 32 if tile.space.is_shared else 64
-    kind = f"b{bits}"
+    scale, kind = tile.element_bytes, tile.address_kind
     base = swizzle.base + scale.bit_length() - 1
     mask = ((1 << swizzle.bits) - 1) << (base + max(0, swizzle.shift))
     if (known := constant(offset)) is not None:
@@ -250,7 +244,7 @@ def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SS
     high = to.scalar(AndOp, kind, offset, to.const(mask, kind))
     amount = to.const(abs(swizzle.shift), "b32")
     moved = (
-        to.scalar(ShrOp, f"u{bits}", high, amount)
+        to.scalar(ShrOp, f"u{kind[1:]}", high, amount)
         if swizzle.shift > 0
         else to.scalar(ShlOp, kind, high, amount)
     )
@@ -321,7 +315,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
         if source.space.is_shared:
             offset = to.narrow(offset)
         scaled = to.times(offset, source.element_bytes, source.index_type)
-        address = to.plus(scaled, address, _add(source))
+        address = to.plus(scaled, address, source.index_type)
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
     if source.space.is_shared and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")

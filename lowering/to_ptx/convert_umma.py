@@ -4,10 +4,9 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
-from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
+from tilewright.lowering.to_ptx.programs import listed
 
 
 @lowers(*UMMA_OPS.values())
@@ -44,5 +43,4 @@ def _lanes(op: UmmaOp, to: Conversion) -> SSAValue | None:
     """The words of the lane mask as a list of registers."""
     if not op.lane_mask:
         return None
-    words = tuple(to[word] for word in op.lane_mask)
-    return to.pure(ListMakeOp, words, reg("b32", len(words)))
+    return listed([to[word] for word in op.lane_mask], to)

@@ -22,24 +22,19 @@ def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
         stride = tile.strides[op.leading_dimension]
         if not isinstance(stride, int):
             return to.times(to.narrow(stride), several, "u32")
-        stride = stride
     return to.const(stride * several, "b32")
 
 
-@lowers(LoadOp)
-def _load(op: LoadOp, to: Conversion) -> None:
-    tile = to.tile(op.source)
+@lowers(LoadOp, StoreOp)
+def _access(op: LoadOp | StoreOp, to: Conversion) -> None:
+    tile = to.tile(op.memory)
     address, offset = locate(op, tile, op.indices, to)
-    stride = _stride(op, tile, to)
-    to[op.fragment] = to.emit(wmma.LoadOp(op.access, _space(tile), address, stride, offset))
-
-
-@lowers(StoreOp)
-def _store(op: StoreOp, to: Conversion) -> None:
-    tile = to.tile(op.dest)
-    address, offset = locate(op, tile, op.indices, to)
-    stride, value = _stride(op, tile, to), to[op.fragment]
-    to.add(wmma.StoreOp(op.access, _space(tile), address, value, stride, offset))
+    space, stride = _space(tile), _stride(op, tile, to)
+    if isinstance(op, LoadOp):
+        load = wmma.LoadOp(op.access, space, address, stride, offset)
+        to[op.fragment] = to.emit(load)
+    else:
+        to.add(wmma.StoreOp(op.access, space, address, to[op.fragment], stride, offset))
 
 
 @lowers(MmaOp)

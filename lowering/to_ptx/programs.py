@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.math_functions.code import Value, Values
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
-from tilewright.dialects.ptx.registers import ListGetOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, signed
@@ -80,6 +80,15 @@ def emitted(
     """The result of a program on registers of one type."""
     leaf = Emitted(to)
     return program(*(Value(leaf, operand, type_) for operand in operands)).handle
+
+
+def listed(parts: Sequence[SSAValue], to: Conversion) -> SSAValue:
+    """Registers and lists of one kind, in order, as one value."""
+    if len(parts) == 1:
+        return parts[0]
+    types = [part.type for part in parts if isinstance(part.type, RegType)]
+    count = sum(type_.count.data for type_ in types)
+    return to.pure(ListMakeOp, tuple(parts), reg(types[0].kind.data, count))
 
 
 def element(registers: SSAValue, position: int, to: Conversion) -> SSAValue:

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, BoxForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
-    BoxForm,
     Choice,
     Constant,
     Label,

@@ -49,7 +49,7 @@ class Codec:
 
 
 def _tagged(class_: type[Attribute]) -> Codec:
-    """What a class of attributes has behind its tag."""
+    """The encoding of a class of attributes behind its tag."""
     row = ROW_OF_CLASS[class_]
     return Codec(lambda tables, cursor, types: row.read(tables, cursor), row.write)
 

@@ -164,7 +164,7 @@ class GetScalarsOp(PartsOp):
 # --- modes ----------------------------------------------------------------------------------------
 
 
-@cute_op("cute.get", on_tensors(accessors.get))
+@cute_op("cute.get", on_tensors(accessors.mode_at))
 class GetOp(AccessorOp):
     """The mode at a path: `cute.get<[1]> (%x) : !cute.shape<"(2,3)"> -> !cute.shape<"3">`."""
 

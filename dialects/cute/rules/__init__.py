@@ -35,6 +35,11 @@ def attempted(compute: Callable[[], Any], otherwise: str) -> Any:
         raise RuleError(f"{otherwise} ({error})") from error
 
 
+def computed(kind: str, compute: Callable[[], Any], otherwise: str) -> Typed:
+    """The value with its kind, or a RuleError that says `otherwise` where there is none."""
+    return Typed(kind, attempted(compute, otherwise))
+
+
 def valid_layout(compute: Callable[[], Layout | ComposedLayout], otherwise: str) -> Typed:
     """The layout with its kind, or a RuleError that says `otherwise` where there is none."""
     layout = attempted(compute, otherwise)

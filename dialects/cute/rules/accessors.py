@@ -176,11 +176,6 @@ def mode_at(source: Typed, path: Sequence[int]) -> Typed:
     return Typed(source.kind, part(source.value, tuple(path)))
 
 
-def get(source: Typed, mode: Sequence[int]) -> Typed:
-    """The mode at a path."""
-    return mode_at(source, mode)
-
-
 def select(source: Typed, mode: Sequence[int]) -> Typed:
     """The named top-level modes."""
     count = rank(modes_of(source))

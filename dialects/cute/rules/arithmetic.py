@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten, is_tuple
-from tilewright.dialects.cute.rules import attempted, required
+from tilewright.dialects.cute.rules import attempted, computed, required
 from tilewright.dialects.cute.symbolic import scalar, tuples
 from tilewright.dialects.cute.symbolic.scalar import Condition
 from tilewright.dialects.cute.symbolic.tiling import ceil_div_by_tile
@@ -47,21 +47,21 @@ def tuple_add(a: Typed, b: Typed) -> Typed:
     """The sum leaf by leaf."""
     _check_nesting(a, b, zero_left=True)
     otherwise = f"expects valid operands, but cannot compute result for {a.quoted} and {b.quoted}"
-    return Typed(a.kind, attempted(lambda: tuples.tuple_sum(a.value, b.value), otherwise))
+    return computed(a.kind, lambda: tuples.tuple_sum(a.value, b.value), otherwise)
 
 
 def tuple_sub(a: Typed, b: Typed) -> Typed:
     """The difference leaf by leaf."""
     _check_nesting(a, b, zero_left=False)
     otherwise = f"expects valid operands, but cannot compute result for {a.quoted} and {b.quoted}"
-    return Typed(a.kind, attempted(lambda: tuples.tuple_difference(a.value, b.value), otherwise))
+    return computed(a.kind, lambda: tuples.tuple_difference(a.value, b.value), otherwise)
 
 
 def shape_div(a: Typed, b: Typed) -> Typed:
     """The quotient of shapes of which one divides the other."""
     otherwise = _cannot("shape_div", a, b)
     _check_divisible(a.value, b.value, otherwise)
-    return Typed("shape", attempted(lambda: tuples.shape_div(a.value, b.value), otherwise))
+    return computed("shape", lambda: tuples.shape_div(a.value, b.value), otherwise)
 
 
 def _check_divisible(a: Any, b: Any, otherwise: str) -> None:
@@ -84,14 +84,14 @@ def ceil_div(a: Typed, b: Typed) -> Typed:
     """How many tiles cover a shape."""
     otherwise = _cannot("ceil_div", a, b)
     if b.kind == "tile":
-        return Typed(a.kind, attempted(lambda: ceil_div_by_tile(a.value, b.value), otherwise))
+        return computed(a.kind, lambda: ceil_div_by_tile(a.value, b.value), otherwise)
     required(b.value != 0, f"{otherwise}: tiler is zero")
     if is_tuple(a.value) and is_tuple(b.value):
         ranks = len(a.value), len(b.value)
         required(
             ranks[1] <= ranks[0], f"{otherwise}: rank(tiler)={ranks[1]} > rank(input)={ranks[0]}"
         )
-    return Typed(a.kind, attempted(lambda: tuples.ceil_div(a.value, b.value), otherwise))
+    return computed(a.kind, lambda: tuples.ceil_div(a.value, b.value), otherwise)
 
 
 # --- comparisons ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import congruent, has_underscore, rank, weakly_congruent
-from tilewright.dialects.cute.rules import RuleError, attempted, required
+from tilewright.dialects.cute.rules import RuleError, computed, required
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, mode_at, modes_of
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic import evaluate, layouts, tuples
@@ -19,11 +19,11 @@ def _path_text(mode: Sequence[int]) -> str:
 def size(source: Typed, mode: Sequence[int]) -> Typed:
     """How many coordinates a shape or a layout has, or one of its modes."""
     wanted = modes_of(mode_at(source, mode))
-    value = attempted(
+    return computed(
+        "int_tuple",
         lambda: tuples.size(wanted),
         f"unable to compute size for input {source.quoted} {_path_text(mode)}",
     )
-    return Typed("int_tuple", value)
 
 
 def cosize(source: Typed, mode: Sequence[int]) -> Typed:
@@ -34,29 +34,29 @@ def cosize(source: Typed, mode: Sequence[int]) -> Typed:
             f"inner), but got {source.quoted}"
         )
     wanted = outer_of(mode_at(source, mode).value)
-    value = attempted(
+    return computed(
+        "int_tuple",
         lambda: evaluate.cosize(wanted),
         f"unable to compute cosize for input {source.quoted} {_path_text(mode)}",
     )
-    return Typed("int_tuple", value)
 
 
 def tuple_product(source: Typed) -> Typed:
     """The product of the leaves."""
-    value = attempted(
+    return computed(
+        source.kind,
         lambda: tuples.product(source.value),
         f"unable to compute tuple_product for input {source.quoted}",
     )
-    return Typed(source.kind, value)
 
 
 def tuple_product_each(source: Typed) -> Typed:
     """The product of each mode's leaves."""
-    value = attempted(
+    return computed(
+        source.kind,
         lambda: tuples.product_each(source.value),
         f"unable to compute tuple_product_each for input {source.quoted}",
     )
-    return Typed(source.kind, value)
 
 
 def layout_eval(coord: Typed, layout: Typed) -> Typed:
@@ -67,11 +67,11 @@ def layout_eval(coord: Typed, layout: Typed) -> Typed:
         f"expects coordinate rank {count} (to match layout shape rank) or be a leaf, but got "
         f"{given}",
     )
-    value = attempted(
+    return computed(
+        "int_tuple",
         lambda: evaluated(coord.value, layout.value),
         f"unable to compute layout_eval for coordinate {coord.quoted} and layout {layout.quoted}",
     )
-    return Typed("int_tuple", value)
 
 
 def crd2idx(coord: Typed, shape: Typed) -> Typed:
@@ -81,11 +81,11 @@ def crd2idx(coord: Typed, shape: Typed) -> Typed:
         "expects coord and shape to be weakly congruent, but got coord "
         f"{coord.quoted} and shape {shape.quoted}",
     )
-    value = attempted(
+    return computed(
+        "int_tuple",
         lambda: evaluate.crd2idx(coord.value, shape.value),
         f"unable to pack coordinate {coord.quoted} into shape {shape.quoted}",
     )
-    return Typed("int_tuple", value)
 
 
 def idx2crd(index: Typed, shape: Typed) -> Typed:
@@ -95,11 +95,11 @@ def idx2crd(index: Typed, shape: Typed) -> Typed:
         given in (1, count),
         f"expects index rank {count} (to match shape rank) or scalar, but got {given}",
     )
-    value = attempted(
+    return computed(
+        "coord",
         lambda: evaluate.idx2crd(index.value, shape.value),
         f"unable to compute idx2crd for index {index.quoted} and shape {shape.quoted}",
     )
-    return Typed("coord", value)
 
 
 def increment_coord(coord: Typed, shape: Typed) -> Typed:
@@ -112,11 +112,11 @@ def increment_coord(coord: Typed, shape: Typed) -> Typed:
         not has_underscore(coord.value),
         f"expects coord to be free of underscore wildcards, but got {coord.quoted}",
     )
-    value = attempted(
+    return computed(
+        "coord",
         lambda: evaluate.increment_coord(coord.value, shape.value),
         f"unable to compute increment_coord for coord {coord.quoted} and shape {shape.quoted}",
     )
-    return Typed("coord", value)
 
 
 # --- ranks ----------------------------------------------------------------------------------------

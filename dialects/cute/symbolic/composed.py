@@ -1,6 +1,7 @@
 """Layouts through `inner o offset o outer`: the operations work on `outer`, which has the modes."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -62,11 +63,7 @@ def evaluated(coord: Any, layout: AnyLayout) -> Any:
 
 def dice_any(coord: Any, layout: AnyLayout) -> AnyLayout:
     """The modes opposite a number."""
-
-    def diced(outer: Layout) -> Layout:
-        return dice_layout(coord, outer)
-
-    return through(diced, layout)
+    return through(partial(dice_layout, coord), layout)
 
 
 # --- slices ---------------------------------------------------------------------------------------

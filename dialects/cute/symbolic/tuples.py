@@ -231,8 +231,8 @@ def compact_col_major(shape: Any, current: Any = 1) -> Any:
 def compact_order(shape: Any, order: Any) -> Any:
     """Compact strides in an order of modes; modes whose rank is not known come last, in turn.
 
-    Raises LayoutError when `order` is no profile of `shape`, or either has leaves that are no
-    numbers.
+    (2, 3, 4, 5) ordered (0, 2, 3, 1) -> (1, 10, 30, 2). Raises LayoutError when `order` is no
+    profile of `shape`, or either has leaves that are no numbers.
     """
     if not (weakly_congruent(order, shape) and only_scalars(shape) and only_scalars(order)):
         raise LayoutError(f"expected an order of {to_text(shape)}, got {to_text(order)}")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -103,8 +103,64 @@ def _assigned(parser: AttrParser, name: str, kind: str) -> Any:
     return read_value(parser, kind)
 
 
+@dataclass(frozen=True, init=False)
+class TiledType(AtomType, ABC):
+    """The type of an atom that is tiled, by a layout and a tile. WHAT is what atom has to be one of
+    ATOMS."""
+
+    layout: StringAttr
+    tile: StringAttr
+
+    WHAT: ClassVar[str]
+    ATOMS: ClassVar[type[AtomAttr]]
+
+    @classmethod
+    def get(cls, tiled: TiledMma | TiledCopy) -> Self:
+        """The type of a tiled atom. Raises VerifyException."""
+        atom, layout, tile = (getattr(tiled, field.name) for field in fields(tiled))
+        return _type(cls, atom, str(layout), tile_text(tile))
+
+    @property
+    @abstractmethod
+    def tiled(self) -> Any:
+        """The tiled atom of this type."""
+
+    @property
+    def typed(self) -> Typed:
+        return Typed(self.name.removeprefix("cute."), self.tiled)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.tiled))
+
+    @abstractmethod
+    def why_not(self) -> str | None:
+        """Why its atom is not tiled like this."""
+
+    def verify(self) -> None:
+        name = self.name.removeprefix("cute.")
+        if not isinstance(self.atom, self.ATOMS):
+            raise VerifyException(f"{name} expected {self.WHAT}, got {self.atom}")
+        if (reason := self.why_not()) is not None:
+            raise VerifyException(f"{name} {reason}")
+
+
+_Type = TypeVar("_Type", bound=TiledType)
+_Tiled = TypeVar("_Tiled", TiledMma, TiledCopy)
+
+
+@cache
+def _type(kind: type[_Type], atom: Attribute, layout: str, tile: str) -> _Type:
+    return kind(atom, StringAttr(layout), StringAttr(tile))
+
+
+@cache
+def _tiled(kind: type[_Tiled], atom: Any, layout: StringAttr, tile: StringAttr) -> _Tiled:
+    return kind(atom, read_typed("layout", layout.data).value, read_typed("tile", tile.data).value)
+
+
 @irdl_attr_definition
-class TiledMmaType(AtomType):
+class TiledMmaType(TiledType):
     """An MMA atom tiled over threads and values: CuTe's TiledMMA.
 
     `!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f32)>,
@@ -115,24 +171,13 @@ class TiledMmaType(AtomType):
 
     name = "cute.tiled_mma"
 
-    atom_layout: StringAttr
-    permutation: StringAttr
-
-    @classmethod
-    def get(cls, mma: TiledMma) -> TiledMmaType:
-        """The type of a tiled MMA. Raises VerifyException."""
-        atom = mma.atom
-        assert isinstance(atom, Attribute)
-        return _tiled_mma_type(atom, str(mma.atom_layout), tile_text(mma.permutation))
+    WHAT = "an MMA atom"
+    ATOMS = MmaAtomAttr
 
     @property
     def tiled(self) -> TiledMma:
         """The tiled MMA of this type."""
-        return _tiled_mma(self.atom, self.atom_layout.data, self.permutation.data)
-
-    @property
-    def typed(self) -> Typed:
-        return Typed("tiled_mma", self.tiled)
+        return _tiled(TiledMma, self.atom, self.layout, self.tile)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -147,30 +192,12 @@ class TiledMmaType(AtomType):
                     permutation = _assigned(parser, "permutation_MNK", "tile")
         return [atom, StringAttr(str(atom_layout)), StringAttr(tile_text(permutation))]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(self.tiled))
-
-    def verify(self) -> None:
-        if not isinstance(self.atom, MmaAtomAttr):
-            raise VerifyException(f"tiled_mma expected an MMA atom, got {self.atom}")
-        if (reason := why_no_tiled_mma(self.tiled)) is not None:
-            raise VerifyException(f"tiled_mma {reason}")
-
-
-@cache
-def _tiled_mma(atom: Any, atom_layout: str, permutation: str) -> TiledMma:
-    layout = read_typed("layout", atom_layout).value
-    return TiledMma(atom, layout, read_typed("tile", permutation).value)
-
-
-@cache
-def _tiled_mma_type(atom: Attribute, atom_layout: str, permutation: str) -> TiledMmaType:
-    return TiledMmaType(atom, StringAttr(atom_layout), StringAttr(permutation))
+    def why_not(self) -> str | None:
+        return why_no_tiled_mma(self.tiled)
 
 
 @irdl_attr_definition
-class TiledCopyType(AtomType):
+class TiledCopyType(TiledType):
     """A copy atom tiled over threads and values: CuTe's TiledCopy.
 
     `!cute.tiled_copy<#cute_nvgpu.copy<cp_async, f16, 128, cache = cg>, layout_tv =
@@ -180,24 +207,13 @@ class TiledCopyType(AtomType):
 
     name = "cute.tiled_copy"
 
-    layout_tv: StringAttr
-    tiler: StringAttr
-
-    @classmethod
-    def get(cls, copy: TiledCopy) -> TiledCopyType:
-        """The type of a tiled copy. Raises VerifyException."""
-        atom = copy.atom
-        assert isinstance(atom, Attribute)
-        return _tiled_copy_type(atom, str(copy.layout_tv), tile_text(copy.tiler))
+    WHAT = "a copy atom"
+    ATOMS = CopyAtomAttr
 
     @property
     def tiled(self) -> TiledCopy:
         """The tiled copy of this type."""
-        return _tiled_copy(self.atom, self.layout_tv.data, self.tiler.data)
-
-    @property
-    def typed(self) -> Typed:
-        return Typed("tiled_copy", self.tiled)
+        return _tiled(TiledCopy, self.atom, self.layout, self.tile)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -209,25 +225,8 @@ class TiledCopyType(AtomType):
             tiler = _assigned(parser, "tiler_mn", "tile")
         return [atom, StringAttr(str(layout)), StringAttr(tile_text(wrapped(tiler)))]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(self.tiled))
-
-    def verify(self) -> None:
-        if not isinstance(self.atom, CopyAtomAttr):
-            raise VerifyException(f"tiled_copy expected a copy atom, got {self.atom}")
-        if (reason := why_no_tiled_copy(self.tiled)) is not None:
-            raise VerifyException(f"tiled_copy {reason}")
-
-
-@cache
-def _tiled_copy(atom: Any, layout_tv: str, tiler: str) -> TiledCopy:
-    return TiledCopy(atom, read_typed("layout", layout_tv).value, read_typed("tile", tiler).value)
-
-
-@cache
-def _tiled_copy_type(atom: Attribute, layout_tv: str, tiler: str) -> TiledCopyType:
-    return TiledCopyType(atom, StringAttr(layout_tv), StringAttr(tiler))
+    def why_not(self) -> str | None:
+        return why_no_tiled_copy(self.tiled)
 
 
 built_by("tiled_mma", lambda typed: TiledMmaType.get(typed.value))

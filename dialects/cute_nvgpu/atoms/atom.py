@@ -7,15 +7,15 @@ users, and the mnemonic parses to and prints from them (`lookup.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, wraps
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from tilewright.dialects.cute import Layout, composition, right_inverse
-from tilewright.dialects.cute.drawing import Drawing, svg
+from tilewright.dialects.cute.drawing import Drawing
+from tilewright.dialects.cute_nvgpu.atoms.drawing import AXES, drawing_of, html
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
@@ -73,6 +73,11 @@ def operands_of(sparse: bool, scaled: bool) -> tuple[Operand, ...]:
     return (*OPERANDS, *metadata, *(("SFA", "SFB") if scaled else ()))
 
 
+def as_accumulator(operand: str) -> str:
+    """C is D before: one place in the tables."""
+    return "D" if operand == "C" else operand
+
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -113,9 +118,13 @@ class Atom(ABC, Generic[Row]):
         """The PTX mnemonic."""
 
     @property
-    @abstractmethod
     def parameters(self) -> str:
         """The text between angle brackets in IR: `16x8x16, elem_type = (bf16, bf16, f32)`."""
+        return ", ".join(self.parameter_list())
+
+    @abstractmethod
+    def parameter_list(self) -> Iterator[str]:
+        """The parts of `parameters`."""
 
     @property
     @abstractmethod
@@ -306,9 +315,27 @@ class MmaAtom(FragmentAtom[MmaRow]):
     def extents(self, operand: Operand) -> tuple[int, int]:
         return self.row.extents(operand, self.types)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        row = self.row
+        types = self.types[:3] if self.types[2] == self.types[3] else self.types
+        spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
+        yield shape_text(self.shape)
+        yield f"elem_type = ({spelled})"
+        if len(row.majors) > 1:
+            yield f"layouts = ({', '.join(self.majors)})"
+        if row.kind is not None:
+            yield f"kind = {row.kind}"
+        if row.scale is not None:
+            yield f"scale_vec = {row.scale.vector}"
+            yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+        if row.sparsity == "sp::ordered_metadata":
+            yield "ordered_metadata"
+        if self.satfinite:
+            yield "satfinite"
+        if self.rounding is not None:
+            yield f"rounding = {self.rounding}"
+        if row.bit_op is not None:
+            yield f"bit_op = {row.bit_op}"
 
     @property
     def mnemonic(self) -> str:
@@ -344,29 +371,6 @@ def _selectors(row: MmaRow, types: ElementTypes) -> tuple[Selector, ...]:
     return tuple(selectors)
 
 
-def _parameters(atom: MmaAtom) -> Iterator[str]:
-    row = atom.row
-    types = atom.types[:3] if atom.types[2] == atom.types[3] else atom.types
-    spelled = ", ".join(ELEMENT_TYPES[name].mlir for name in types)
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({spelled})"
-    if len(row.majors) > 1:
-        yield f"layouts = ({', '.join(atom.majors)})"
-    if row.kind is not None:
-        yield f"kind = {row.kind}"
-    if row.scale is not None:
-        yield f"scale_vec = {row.scale.vector}"
-        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
-    if row.sparsity == "sp::ordered_metadata":
-        yield "ordered_metadata"
-    if atom.satfinite:
-        yield "satfinite"
-    if atom.rounding is not None:
-        yield f"rounding = {atom.rounding}"
-    if row.bit_op is not None:
-        yield f"bit_op = {row.bit_op}"
-
-
 def _mnemonic(atom: MmaAtom) -> str:
     row = atom.row
     if isinstance(row, WmmaRow):
@@ -381,26 +385,3 @@ def _mnemonic(atom: MmaAtom) -> str:
         parts.append("satfinite")
     parts += [atom.rounding, d, a, b, c, row.scale_type, row.counting]
     return ".".join(part for part in parts if part)
-
-
-AXES: dict[Operand, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n")}
-"""The operands that are drawn, and what their rows and columns are."""
-
-
-def html(title: str, drawings: Iterable[Drawing]) -> str:
-    """Drawings below a title."""
-    return "\n".join((f"<p><code>{escape(title)}</code></p>", *map(svg, drawings)))
-
-
-def drawing_of(operand: Operand, element: str, layout: Layout, coords: NDArray[Any]) -> Drawing:
-    """The drawing of an operand, its elements' coordinates as `FragmentAtom.coords` gives them."""
-    if operand == "B":
-        coords = coords[..., ::-1]
-    rows, columns = (int(extent) for extent in coords.reshape(-1, 2).max(axis=0) + 1)
-    cells = [[("", 0)] * columns for _ in range(rows)]
-    for thread, values in enumerate(coords.tolist()):
-        for value, (row, column) in enumerate(values):
-            cells[row][column] = (f"T{thread}V{value}", thread)
-    about = f"layout (thread, value) -> index: {layout}"
-    title = f"{operand}, {rows} x {columns} of {element}"
-    return Drawing(title, about, AXES[operand], tuple(map(tuple, cells)))

@@ -11,11 +11,10 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import UmmaMnemonic
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import LEGAL_IMMEDIATES, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import COUNTING
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, Descriptor
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
     Choice,
     Constant,
-    Descriptor,
     OperandForm,
     Predicate,
     Register,

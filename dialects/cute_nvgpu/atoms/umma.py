@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import (
     Atom,
     AtomError,
     Selector,
+    as_accumulator,
     of_operand,
     operands_of,
 )
@@ -98,7 +99,7 @@ class UmmaAtom(Atom[UmmaRow]):
 
     @of_operand
     def element(self, operand: str) -> ElementType:
-        return self.row.element(_accumulator(operand), self.types)
+        return self.row.element(as_accumulator(operand), self.types)
 
     def cell_bits(self, operand: str) -> int:
         """How many bits the offsets of an operand's layout count."""
@@ -106,15 +107,7 @@ class UmmaAtom(Atom[UmmaRow]):
 
     @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
-        vector = 0 if self.row.scale is None else self.row.scale.vector
-        return {
-            "A": (self.m, self.row.stored_k),
-            "B": (self.n, self.row.k),
-            "D": (self.m, self.n),
-            "E": (self.m, 2 * self.row.k // self.chunk),
-            "SFA": (self.m, vector),
-            "SFB": (self.n, vector),
-        }[_accumulator(operand)]
+        return self.row.extents(as_accumulator(operand), self.m, self.n)
 
     def cta_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of what one CTA holds: of a pair each has half of the rows of A, D, E and
@@ -136,12 +129,12 @@ class UmmaAtom(Atom[UmmaRow]):
 
         Raises AtomError for an operand that is not in tensor memory.
         """
-        if _accumulator(operand) not in self.tmem_operands:
+        if as_accumulator(operand) not in self.tmem_operands:
             raise AtomError(
                 f"{self.mnemonic} expected an operand in tensor memory, "
                 f"{', '.join(self.tmem_operands)}, got {operand} (A and B may be in shared memory)"
             )
-        return _tmem_layout(self, _accumulator(operand))
+        return _tmem_layout(self, as_accumulator(operand))
 
     def cta_layout(self, operand: str) -> Layout:
         """The part of `tmem_layout` that one CTA has."""
@@ -177,9 +170,20 @@ class UmmaAtom(Atom[UmmaRow]):
         cell = bit // _CELL_BITS
         return np.stack([cell >> 16, cell & 0xFFFF, bit % _CELL_BITS], axis=-1)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        row = self.row
+        yield shape_text(self.shape)
+        yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in self.types)})"
+        yield f"ab_major = ({', '.join(self.majors)})"
+        yield f"frag_kind = {self.frag_kind}"
+        if self.cta_group != 1:
+            yield f"cta_group = {self.cta_group}"
+        if row.scale is not None:
+            yield f"kind = {row.kind}"
+            yield f"scale_vec = {row.scale.vector}"
+            yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
+        if self.satfinite:
+            yield "satfinite"
 
     @property
     def mnemonic(self) -> str:
@@ -221,7 +225,7 @@ class UmmaAtom(Atom[UmmaRow]):
             sparse=self.row.sparse,
             selector=selector,
             saturate=self.satfinite,
-            scale_type=None if self.row.scale is None else self.row.scale.type,
+            scale_type=self.row.scale_type,
             sfa_id=sfa_id,
             sfb_id=sfb_id,
             long_k=self.row.k == LONG_K,
@@ -234,11 +238,6 @@ class UmmaAtom(Atom[UmmaRow]):
                 f"{', '.join(map(str, legal)) or f'none ({why_none})'}, got {value}"
                 + (f"; nearest legal: {closest(value, legal)}" if legal else "")
             )
-
-
-def _accumulator(operand: str) -> str:
-    """C is D before."""
-    return "D" if operand == "C" else operand
 
 
 def _without(layout: Layout, stride: int) -> Layout:
@@ -274,19 +273,3 @@ def _scale_layout(atom: UmmaAtom, operand: str) -> Layout:
     if atom.halves_columns:
         return tmem_layouts.halved_scale_factors(rows, words, group)
     return tmem_layouts.scale_factors(rows, words, group)
-
-
-def _parameters(atom: UmmaAtom) -> Iterator[str]:
-    row = atom.row
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in atom.types)})"
-    yield f"ab_major = ({', '.join(atom.majors)})"
-    yield f"frag_kind = {atom.frag_kind}"
-    if atom.cta_group != 1:
-        yield f"cta_group = {atom.cta_group}"
-    if row.scale is not None:
-        yield f"kind = {row.kind}"
-        yield f"scale_vec = {row.scale.vector}"
-        yield f"scale_type = {SCALE_TYPES[row.scale.type].mlir}"
-    if atom.satfinite:
-        yield "satfinite"

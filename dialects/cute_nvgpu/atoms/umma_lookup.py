@@ -8,6 +8,7 @@ from itertools import pairwise
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import check_satfinite, why_no_types
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
@@ -42,11 +43,7 @@ def find_umma(
         raise AtomError(f"expected an op of {', '.join(UMMA_OPS)}, got '{op}'")
     rows = [row for row in UMMA_ROWS if row.op == op]
     row = _row(op, shape[2], types, (kind, scale_vector, scale_type), rows)
-    if satfinite and not row.saturates:
-        raise AtomError(
-            f"'{op}' expected no satfinite for {types_text(types)}, got satfinite "
-            "(only sums of s8 and u8 saturate)"
-        )
+    check_satfinite(op, types, satfinite, row.saturates)
     atom = UmmaAtom(row, shape[0], shape[1], types, cta_group, majors, frag_kind, satfinite)
     _check_majors(atom)
     _check_tile(atom)
@@ -78,20 +75,16 @@ def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
 
 
 def _scaling(row: UmmaRow) -> _Scaling:
-    scale = row.scale
-    return (row.kind, None, None) if scale is None else (row.kind, scale.vector, scale.type)
+    return row.kind, row.scale_vector, row.scale_type
 
 
 def _why_types(op: str, types: UmmaTypes, rows: list[UmmaRow]) -> str:
-    legal = [legal_types for row in rows for legal_types in row.element_types()]
-    nearest = types_text(closest(types, legal))
+    why = why_no_types(op, "tcgen05.mma", types, rows)
     if rows[0].scale is not None and types[2] != "f32":
         # The accumulator of block scaling is locked: seed diagnostics say it in these words.
-        return f"'{op}' expects c type to be Float32, got {types[2]}; nearest legal: {nearest}"
-    return (
-        f"'{op}' expected element types (a, b, d) that tcgen05.mma has, got {types_text(types)}; "
-        f"nearest legal: {nearest}"
-    )
+        _, _, nearest = why.partition("; ")
+        return f"'{op}' expects c type to be Float32, got {types[2]}; {nearest}"
+    return why
 
 
 def _why_scaling(op: str, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRow]) -> str:
@@ -209,7 +202,6 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
         )
     types = (fields.a_type, fields.b_type, fields.d_type)
     row = _described(mnemonic, said.rows, types, fields)
-    scale = row.scale
     atom = find_umma(
         row.op,
         row.shape(fields.m, fields.n),
@@ -219,8 +211,8 @@ def umma_of(mnemonic: str, idesc: int, frag_kind: UmmaFragmentKind = "ss") -> Um
         frag_kind=frag_kind,
         satfinite=fields.saturate,
         kind=row.kind,
-        scale_vector=None if scale is None else scale.vector,
-        scale_type=None if scale is None else scale.type,
+        scale_vector=row.scale_vector,
+        scale_type=row.scale_type,
     )
     atom.descriptor(selector=fields.selector, sfa_id=fields.sfa_id, sfb_id=fields.sfb_id)
     return atom

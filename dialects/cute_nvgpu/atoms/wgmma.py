@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import (
     AtomError,
     FragmentAtom,
     Selector,
+    as_accumulator,
     of_operand,
     operands_of,
 )
@@ -89,7 +90,7 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
 
     @of_operand
     def element(self, operand: str) -> ElementType:
-        return self.row.element(_accumulator(operand), self.types)
+        return self.row.element(as_accumulator(operand), self.types)
 
     def tv_layout(self, operand: str) -> Layout:
         legal = ("A", "C", "D", "E") if self.row.sparse else ("A", "C", "D")
@@ -99,19 +100,23 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
             raise AtomError(
                 f"{self.mnemonic} expected a register operand of {', '.join(legal)}, got {got}{why}"
             )
-        return _tv_layout(self.row, _accumulator(operand), self.types, self.n)
+        return _tv_layout(self.row, as_accumulator(operand), self.types, self.n)
 
     @of_operand
     def extents(self, operand: str) -> tuple[int, int]:
-        return self.row.extents(_accumulator(operand), self.n)
+        return self.row.extents(as_accumulator(operand), *self.shape[:2])
 
     def shared_extents(self, operand: str) -> tuple[int, int]:
         """(rows, columns) of a matrix in shared memory."""
         return self.extents(operand)
 
-    @property
-    def parameters(self) -> str:
-        return ", ".join(_parameters(self))
+    def parameter_list(self) -> Iterator[str]:
+        yield shape_text(self.shape)
+        yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in self.types)})"
+        yield f"ab_major = ({', '.join(self.majors)})"
+        yield f"frag_kind = {self.frag_kind}"
+        if self.satfinite:
+            yield "satfinite"
 
     @property
     def mnemonic(self) -> str:
@@ -124,20 +129,6 @@ class WgmmaAtom(FragmentAtom[WgmmaRow]):
         return f"wgmma.mma_async{sparse}.sync.aligned.m{m}n{n}k{k}.{d}.{a}.{b}{satfinite}{counting}"
 
 
-def _accumulator(operand: str) -> str:
-    """C is D before: one place in the tables."""
-    return "D" if operand == "C" else operand
-
-
 @cache
 def _tv_layout(row: WgmmaRow, operand: str, types: WgmmaTypes, n: int) -> Layout:
     return row.tv_layout(operand, types, n)
-
-
-def _parameters(atom: WgmmaAtom) -> Iterator[str]:
-    yield shape_text(atom.shape)
-    yield f"elem_type = ({', '.join(ELEMENT_TYPES[name].mlir for name in atom.types)})"
-    yield f"ab_major = ({', '.join(atom.majors)})"
-    yield f"frag_kind = {atom.frag_kind}"
-    if atom.satfinite:
-        yield "satfinite"

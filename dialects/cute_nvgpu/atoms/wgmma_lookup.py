@@ -1,7 +1,7 @@
 """`wgmma` atoms by what they are called: by op, shape and element types, and by PTX mnemonic."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 
@@ -10,7 +10,12 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text, types_text
+from tilewright.dialects.cute_nvgpu.lattice.row import (
+    DescriptorMmaRow,
+    Shape,
+    shape_text,
+    types_text,
+)
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import (
     SM90_MMA,
     SM90_SPARSE_MMA,
@@ -40,13 +45,9 @@ def find_wgmma(
         raise AtomError(f"expected an op of {', '.join(_ROWS)}, got '{op}'")
     fitting = next((row for row in _ROWS[op] if types in row.element_types()), None)
     if fitting is None:
-        raise AtomError(_why_types(op, types))
+        raise AtomError(why_no_types(op, "wgmma", types, _ROWS[op]))
     _check_shape(fitting, shape, types)
-    if satfinite and not fitting.satfinite:
-        raise AtomError(
-            f"'{op}' expected no satfinite for {types_text(types)}, got satfinite "
-            "(only sums of s8 and u8 saturate)"
-        )
+    check_satfinite(op, types, satfinite, fitting.satfinite)
     atom = WgmmaAtom(fitting, shape[1], types, satfinite, majors, frag_kind)
     _check_majors(atom)
     return atom
@@ -81,13 +82,24 @@ def _check_majors(atom: WgmmaAtom) -> None:
             )
 
 
-def _why_types(op: str, types: WgmmaTypes) -> str:
-    legal = [legal_types for row in _ROWS[op] for legal_types in row.element_types()]
-    nearest = closest(types, legal)
+def why_no_types(
+    op: str, instruction: str, types: WgmmaTypes, rows: Sequence[DescriptorMmaRow]
+) -> str:
+    """Why none of the rows takes these element types."""
+    nearest = closest(types, [legal for row in rows for legal in row.element_types()])
     return (
-        f"'{op}' expected element types (a, b, d) that wgmma has, got {types_text(types)}; "
-        f"nearest legal: {types_text(nearest)}"
+        f"'{op}' expected element types (a, b, d) that {instruction} has, "
+        f"got {types_text(types)}; nearest legal: {types_text(nearest)}"
     )
+
+
+def check_satfinite(op: str, types: WgmmaTypes, satfinite: bool, saturates: bool) -> None:
+    """Raise AtomError for a satfinite where sums do not saturate."""
+    if satfinite and not saturates:
+        raise AtomError(
+            f"'{op}' expected no satfinite for {types_text(types)}, got satfinite "
+            "(only sums of s8 and u8 saturate)"
+        )
 
 
 _MNEMONIC = re.compile(

@@ -14,6 +14,7 @@ from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
+from tilewright.dialects.cute_nvgpu.lattice.nearest import distance
 from tilewright.dialects.cute_nvgpu.lattice.row import Major, Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
 
@@ -136,16 +137,15 @@ def find_access(op: str, operand: str, shape: Shape, element: str, major: str) -
 def _expected(op: str, what: str, of_what: str, wanted: str, legal: Sequence[str]) -> str:
     """Why there is none such; shapes are ordered by how near they are."""
     if what == "a shape":
-        legal = sorted(legal, key=lambda shape: _apart(shape, wanted))
+        legal = sorted(legal, key=lambda shape: distance(_extents(shape), _extents(wanted)))
     why = ""
     if what == "a layout" and len(legal) == 1:
         why = " (elements of less than a byte lie along K)"
     return f"'{op}' expected {what}{of_what}, got {wanted}{why}; nearest legal: {', '.join(legal)}"
 
 
-def _apart(one: str, other: str) -> int:
-    pairs = zip(one.split("x"), other.split("x"), strict=True)
-    return sum(abs(int(a) - int(b)) for a, b in pairs)
+def _extents(shape: str) -> tuple[int, ...]:
+    return tuple(map(int, shape.split("x")))
 
 
 @cache

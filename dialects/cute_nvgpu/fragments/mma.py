@@ -28,12 +28,33 @@ def blocks(rows: int, columns: int, width: int, warps: int = 1) -> Layout:
     `width` is how many neighbours in a row one thread holds: those of a register of A or B, two of
     C or D. Blocks follow each other down the rows of a warp first.
     """
+    own = rows // warps
+    return stacked_blocks((own, columns), (1, rows), width, own, warps=(warps, own))
+
+
+def stacked_blocks(
+    extents: tuple[int, int],
+    steps: tuple[int, int],
+    width: int,
+    block: int,
+    *,
+    copies: int = 1,
+    warps: tuple[int, int] = (1, 0),
+) -> Layout:
+    """A matrix in blocks of `block` rows, one below the other, each a fragment of `mma.sync`.
+
+    `steps` are the strides of a row and of a column in the index, `warps` (extent, stride) of the
+    warps. A group of four threads holds row `g` of every eight, `width` neighbours in it a thread.
+    """
+    (rows, columns), (row, column) = extents, steps
     return tv_layout(
-        [(_GROUP_SIZE, width * rows), (_GROUPS, 1), (warps, rows // warps)],
+        [(_GROUP_SIZE, width * column), (_GROUPS, row), warps],
         [
-            (width, rows),
-            (rows // warps // _GROUPS, _GROUPS),
-            (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * rows),
+            (width, column),
+            (block // _GROUPS, _GROUPS * row),
+            (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * column),
+            (rows // block, block * row),
+            (copies, 0),
         ],
     )
 

@@ -17,11 +17,10 @@ what is smaller is held two or four times over.
 """
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute_nvgpu.fragments.mma import tv_layout
+from tilewright.dialects.cute_nvgpu.fragments.mma import stacked_blocks
 
-_GROUPS = 8
-_GROUP_SIZE = 4
 _ROWS_OF_A = 16
+_ROWS_OF_B = 8
 _PAIR = 2
 
 Extents = tuple[int, int]
@@ -33,32 +32,12 @@ def multiplicand(extents: Extents, width: int, *, as_a: bool, copies: int = 1) -
     `as_a` says which operand of `mma.sync` it stands for; it is held `copies` times over.
     """
     rows, _ = extents
-    return _blocks(extents, (1, rows), width, _ROWS_OF_A if as_a else _GROUPS, copies)
+    block = min(_ROWS_OF_A, rows) if as_a else _ROWS_OF_B
+    return stacked_blocks(extents, (1, rows), width, block, copies=copies)
 
 
 def accumulator(extents: Extents) -> Layout:
     """`(T32, V) -> m + M*n`: C or D, (M, N); on its side where N is longer than M."""
     m, n = extents
-    if n > m:
-        return _blocks((n, m), (m, 1), _PAIR, _ROWS_OF_A)
-    return _blocks((m, n), (1, m), _PAIR, _ROWS_OF_A)
-
-
-def _blocks(extents: Extents, steps: Extents, width: int, block: int, copies: int = 1) -> Layout:
-    """A matrix in blocks of `block` rows, each a fragment of `mma.sync`.
-
-    `steps` are the strides of a row and of a column in the index. A group of four threads holds
-    row `g` of every eight, `width` neighbours in it a thread.
-    """
-    (rows, columns), (row, column) = extents, steps
-    block = min(block, rows)
-    return tv_layout(
-        [(_GROUP_SIZE, width * column), (_GROUPS, row)],
-        [
-            (width, column),
-            (block // _GROUPS, _GROUPS * row),
-            (columns // (_GROUP_SIZE * width), _GROUP_SIZE * width * column),
-            (rows // block, block * row),
-            (copies, 0),
-        ],
-    )
+    matrix, steps = ((n, m), (m, 1)) if n > m else (extents, (1, m))
+    return stacked_blocks(matrix, steps, _PAIR, min(_ROWS_OF_A, matrix[0]))

@@ -4,7 +4,8 @@ side by side, too. They may order what a thread did before and does after them. 
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Result, Scalar, Vector
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar, Vector
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 

@@ -2,8 +2,8 @@
 barrier.cluster and mapa."""
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
     Choice,
     Register,
     Result,

@@ -46,7 +46,6 @@ SM70_MMA: tuple[MmaRow, ...] = (
     MmaRow("sm70.mma", (8, 8, 4), _F16, _F16_OR_F32, _VOLTA, "9.7.14.5.1", majors=_ALL_MAJORS),
 )
 
-_ROUNDING = ("rn", "rz", "rm", "rp")
 
 SM80_MMA: tuple[MmaRow, ...] = (
     MmaRow("sm80.mma", (16, 8, 8), _F16, _F16_F32, _TURING, "9.7.14.5.7"),
@@ -55,16 +54,16 @@ SM80_MMA: tuple[MmaRow, ...] = (
     MmaRow("sm80.mma", (16, 8, 16), _BF16, _F32, _AMPERE, "9.7.14.5.8"),
     MmaRow("sm80.mma", (16, 8, 4), _TF32, _F32, _AMPERE, "9.7.14.5.6"),
     MmaRow("sm80.mma", (16, 8, 8), _TF32, _F32, _AMPERE, "9.7.14.5.7"),
-    MmaRow("sm80.mma", (8, 8, 4), _F64, _F64, _AMPERE, "9.7.14.5.2", rounding=_ROUNDING),
-    MmaRow("sm80.mma", (16, 8, 4), _F64, _F64, _HOPPER, "9.7.14.5.6", rounding=_ROUNDING),
-    MmaRow("sm80.mma", (16, 8, 8), _F64, _F64, _HOPPER, "9.7.14.5.7", rounding=_ROUNDING),
-    MmaRow("sm80.mma", (16, 8, 16), _F64, _F64, _HOPPER, "9.7.14.5.8", rounding=_ROUNDING),
-    MmaRow("sm80.mma", (8, 8, 16), _S8_U8, _S32, _TURING, "9.7.14.5.3", satfinite=True),
-    MmaRow("sm80.mma", (16, 8, 16), _S8_U8, _S32, _AMPERE, "9.7.14.5.9", satfinite=True),
-    MmaRow("sm80.mma", (16, 8, 32), _S8_U8, _S32, _AMPERE, "9.7.14.5.10", satfinite=True),
-    MmaRow("sm80.mma", (8, 8, 32), _S4_U4, _S32, _TURING, "9.7.14.5.4", satfinite=True),
-    MmaRow("sm80.mma", (16, 8, 32), _S4_U4, _S32, _AMPERE, "9.7.14.5.10", satfinite=True),
-    MmaRow("sm80.mma", (16, 8, 64), _S4_U4, _S32, _AMPERE, "9.7.14.5.11", satfinite=True),
+    MmaRow("sm80.mma", (8, 8, 4), _F64, _F64, _AMPERE, "9.7.14.5.2"),
+    MmaRow("sm80.mma", (16, 8, 4), _F64, _F64, _HOPPER, "9.7.14.5.6"),
+    MmaRow("sm80.mma", (16, 8, 8), _F64, _F64, _HOPPER, "9.7.14.5.7"),
+    MmaRow("sm80.mma", (16, 8, 16), _F64, _F64, _HOPPER, "9.7.14.5.8"),
+    MmaRow("sm80.mma", (8, 8, 16), _S8_U8, _S32, _TURING, "9.7.14.5.3"),
+    MmaRow("sm80.mma", (16, 8, 16), _S8_U8, _S32, _AMPERE, "9.7.14.5.9"),
+    MmaRow("sm80.mma", (16, 8, 32), _S8_U8, _S32, _AMPERE, "9.7.14.5.10"),
+    MmaRow("sm80.mma", (8, 8, 32), _S4_U4, _S32, _TURING, "9.7.14.5.4"),
+    MmaRow("sm80.mma", (16, 8, 32), _S4_U4, _S32, _AMPERE, "9.7.14.5.10"),
+    MmaRow("sm80.mma", (16, 8, 64), _S4_U4, _S32, _AMPERE, "9.7.14.5.11"),
     MmaRow("sm80.mma", (8, 8, 128), _B1, _S32, _TURING_XOR, "9.7.14.5.5", bit_op="xor"),
     MmaRow("sm80.mma", (16, 8, 128), _B1, _S32, _AMPERE, "9.7.14.5.12", bit_op="xor"),
     MmaRow("sm80.mma", (16, 8, 256), _B1, _S32, _AMPERE, "9.7.14.5.13", bit_op="xor"),
@@ -86,7 +85,7 @@ def _with_ordered(*rows: MmaRow) -> tuple[MmaRow, ...]:
     def ordered(row: MmaRow) -> MmaRow:
         return replace(row, sparsity="sp::ordered_metadata", needs=needs(row.target, (8, 5)))
 
-    return tuple(each for row in rows for each in (row, ordered(row)))
+    return tuple(form for row in rows for form in (row, ordered(row)))
 
 
 _sparse = partial(MmaRow, sparsity="sp")
@@ -99,10 +98,10 @@ SM80_SPARSE_MMA = _with_ordered(
     _sparse(_OP, (16, 8, 32), _BF16, _F32, _V, "9.7.14.6.2.2"),
     _sparse(_OP, (16, 8, 8), _TF32, _F32, _V, "9.7.14.6.2.4"),
     _sparse(_OP, (16, 8, 16), _TF32, _F32, _V, "9.7.14.6.2.3"),
-    _sparse(_OP, (16, 8, 32), _S8_U8, _S32, _V, "9.7.14.6.2.5", satfinite=True),
-    _sparse(_OP, (16, 8, 64), _S8_U8, _S32, _V, "9.7.14.6.2.6", satfinite=True),
-    _sparse(_OP, (16, 8, 64), _S4_U4, _S32, _V, "9.7.14.6.2.7", satfinite=True),
-    _sparse(_OP, (16, 8, 128), _S4_U4, _S32, _V, "9.7.14.6.2.8", satfinite=True),
+    _sparse(_OP, (16, 8, 32), _S8_U8, _S32, _V, "9.7.14.6.2.5"),
+    _sparse(_OP, (16, 8, 64), _S8_U8, _S32, _V, "9.7.14.6.2.6"),
+    _sparse(_OP, (16, 8, 64), _S4_U4, _S32, _V, "9.7.14.6.2.7"),
+    _sparse(_OP, (16, 8, 128), _S4_U4, _S32, _V, "9.7.14.6.2.8"),
 )
 
 SM89_SPARSE_MMA = _with_ordered(

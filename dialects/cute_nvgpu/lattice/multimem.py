@@ -3,9 +3,9 @@ PTX ISA 9.7.9.14."""
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS as ORDERS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     NO_LITERAL,
-    Address,
     OperandForm,
     Register,
     Result,

@@ -1,5 +1,5 @@
 """The forms of an instruction's operands: how PTX writes it, and what is wrong with
-another one.
+another one. Those that lead to memory are in `memory_forms.py`.
 
 vector      {a0,a1}    registers in braces, one as well
 register    e          one register, with or without braces where `braces` is None
@@ -9,9 +9,6 @@ constant    1          one of some integers
 choice      32         one of some integers, or a register
 superfluous            nothing
 selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
-address     [p]        a register or a variable and an offset
-box         [map, {c0,c1}]
-descriptor  a_desc     one 64-bit register
 predicate   p          a predicate register, or 0 or 1
 """
 
@@ -64,9 +61,14 @@ class OperandForm:
         return None
 
     @property
+    def identifier(self) -> str:
+        """Its name as PTX may have it."""
+        return self.name.replace("-", "_")
+
+    @property
     def spelling(self) -> str:
         """A legal one."""
-        return self.name.replace("-", "_")
+        return self.identifier
 
     @property
     def in_words(self) -> str:
@@ -101,7 +103,7 @@ class Vector(OperandForm):
 
     @property
     def spelling(self) -> str:
-        return _vector(self._names())
+        return in_braces(self._names())
 
     def write(self, *words: str) -> str:
         return words[0] if self.loose and self.count == 1 else "{" + ", ".join(words) + "}"
@@ -118,7 +120,7 @@ class Vector(OperandForm):
         return Misfit(
             f"a vector of {self.count} .{self.register} {registers}",
             self.write(*[*given, *spare][: self.count]) if self.loose
-            else _vector([*given, *spare][: self.count]),
+            else in_braces([*given, *spare][: self.count]),
             self._replaced({item.kind for item in items}) if len(items) == self.count else None,
         )  # fmt: skip
 
@@ -131,8 +133,7 @@ class Vector(OperandForm):
         return any(registers) and all(item.kind in ("register", "sink") for item in items)
 
     def _names(self) -> list[str]:
-        stem = self.name.replace("-", "_")
-        return [f"{stem}{i}" for i in range(self.count)]
+        return [f"{self.identifier}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """A constant, which ptxas takes in the place of some registers, not of all."""
@@ -276,7 +277,7 @@ class Choice(OperandForm):
     def spelling(self) -> str:
         if isinstance(self.legal, tuple):
             return str(self.legal[0])
-        return self.name.replace("-", "_")
+        return self.identifier
 
     @property
     def in_words(self) -> str:
@@ -315,7 +316,7 @@ class Selectors(OperandForm):
 
     @property
     def spelling(self) -> str:
-        return _vector(str(legal[0]) for legal in self.legal)
+        return in_braces(str(legal[0]) for legal in self.legal)
 
     def write(self, *words: str) -> str:
         return "{" + ", ".join(words) + "}"
@@ -332,33 +333,7 @@ class Selectors(OperandForm):
             for good, (legal, item) in zip(fine, pairs, strict=True)
         ]
         near += [str(legal[0]) for legal in self.legal[len(near) :]]
-        return Misfit(f"{{byte-id of {byte}, thread-id of {thread}}}", _vector(near))
-
-
-@dataclass(frozen=True, slots=True)
-class Address(OperandForm):
-    """A register or a variable in brackets, with a constant offset or none; of a `loose` one ptxas
-    takes registers and floats without brackets."""
-
-    _: KW_ONLY
-    loose: bool = False
-
-    @property
-    def spelling(self) -> str:
-        return f"[{self.name.replace('-', '_')}]"
-
-    def write(self, *words: str) -> str:
-        base, offset = words if len(words) > 1 else (*words, "0")
-        return f"[{base}+{offset}]" if offset != "0" else f"[{base}]"
-
-    def misfit(self, written: Written) -> Misfit | None:
-        if written.kind == "address":
-            return None
-        if written.kind == "other" and written.items:
-            return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
-        near = written.text if written.kind == "register" else self.name.replace("-", "_")
-        bare = self.loose and written.kind in ("register", "float")
-        return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
+        return Misfit(f"{{byte-id of {byte}, thread-id of {thread}}}", in_braces(near))
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,45 +342,6 @@ class Label(OperandForm):
 
     def misfit(self, written: Written) -> Misfit | None:
         return None if written.kind == "register" else Misfit("a label", self.spelling)
-
-
-@dataclass(frozen=True, slots=True)
-class BoxForm(OperandForm):
-    """A tensor map and the coordinates of a box's first element, innermost first, `rank` of them:
-    `[map, {c0, c1}]`."""
-
-    rank: int
-
-    ADDRESSES: ClassVar[int] = 1
-
-    @property
-    def literal(self) -> str:
-        return "s32"
-
-    @property
-    def spelling(self) -> str:
-        return f"[{self.name}, {_vector(f'c{i}' for i in range(self.rank))}]"
-
-    def write(self, *words: str) -> str:
-        return f"[{words[0]}, {{{', '.join(words[1:])}}}]"
-
-    def misfit(self, written: Written) -> Misfit | None:
-        coordinates = written.items[1:] if written.kind == "box" else ()
-        if len(coordinates) == self.rank and all(selects(item, None) for item in coordinates):
-            return None
-        of = "1 coordinate" if self.rank == 1 else f"{self.rank} coordinates"
-        return Misfit(f"a tensor map and {of}", self.spelling)
-
-
-@dataclass(frozen=True, slots=True)
-class Descriptor(OperandForm):
-    """A 64-bit register that holds the descriptor of a matrix in shared memory."""
-
-    def misfit(self, written: Written) -> Misfit | None:
-        if written.kind == "register":
-            return None
-        replaced = "a constant descriptor" if written.kind == "integer" else None
-        return Misfit("a .b64 register", self.spelling, replaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,5 +365,5 @@ class Predicate(OperandForm):
         return selects(written, (0, 1))
 
 
-def _vector(items: Iterable[str]) -> str:
+def in_braces(items: Iterable[str]) -> str:
     return "{" + ",".join(items) + "}"

@@ -77,13 +77,29 @@ def element_of(
     return table[types[operand]]
 
 
+class ScaledRow:
+    """A row that may be block-scaled."""
+
+    __slots__ = ()
+    scale: BlockScale | None = None
+
+    @property
+    def scale_vector(self) -> int | None:
+        """How many scale factors a row of A has, or None without block scaling."""
+        return None if self.scale is None else self.scale.vector
+
+    @property
+    def scale_type(self) -> str | None:
+        """The type of the scale factors, or None without block scaling."""
+        return None if self.scale is None else self.scale.type
+
+
 @dataclass(frozen=True, slots=True)
-class MmaRow(NeedingRow):
+class MmaRow(NeedingRow, ScaledRow):
     """One warp-level MMA: a shape, and the element types it takes.
 
     `multiplicands` are the legal pairs (a, b), `accumulators` the legal pairs (c, d); every
-    pair of the one goes with every pair of the other. `rounding` lists the rounding modifiers
-    (the first is the default), `satfinite` says whether the saturating form exists, `bit_op` is
+    pair of the one goes with every pair of the other. `bit_op` is
     what a single-bit MMA does before it counts bits ("xor" or "and"). `majors` are the legal
     layouts of A and B, `kind` is PTX's `.kind::`, `sparsity` the form of a sparse A's metadata,
     `scale` the block scaling. `section` is the section of the PTX ISA that gives the fragments.
@@ -95,8 +111,6 @@ class MmaRow(NeedingRow):
     accumulators: tuple[tuple[str, str], ...]
     needs: Requirement
     section: str
-    satfinite: bool = False
-    rounding: tuple[str, ...] = ()
     bit_op: str | None = None
     majors: tuple[Majors, ...] = ROW_COL
     kind: Kind | None = None
@@ -113,6 +127,16 @@ class MmaRow(NeedingRow):
                 assert _fills(layout, rows * columns, element.per_register), (self, operand)
 
     @property
+    def satfinite(self) -> bool:
+        """True where the saturating form exists: of sums of integers."""
+        return self.accumulators == (("s32", "s32"),) and self.bit_op is None
+
+    @property
+    def rounding(self) -> tuple[str, ...]:
+        """The rounding modifiers, the default first: those of f64."""
+        return ("rn", "rz", "rm", "rp") if self.accumulators == (("f64", "f64"),) else ()
+
+    @property
     def modifiers(self) -> tuple[str, ...]:
         """The modifiers that its mnemonics may carry."""
         return (*(("satfinite",) if self.satfinite else ()), *self.rounding)
@@ -121,16 +145,6 @@ class MmaRow(NeedingRow):
     def counting(self) -> str:
         """`xor.popc` or `and.popc`, which a single-bit MMA's mnemonic ends with; or nothing."""
         return "" if self.bit_op is None else f"{self.bit_op}.popc"
-
-    @property
-    def scale_vector(self) -> int | None:
-        """How many scale factors a row of A has, or None without block scaling."""
-        return None if self.scale is None else self.scale.vector
-
-    @property
-    def scale_type(self) -> str | None:
-        """The type of the scale factors, or None without block scaling."""
-        return None if self.scale is None else self.scale.type
 
     @property
     def matrices(self) -> int:
@@ -214,6 +228,44 @@ class MmaRow(NeedingRow):
         if operand == "B":
             return fragments.quad_pair_multiplicand(along_k=majors[1] == "col")
         return fragments.quad_pair_accumulator(self.element(operand, types).name)
+
+
+class DescriptorMmaRow(ScaledRow):
+    """A row of MMAs that read matrices through descriptors: one K, with every M and N.
+
+    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
+    """
+
+    __slots__ = ()
+    k: int
+    multiplicands: tuple[tuple[str, str], ...]
+    accumulators: tuple[str, ...]
+    sparse: bool
+
+    @property
+    def chunk(self) -> int:
+        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4, or 8 in pairs."""
+        raise NotImplementedError
+
+    @property
+    def stored_k(self) -> int:
+        """How many columns of A are stored: half of them where A is sparse."""
+        return self.k // 2 if self.sparse else self.k
+
+    @property
+    def indices(self) -> int:
+        """How many 2-bit indices of metadata a row of a sparse A has."""
+        return 2 * self.k // self.chunk
+
+    def element_types(self) -> list[tuple[str, str, str]]:
+        """Every legal (a, b, d)."""
+        return [(a, b, d) for (a, b), d in cartesian(self.multiplicands, self.accumulators)]
+
+    def extents(self, operand: str, m: int, n: int) -> tuple[int, int]:
+        """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row), SFA (M,
+        factors of a row) and SFB (N, factors of a column)."""
+        columns = {"A": self.stored_k, "B": self.k, "D": n, "E": self.indices}
+        return n if operand in ("B", "SFB") else m, columns.get(operand, self.scale_vector or 0)
 
 
 @cache

@@ -108,7 +108,7 @@ _UNSIGNED = ("u16", "u32", "u64")
 _INTEGER = (*_SIGNED, *_UNSIGNED)
 _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
-_NAN = needs("sm_80", (7, 0))
+_AMPERE = needs("sm_80", (7, 0))
 _ROUNDED = (*_FLOAT, "f16")
 DIRECTIONS = ("rz", "rm", "rp")
 """Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
@@ -129,7 +129,7 @@ _APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
 _EXTREMES = {
     **forms(_INTEGER, 2),
     **forms(_FLOAT, 2),
-    **forms(("f32",), 2, "NaN.", requirement=_NAN),
+    **forms(("f32",), 2, "NaN.", requirement=_AMPERE),
 }
 
 ARITHMETIC = (
@@ -153,7 +153,7 @@ ARITHMETIC = (
         "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
         {
             **forms((*_ROUNDED, "f16x2"), 3, "rn."),
-            **forms(("bf16x2",), 3, "rn.", requirement=needs("sm_80", (7, 0))),
+            **forms(("bf16x2",), 3, "rn.", requirement=_AMPERE),
             **_directed(3),
         },
     ),
@@ -244,7 +244,6 @@ LOGIC = (
 )  # fmt: skip
 
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
-_BF16 = needs("sm_80", (7, 0))
 
 
 def _conversion(
@@ -288,7 +287,7 @@ def _halves() -> Iterator[Form]:
             yield _pair(f"{to}x2", modifiers, needs("sm_80", since))
         tf32 = _TF32_SATFINITE if satfinite else _TF32
         yield _conversion("tf32", "f32", rounding + satfinite + relu, tf32)
-    yield _conversion("tf32", "f32", "rna.", needs("sm_80", (7, 0)))
+    yield _conversion("tf32", "f32", "rna.", _AMPERE)
     yield _conversion("tf32", "f32", "rna.satfinite.", needs("sm_80", _SATFINITE))
     for to, relu, satfinite in product(("f16x2", "bf16x2"), ("", "relu."), ("", "satfinite.")):
         yield _pair(to, f"rs.{relu}{satfinite}", _STOCHASTIC)
@@ -337,7 +336,7 @@ def _conversions() -> dict[str, Form]:
         _conversion("f16", "f32", "rn."),
         _conversion("f16", "f64", "rn."),
         _conversion("f32", "f64", "rn."),
-        _conversion("bf16", "f32", "rn.", _BF16),
+        _conversion("bf16", "f32", "rn.", _AMPERE),
     ]
     rows += [
         _conversion(real, real, f"{direction}.")

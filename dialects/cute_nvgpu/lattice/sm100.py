@@ -13,7 +13,12 @@ from typing import Literal
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.lattice.row import BlockScale, Shape, element_of
+from tilewright.dialects.cute_nvgpu.lattice.row import (
+    BlockScale,
+    DescriptorMmaRow,
+    Shape,
+    element_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     Minimum,
     NeedingRow,
@@ -70,10 +75,9 @@ class Spelling(NeedingRow):
 
 
 @dataclass(frozen=True, slots=True)
-class UmmaRow:
+class UmmaRow(DescriptorMmaRow):
     """`tcgen05.mma` of one kind and K.
 
-    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
     `spellings` are the ways to write its mnemonic, that which IR becomes first. `ws` is the
     weight-stationary form, `scale` the block scaling, its `vector` the scale factors of a row.
     """
@@ -146,18 +150,8 @@ class UmmaRow:
         return (0, 1) if self.kind in ("f16", "tf32") else (0,)
 
     @property
-    def stored_k(self) -> int:
-        """How many columns of A are stored: half of them where A is sparse."""
-        return self.k // 2 if self.sparse else self.k
-
-    @property
     def chunk(self) -> int:
-        """Of how many neighbours in a row of a sparse A half are zeros: 2, 4, or 8 in pairs."""
         return {"tf32": 2, "mxf4": 8, "mxf4nvf4": 8}.get(self.kind, 4)
-
-    def element_types(self) -> list[UmmaTypes]:
-        """Every legal (a, b, d)."""
-        return [(a, b, d) for a, b in self.multiplicands for d in self.accumulators]
 
     def shape(self, m: int, n: int) -> Shape:
         """(M, N, K)."""

@@ -11,7 +11,7 @@ from itertools import product
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, METADATA, ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import Shape
+from tilewright.dialects.cute_nvgpu.lattice.row import DescriptorMmaRow, Shape
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 WARPGROUP = 128
@@ -23,53 +23,57 @@ WgmmaTypes = tuple[str, str, str]
 _M = 64
 _WARPS = WARPGROUP // 32
 
+_EIGHTS = tuple(range(8, 257, 8))
+_SIXTEENS = (8, 16, 24, 32, *range(48, 257, 16))
+"""Integer and bit forms take N in steps of 16 beyond 32; the shapes table is right where the syntax
+block is short (n240 and n256 assemble, and run)."""
+
+_WORD = ("s32",)
+
 
 @dataclass(frozen=True, slots=True)
-class WgmmaRow(NeedingRow):
-    """`wgmma.mma_async` of one K and every N.
-
-    `multiplicands` are the legal pairs (a, b), `accumulators` the types of d that go with each.
-    `negates` says whether A and B can be negated (`imm-scale-a`, `imm-scale-b`), `transposes`
-    whether they may lie MN-major in shared memory (`imm-trans-a`, `imm-trans-b`).
-    """
+class WgmmaRow(NeedingRow, DescriptorMmaRow):
+    """`wgmma.mma_async` of one K and every N."""
 
     op: str
     k: int
-    ns: tuple[int, ...]
     multiplicands: tuple[tuple[str, str], ...]
     accumulators: tuple[str, ...]
     needs: Requirement
     section: str
-    negates: bool = False
-    transposes: bool = False
-    satfinite: bool = False
-    bit_op: str | None = None
     sparse: bool = False
+    bit_op: str | None = None
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""
         for types, operand in product(self.element_types(), ("A", "D")):
-            rows, columns = self.extents(operand, self.ns[0])
+            rows, columns = self.extents(operand, _M, self.ns[0])
             layout = self.tv_layout(operand, types, self.ns[0])
             assert layout.size() == layout.cosize() == rows * columns, (self, operand)
 
-    def element_types(self) -> list[WgmmaTypes]:
-        """Every legal (a, b, d)."""
-        return [(a, b, d) for (a, b), d in product(self.multiplicands, self.accumulators)]
+    @property
+    def negates(self) -> bool:
+        """True where A and B can be negated: `imm-scale-a`, `imm-scale-b`."""
+        return self.accumulators != _WORD
+
+    @property
+    def transposes(self) -> bool:
+        """True where A and B may lie MN-major in shared memory: `imm-trans-a`, `imm-trans-b`."""
+        return self.multiplicand_bits == 16
+
+    @property
+    def satfinite(self) -> bool:
+        """True where the sums can be clamped."""
+        return self.accumulators == _WORD and self.bit_op is None
+
+    @property
+    def ns(self) -> tuple[int, ...]:
+        """Every N."""
+        return _EIGHTS if self.negates else _SIXTEENS
 
     def shape(self, n: int) -> Shape:
         """(M, N, K)."""
         return _M, n, self.k
-
-    @property
-    def stored_k(self) -> int:
-        """How many columns of A are stored: half of them where A is sparse."""
-        return self.k // 2 if self.sparse else self.k
-
-    @property
-    def indices(self) -> int:
-        """How many 2-bit indices of metadata a row of a sparse A has."""
-        return 2 * self.k // self.chunk
 
     @property
     def chunk(self) -> int:
@@ -86,30 +90,19 @@ class WgmmaRow(NeedingRow):
         """The width of an element of A, which is that of B."""
         return ELEMENT_TYPES[self.multiplicands[0][0]].bits
 
-    def extents(self, operand: str, n: int) -> tuple[int, int]:
-        """(rows, columns): A (M, stored K), B (N, K), D (M, N), E (M, indices of a row)."""
-        return {"A": (_M, self.stored_k), "B": (n, self.k), "D": (_M, n), "E": (_M, self.indices)}[
-            operand
-        ]
-
     def element(self, operand: str, types: WgmmaTypes) -> ElementType:
         """The element type of an operand."""
         return METADATA if operand == "E" else ELEMENT_TYPES[types["ABD".index(operand)]]
 
     def tv_layout(self, operand: str, types: WgmmaTypes, n: int) -> Layout:
         """The canonical layout `(thread, value) -> index` of what registers hold."""
-        rows, columns = self.extents(operand, n)
+        rows, columns = self.extents(operand, _M, n)
         if operand == "E":
             across = self.multiplicand_bits == 8
             return fragments.metadata(rows, columns, across=across, warps=_WARPS)
         width = 2 if operand == "D" else self.element(operand, types).per_register
         return fragments.blocks(rows, columns, width, _WARPS)
 
-
-_EIGHTS = tuple(range(8, 257, 8))
-_SIXTEENS = (8, 16, 24, 32, *range(48, 257, 16))
-"""Integer and bit forms take N in steps of 16 beyond 32; the shapes table is right where the syntax
-block is short (n240 and n256 assemble, and run)."""
 
 _F16, _BF16, _TF32 = (((name, name),) for name in ("f16", "bf16", "tf32"))
 _FP8 = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e5m2", "e5m2"))
@@ -119,34 +112,26 @@ _MIXED_SIGN_NEEDS = needs("sm_90a", (8, 4))
 
 _HALF_OR_SINGLE = ("f16", "f32")
 _SINGLE = ("f32",)
-_WORD = ("s32",)
 
 
 def _rows(op: str, needed: Requirement, section: str, *, sparse: bool) -> tuple[WgmmaRow, ...]:
     """The rows that exist dense and, at twice the K, sparse."""
     times = 2 if sparse else 1
     return (
-        WgmmaRow(op, 16 * times, _EIGHTS, _F16, _HALF_OR_SINGLE, needed, section,
-                 negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 16 * times, _EIGHTS, _BF16, _SINGLE, needed, section,
-                 negates=True, transposes=True, sparse=sparse),
-        WgmmaRow(op, 8 * times, _EIGHTS, _TF32, _SINGLE, needed, section,
-                 negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _EIGHTS, _FP8, _HALF_OR_SINGLE, needed, section,
-                 negates=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _SAME_SIGN, _WORD, needed, section,
-                 satfinite=True, sparse=sparse),
-        WgmmaRow(op, 32 * times, _SIXTEENS, _MIXED_SIGN, _WORD, _MIXED_SIGN_NEEDS, section,
-                 satfinite=True, sparse=sparse),
-    )  # fmt: skip
+        WgmmaRow(op, 16 * times, _F16, _HALF_OR_SINGLE, needed, section, sparse),
+        WgmmaRow(op, 16 * times, _BF16, _SINGLE, needed, section, sparse),
+        WgmmaRow(op, 8 * times, _TF32, _SINGLE, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _FP8, _HALF_OR_SINGLE, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _SAME_SIGN, _WORD, needed, section, sparse),
+        WgmmaRow(op, 32 * times, _MIXED_SIGN, _WORD, _MIXED_SIGN_NEEDS, section, sparse),
+    )
 
 
 _DENSE = needs("sm_90a", (8, 0))
 SM90_MMA: tuple[WgmmaRow, ...] = (
     *_rows("sm90.mma", _DENSE, "9.7.15.5.2", sparse=False),
-    WgmmaRow("sm90.mma", 256, _SIXTEENS, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2",
-             bit_op="and"),
-)  # fmt: skip
+    WgmmaRow("sm90.mma", 256, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2", bit_op="and"),
+)
 
 SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows(
     "sm90.sparse_mma", needs("sm_90a", (8, 2)), "9.7.15.6.3", sparse=True

@@ -3,13 +3,8 @@
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
-    BoxForm,
-    Choice,
-    Constant,
-    OperandForm,
-)
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, BoxForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Constant, OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 _POLICY = Choice("cache-policy")

@@ -7,13 +7,9 @@ the column in bits 15 to 0. It is allocated by whole columns.
 from dataclasses import dataclass
 
 from tilewright.dialects.cute import tensor_memory
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Address,
-    Choice,
-    OperandForm,
-    Register,
-)
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm, Register
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 LANES = tensor_memory.LANES

@@ -7,7 +7,8 @@ A place is counted in lanes and columns from the address.
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Address, Descriptor, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, Descriptor
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TENSOR_MEMORY
 

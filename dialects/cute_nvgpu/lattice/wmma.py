@@ -105,18 +105,17 @@ _F32 = (("f32", "f32"),)
 _F64 = (("f64", "f64"),)
 _S32 = (("s32", "s32"),)
 
-_ROUNDING = ("rn", "rz", "rm", "rp")
 _16S: tuple[Shape, ...] = ((16, 16, 16), (8, 32, 16), (32, 8, 16))
 
 WMMA_MMA: tuple[WmmaRow, ...] = (
     *(_row(shape, "f16", _HALVES, _VOLTA) for shape in _16S),
     *(_row(shape, "bf16", _F32, _AMPERE) for shape in _16S),
     _row((16, 16, 8), "tf32", _F32, _AMPERE),
-    _row((8, 8, 4), "f64", _F64, _AMPERE, rounding=_ROUNDING),
-    *(_row(shape, "s8", _S32, _XAVIER, satfinite=True) for shape in _16S),
-    *(_row(shape, "u8", _S32, _XAVIER, satfinite=True) for shape in _16S),
-    _row((8, 8, 32), "s4", _S32, _TURING, satfinite=True, majors=ROW_COL),
-    _row((8, 8, 32), "u4", _S32, _TURING, satfinite=True, majors=ROW_COL),
+    _row((8, 8, 4), "f64", _F64, _AMPERE),
+    *(_row(shape, "s8", _S32, _XAVIER) for shape in _16S),
+    *(_row(shape, "u8", _S32, _XAVIER) for shape in _16S),
+    _row((8, 8, 32), "s4", _S32, _TURING, majors=ROW_COL),
+    _row((8, 8, 32), "u4", _S32, _TURING, majors=ROW_COL),
     _row((8, 8, 128), "b1", _S32, _TURING, bit_op="xor", majors=ROW_COL),
     _row((8, 8, 128), "b1", _S32, _AMPERE_AND, bit_op="and", majors=ROW_COL),
 )

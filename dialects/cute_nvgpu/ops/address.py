@@ -31,10 +31,10 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     operand_count,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK, needs_of
-from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.ops.copy import CopiesAsynchronously
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
-from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr, FragmentType
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 
 _WIDTHS: dict[Space, IntegerType] = {Space.GMEM: i64, Space.SMEM: i32}
@@ -350,7 +350,7 @@ class LdmatrixOp(_AccessOp):
 
 
 @fields_op("cute_nvgpu.address.cp_async")
-class CpAsyncOp(_AccessOp):
+class CpAsyncOp(CopiesAsynchronously, _AccessOp):
     """Start an asynchronous copy of `size` bytes of global memory to shared memory.
 
     ```mlir
@@ -366,8 +366,6 @@ class CpAsyncOp(_AccessOp):
     source = operand_def(i64)
     fill = opt_operand_def(i32)
     source_offset = prop_def(NUMBER)
-    size = prop_def(NUMBER)
-    cache = prop_def(CacheAttr)
 
     assembly_format = (
         "$source `+` $source_offset `to` $dest `+` $offset `size` $size `cache` $cache"
@@ -377,13 +375,7 @@ class CpAsyncOp(_AccessOp):
         return Requirement.of(CP_ASYNC)
 
     def verify_(self) -> None:
-        size, cache = self.size.value.data, self.cache.data.value
-        legal = CP_ASYNC.sizes[cache]
-        if size not in legal:
-            raise self.fail(
-                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
-                f"legal: {closest(size, legal)} (PTX ISA {CP_ASYNC.section})"
-            )
+        self.verify_size()
 
 
 @fields_op("cute_nvgpu.address.prefetch", PREFETCH)

@@ -6,14 +6,31 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, var_operand_def
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, WaitsForGroups
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_contiguous, verify_memref
 from tilewright.dialects.cute_nvgpu.types.fragments import CacheAttr
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
+
+
+class CopiesAsynchronously(FieldsOp):
+    """A `cp.async` between memrefs or addresses."""
+
+    size = prop_def(NUMBER)
+    cache = prop_def(CacheAttr)
+
+    def verify_size(self) -> None:
+        """Raise VerifyException for a size that the cache operator does not copy."""
+        size, cache = self.size.value.data, self.cache.data.value
+        legal = rows.CP_ASYNC.sizes[cache]
+        if size not in legal:
+            raise self.fail(
+                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
+                f"legal: {closest(size, legal)} (PTX ISA {rows.CP_ASYNC.section})"
+            )
 
 
 @fields_op("cute_nvgpu.cp.async", rows.CP_ASYNC)
-class CpAsyncOp(NvgpuOp):
+class CpAsyncOp(CopiesAsynchronously, NvgpuOp):
     """Start an asynchronous copy of `size` bytes from global to shared memory.
 
     ```mlir
@@ -32,9 +49,6 @@ class CpAsyncOp(NvgpuOp):
     dest_indices = var_operand_def(IndexType)
     fill = opt_operand_def(i32)
 
-    size = prop_def(NUMBER)
-    cache = prop_def(CacheAttr)
-
     assembly_format = (
         "$source `[` $source_indices `]` `to` $dest `[` $dest_indices `]`"
         " `size` $size `cache` $cache (`fill` $fill^)? attr-dict"
@@ -48,14 +62,8 @@ class CpAsyncOp(NvgpuOp):
             raise self.fail(
                 f"equal element types, got {source.element_type} and {dest.element_type}"
             )
-        size, cache = self.size.value.data, self.cache.data.value
-        legal = rows.CP_ASYNC.sizes[cache]
-        if size not in legal:
-            raise self.fail(
-                f"size {' or '.join(map(str, legal))} with cache {cache}, got {size}; nearest "
-                f"legal: {closest(size, legal)} (PTX ISA {rows.CP_ASYNC.section})"
-            )
-        verify_contiguous("dest", dest, size)
+        self.verify_size()
+        verify_contiguous("dest", dest, self.size.value.data)
 
 
 @fields_op("cute_nvgpu.cp.async.commit_group", rows.CP_ASYNC_COMMIT_GROUP)
@@ -64,7 +72,7 @@ class CpAsyncCommitGroupOp(NvgpuOp):
 
 
 @fields_op("cute_nvgpu.cp.async.wait_group", rows.CP_ASYNC_WAIT_GROUP)
-class CpAsyncWaitGroupOp(NvgpuOp):
+class CpAsyncWaitGroupOp(WaitsForGroups, NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are in flight.
 
     ```mlir
@@ -73,9 +81,3 @@ class CpAsyncWaitGroupOp(NvgpuOp):
 
     PTX ISA 9.7.9.25.3.3.
     """
-
-    pending = prop_def(NUMBER)
-
-    def verify_(self) -> None:
-        if self.pending.value.data < 0:
-            raise self.fail(f"a count of groups, got {self.pending.value.data}; nearest legal: 0")

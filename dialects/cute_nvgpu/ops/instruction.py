@@ -3,12 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import prop_def
+from xdsl.irdl import IRDLOperation, prop_def
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import FieldsOp, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.register_origins import origins
 
 if TYPE_CHECKING:
@@ -19,6 +29,7 @@ class NvgpuOp(FieldsOp):
     """An op that is one instruction, a row of the lattice: that of its class or its own `row`."""
 
     ROW: ClassVar[Any]
+    ROWS: ClassVar[tuple[Any, ...]] = ()
 
     CHIP_CHOOSES: ClassVar[bool | None] = None
     """True where the PTX ISA leaves it to the chip which thread holds what of its fragments; None
@@ -36,6 +47,48 @@ class NvgpuOp(FieldsOp):
     def requirement(self) -> Requirement:
         """The lowest target and PTX version that run the instruction."""
         return Requirement.of(self.row)
+
+
+@irdl_custom_directive
+class Identifier(CustomDirective):
+    """A property that is a word, without quotes: `custom<Identifier>($p)`."""
+
+    attribute: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.attribute.set(state, StringAttr(parser.parse_identifier()))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(op.properties[self.attribute.name].data)  # type: ignore[attr-defined]
+
+
+class WaitsForGroups(FieldsOp):
+    """A wait until all but the latest `pending` groups are complete, at either level."""
+
+    EXPECTED: ClassVar[str] = "a count of groups, got {}; nearest legal: 0"
+
+    pending = prop_def(NUMBER)
+
+    def verify_(self) -> None:
+        if (pending := self.pending.value.data) < 0:
+            raise self.fail(self.EXPECTED.format(pending))
+
+
+class AtomOp(NvgpuOp):
+    """An op whose property `atom` says what it issues."""
+
+    @property
+    def issued(self) -> Any:
+        """The atom, or access."""
+        return self.properties["atom"].data  # type: ignore[attr-defined]
+
+    @property
+    def row(self) -> Any:
+        return self.issued.row
+
+    def spelled(self) -> str:
+        return self.issued.mnemonic
 
 
 _Op = TypeVar("_Op", bound=NvgpuOp)

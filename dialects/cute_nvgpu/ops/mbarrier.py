@@ -1,6 +1,6 @@
 """Barriers in shared memory: `mbarrier`, which threads arrive at and copies complete."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
 from xdsl.ir import Attribute
@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_words
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 
 
 def verify_mbarrier(type_: Attribute, indices: int) -> None:
@@ -29,21 +29,47 @@ class MbarrierOp(NvgpuOp):
         verify_mbarrier(self.barrier.type, len(self.indices))
 
 
-class _CountedOp(MbarrierOp):
-    """An op with a count as an attribute."""
+class _Counts(FieldsOp):
+    """An op with a count, at either level."""
 
-    WHAT: ClassVar[str]
+    WHAT: ClassVar[str] = "arrivals"
     LOWEST: ClassVar[int] = 1
+
+    if TYPE_CHECKING:
+        count: IntegerAttr | None
 
     def verify_(self) -> None:
         super().verify_()
-        count = self.properties.get("count")
-        if isinstance(count, IntegerAttr):
-            self.refuse(rows.why_illegal_count(self.WHAT, self.LOWEST, count.value.data))
+        if self.count is not None:
+            self.refuse(rows.why_illegal_count(self.WHAT, self.LOWEST, self.count.value.data))
+
+
+class CountsArrivals(_Counts):
+    """An op with a count of arrivals."""
+
+    count = prop_def(NUMBER)
+
+
+class CountsBytes(CountsArrivals):
+    """An op with a count of bytes."""
+
+    WHAT: ClassVar = "bytes"
+    LOWEST: ClassVar = 0
+
+
+class Arrives(_Counts):
+    """An arrival, once or a count of times."""
+
+    count = opt_prop_def(NUMBER)
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        """The row without a count, or with one."""
+        return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
 @fields_op("cute_nvgpu.mbarrier.init", rows.MBARRIER_INIT)
-class InitOp(_CountedOp):
+class InitOp(CountsArrivals, MbarrierOp):
     """Make an mbarrier whose phases each wait for `count` arrivals.
 
     ```mlir
@@ -53,10 +79,6 @@ class InitOp(_CountedOp):
     One thread does it, before a barrier that all others wait at; `fence.mbarrier_init` in between
     shows it to the copies that complete the mbarrier. PTX ISA, mbarrier.init.
     """
-
-    WHAT: ClassVar = "arrivals"
-
-    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `count` $count"
 
@@ -74,7 +96,7 @@ class InvalOp(MbarrierOp):
 
 
 @fields_op("cute_nvgpu.mbarrier.arrive", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
-class ArriveOp(_CountedOp):
+class ArriveOp(Arrives, MbarrierOp):
     """Arrive, once or `count` times, at the current phase of an mbarrier, without waiting.
 
     ```mlir
@@ -86,19 +108,11 @@ class ArriveOp(_CountedOp):
     mbarrier.arrive.
     """
 
-    WHAT: ClassVar = "arrivals"
-
-    count = opt_prop_def(NUMBER)
-
     assembly_format = "$barrier `[` $indices `]`"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
 @fields_op("cute_nvgpu.mbarrier.arrive.expect_tx", rows.MBARRIER_ARRIVE_EXPECT_TX)
-class ArriveExpectTxOp(_CountedOp):
+class ArriveExpectTxOp(CountsBytes, MbarrierOp):
     """Let the current phase of an mbarrier also wait for `count` bytes of copies, then arrive.
 
     ```mlir
@@ -108,11 +122,6 @@ class ArriveExpectTxOp(_CountedOp):
 
     PTX ISA, mbarrier.arrive.expect_tx.
     """
-
-    WHAT: ClassVar = "bytes"
-    LOWEST: ClassVar = 0
-
-    count = prop_def(NUMBER)
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count"
 

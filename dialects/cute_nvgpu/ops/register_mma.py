@@ -16,20 +16,19 @@ from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
-from tilewright.dialects.cute_nvgpu.lattice.row import MmaRow, Operand
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, verify_holders
-from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES, MmaAtomType
+from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp, verify_holders
+from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER
 from tilewright.dialects.illegal import Illegal
 
 
-class RegisterMmaOp(NvgpuOp):
+class RegisterMmaOp(AtomOp):
     """D = A * B + C on the fragments of one warp.
 
-    Every thread of the warp executes it together (`.sync.aligned`). Each list of operands, in the
-    order of the atom's `inputs`, stands in one class: xDSL puts a subclass's operands before those
-    of its base. PTX ISA 9.7.14.5.14.
+    Every thread of the warp executes it together (`.sync.aligned`). Its operands are in the order
+    of the atom's `inputs`, which is that of the bases of its class. PTX ISA 9.7.14.5.14.
     """
 
     d = result_def()
@@ -45,16 +44,7 @@ class RegisterMmaOp(NvgpuOp):
     @property
     def mma_atom(self) -> MmaAtom:
         """The atom that it issues."""
-        atom = self.properties["atom"]
-        assert isinstance(atom, MmaAtomType)
-        return atom.data
-
-    @property
-    def row(self) -> MmaRow:
-        return self.mma_atom.row
-
-    def spelled(self) -> str:
-        return self.mma_atom.mnemonic
+        return self.issued
 
     @property
     def inputs(self) -> Sequence[SSAValue]:
@@ -100,44 +90,60 @@ class RegisterMmaOp(NvgpuOp):
         atom.check_selectors(self.selectors)
 
 
-class DenseMma(RegisterMmaOp):
-    """D = A * B + C, as `%a, %b, %c <ATOM>`."""
+class _Matrices:
+    """A, B and C."""
 
     a = operand_def()
     b = operand_def()
     c = operand_def()
 
-    assembly_format = "$a `,` $b `,` $c $atom attr-dict `:` functional-type(operands, results)"
+
+class _Metadata:
+    """What of a structured-sparse A is stored, and which threads say so."""
+
+    e = operand_def()
+    selector = prop_def(NUMBER)
 
 
-class SparseMma(RegisterMmaOp):
+class _Factors:
+    """Scale factors, the byte of a word and the threads that they are in, as numbers or values."""
+
+    sfa = operand_def()
+    sfb = operand_def()
+    ids = var_operand_def(i16)
+    byte_id_a = opt_prop_def(NUMBER)
+    thread_id_a = opt_prop_def(NUMBER)
+    byte_id_b = opt_prop_def(NUMBER)
+    thread_id_b = opt_prop_def(NUMBER)
+
+
+_DENSE, _SPARSE = "$a `,` $b `,` $c", "$a `,` $b `,` $c `,` $e `[` $selector `]`"
+_SCALED = (
+    " `,` $sfa (`[` $byte_id_a^ `,` $thread_id_a `]`)? `,` "
+    "$sfb (`[` $byte_id_b^ `,` $thread_id_b `]`)? (`ids` `(` $ids^ `)`)?"
+)
+_ATOM = " $atom attr-dict `:` functional-type(operands, results)"
+
+
+class DenseMma(_Matrices, RegisterMmaOp):
+    """D = A * B + C, as `%a, %b, %c <ATOM>`."""
+
+    assembly_format = _DENSE + _ATOM
+
+
+class SparseMma(_Matrices, _Metadata, RegisterMmaOp):
     """D = A * B + C with half of A left out, as `%a, %b, %c, %e[0] <ATOM>`.
 
     `e` holds where in A the stored elements belong, two bits each, and the sparsity selector in
     brackets says which threads' `e` counts. PTX ISA 9.7.14.6.
     """
 
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    e = operand_def()
-    selector = prop_def(NUMBER)
-
     SELECTORS: ClassVar[tuple[str, ...]] = ("selector",)
 
-    assembly_format = (
-        "$a `,` $b `,` $c `,` $e `[` $selector `]` $atom attr-dict"
-        " `:` functional-type(operands, results)"
-    )
+    assembly_format = _SPARSE + _ATOM
 
 
-_SCALED = (
-    "$sfa (`[` $byte_id_a^ `,` $thread_id_a `]`)? `,` $sfb (`[` $byte_id_b^ `,` $thread_id_b `]`)?"
-    " (`ids` `(` $ids^ `)`)? $atom attr-dict `:` functional-type(operands, results)"
-)
-
-
-class ScaledMma(RegisterMmaOp):
+class ScaledMma(_Matrices, _Factors, RegisterMmaOp):
     """D = (A * SFA) * (B * SFB) + C, as `%a, %b, %c, %sfa[0, 0], %sfb[0, 0] <ATOM>`.
 
     The brackets hold {byte-id, thread-id}: the byte of the word from which on the scale factors
@@ -145,43 +151,19 @@ class ScaledMma(RegisterMmaOp):
     same in all threads: `%a, %b, %c, %sfa, %sfb ids(%i, %j, %k, %l) <ATOM>`. PTX ISA 9.7.14.3.
     """
 
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    sfa = operand_def()
-    sfb = operand_def()
-    ids = var_operand_def(i16)
-    byte_id_a = opt_prop_def(NUMBER)
-    thread_id_a = opt_prop_def(NUMBER)
-    byte_id_b = opt_prop_def(NUMBER)
-    thread_id_b = opt_prop_def(NUMBER)
-
     IDS: ClassVar[tuple[str, ...]] = ("byte_id_a", "thread_id_a", "byte_id_b", "thread_id_b")
     SELECTORS: ClassVar[tuple[str, ...]] = IDS
 
-    assembly_format = f"$a `,` $b `,` $c `,` {_SCALED}"
+    assembly_format = _DENSE + _SCALED + _ATOM
 
 
-class ScaledSparseMma(RegisterMmaOp):
+class ScaledSparseMma(_Matrices, _Metadata, _Factors, RegisterMmaOp):
     """A sparse and block-scaled MMA, as `%a, %b, %c, %e[0], %sfa[0, 0], %sfb[0, 0] <ATOM>`."""
-
-    a = operand_def()
-    b = operand_def()
-    c = operand_def()
-    e = operand_def()
-    sfa = operand_def()
-    sfb = operand_def()
-    ids = var_operand_def(i16)
-    selector = prop_def(NUMBER)
-    byte_id_a = opt_prop_def(NUMBER)
-    thread_id_a = opt_prop_def(NUMBER)
-    byte_id_b = opt_prop_def(NUMBER)
-    thread_id_b = opt_prop_def(NUMBER)
 
     IDS: ClassVar[tuple[str, ...]] = ScaledMma.IDS
     SELECTORS: ClassVar[tuple[str, ...]] = (*SparseMma.SELECTORS, *IDS)
 
-    assembly_format = f"$a `,` $b `,` $c `,` $e `[` $selector `]` `,` {_SCALED}"
+    assembly_format = _SPARSE + _SCALED + _ATOM
 
 
 def verify_fragment(atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:

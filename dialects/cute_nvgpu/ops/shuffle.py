@@ -1,15 +1,13 @@
 """Values of other threads of the warp: shfl.sync."""
 
-from __future__ import annotations
+from typing import ClassVar
 
 from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.irdl import AnyAttr, VarConstraint, operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import Identifier, NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
 SHUFFLED: tuple[Attribute, ...] = (Float32Type(), IntegerType(32))
@@ -29,33 +27,17 @@ class ShflSyncOp(NvgpuOp):
     All threads of the warp execute it together. PTX ISA 9.7.9.6.
     """
 
+    T: ClassVar = VarConstraint("T", AnyAttr())
     mode = prop_def(StringAttr)
-    value = operand_def()
+    value = operand_def(T)
     lane = prop_def(NUMBER)
-    result = result_def()
+    result = result_def(T)
+
+    assembly_format = "custom<Identifier>($mode) $value `,` $lane attr-dict `:` type($value)"
+    custom_directives = (Identifier,)
 
     def __init__(self, mode: str, value: SSAValue, lane: int):
         super().__init__(value, value.type, mode, lane)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ShflSyncOp:
-        mode = parser.parse_identifier()
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        lane = parser.parse_integer(allow_boolean=False)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        op = cls(mode, parser.resolve_operand(value, parser.parse_type()), lane)
-        op.attributes |= attributes
-        return op
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.mode.data} ")
-        printer.print_operand(self.value)
-        printer.print_string(f", {self.lane.value.data}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.value.type)
 
     def verify_(self) -> None:
         self.refuse(SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data))

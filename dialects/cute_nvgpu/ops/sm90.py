@@ -8,17 +8,16 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
-from tilewright.dialects.cute_nvgpu.lattice.sm90 import WgmmaRow
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, atom_op
+from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp, atom_op
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix
 from tilewright.dialects.cute_nvgpu.ops.register_mma import verify_fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES, WgmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import WGMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import NUMBER, Field
 
 
-class WarpgroupMmaOp(NvgpuOp):
+class WarpgroupMmaOp(AtomOp):
     """D = A * B + C, asynchronous, on the matrices of a warpgroup.
 
     B and, unless it is a register fragment, A are matrices in shared memory. D is C's registers: it
@@ -52,16 +51,7 @@ class WarpgroupMmaOp(NvgpuOp):
     @property
     def mma_atom(self) -> WgmmaAtom:
         """The atom that it issues."""
-        atom = self.properties["atom"]
-        assert isinstance(atom, WgmmaAtomType)
-        return atom.data
-
-    @property
-    def row(self) -> WgmmaRow:
-        return self.mma_atom.row
-
-    def spelled(self) -> str:
-        return self.mma_atom.mnemonic
+        return self.issued
 
     @property
     def accumulates_if(self) -> SSAValue | None:

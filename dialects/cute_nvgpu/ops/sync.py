@@ -6,8 +6,7 @@ from xdsl.irdl import prop_def
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 
 
 class _NamedBarrierOp(NvgpuOp):
@@ -68,8 +67,34 @@ class FenceProxyAliasOp(NvgpuOp):
     that has, as memory that several GPUs share has two. PTX ISA 9.7.13.4."""
 
 
+class OrdersThreads(FieldsOp):
+    """A fence of some order between the threads of a scope, at either level."""
+
+    semantics = prop_def(StringAttr)
+
+    assembly_format = "$semantics attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        """`fence.acq_rel.gpu`."""
+        return f"fence.{self.semantics.data}"
+
+    @property
+    def row(self) -> InstructionRow:
+        """The row of its scope."""
+        return rows.FENCES[self.mnemonic]
+
+    def verify_(self) -> None:
+        if self.mnemonic not in rows.FENCES:
+            legal = " or ".join(name.removeprefix("fence.") for name in rows.FENCES)
+            raise self.fail(
+                f"semantics {legal}, got {self.semantics.data}; nearest legal: acq_rel.gpu "
+                f"(PTX ISA {rows.FENCE.section})"
+            )
+
+
 @fields_op("cute_nvgpu.fence", rows.FENCE)
-class FenceOp(NvgpuOp):
+class FenceOp(OrdersThreads, NvgpuOp):
     """Order the thread's accesses to memory before it and after it, as seen by the threads of a
     scope: strong stores after it release what was before it, it acquires what strong loads read.
 
@@ -79,24 +104,3 @@ class FenceOp(NvgpuOp):
 
     Fences `sc` are in one order besides. PTX ISA 9.7.13.4.
     """
-
-    semantics = prop_def(StringAttr)
-
-    assembly_format = "$semantics attr-dict"
-
-    @property
-    def row(self) -> InstructionRow:
-        return rows.FENCES[f"fence.{self.semantics.data}"]
-
-    def verify_(self) -> None:
-        verify_fence(self.semantics)
-
-
-def verify_fence(semantics: StringAttr) -> None:
-    """Raise Illegal for an order that no fence has."""
-    legal = [name.removeprefix("fence.") for name in rows.FENCES]
-    if semantics.data not in legal:
-        raise Illegal(
-            f"expected semantics {' or '.join(legal)}, got {semantics.data}; nearest legal: "
-            f"acq_rel.gpu (PTX ISA {rows.FENCE.section})"
-        )

@@ -37,10 +37,6 @@ class CommitOp(TmemOp):
         """The row with or without a mask."""
         return rows.TMEM_COMMIT if self.mask is None else rows.TMEM_COMMIT_MULTICAST
 
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic(self.group)
-
     def verify_(self) -> None:
         super().verify_()
         verify_mbarrier(self.barrier.type, len(self.indices))

@@ -16,11 +16,11 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, WaitsForGroups
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
 
 
@@ -192,8 +192,19 @@ class BulkCommitGroupOp(NvgpuOp):
     cp.async.bulk.commit_group."""
 
 
+class WaitsForBulkGroups(WaitsForGroups):
+    """A wait for groups of copies by TMA, at either level."""
+
+    read = opt_prop_def(UnitAttr)
+
+    @property
+    def mnemonic(self) -> str:
+        """`cp.async.bulk.wait_group.read`."""
+        return rows.BULK_WAIT_GROUP.mnemonics[self.read is not None]
+
+
 @fields_op("cute_nvgpu.cp.async.bulk.wait_group", rows.BULK_WAIT_GROUP)
-class BulkWaitGroupOp(NvgpuOp):
+class BulkWaitGroupOp(WaitsForBulkGroups, NvgpuOp):
     """Wait until at most `pending` of the executing thread's latest groups are not complete.
 
     ```mlir
@@ -203,13 +214,6 @@ class BulkWaitGroupOp(NvgpuOp):
 
     With `read`, until they have read their shared memory. PTX ISA, cp.async.bulk.wait_group.
     """
-
-    pending = prop_def(NUMBER)
-    read = opt_prop_def(UnitAttr)
-
-    def verify_(self) -> None:
-        if (pending := self.pending.value.data) < 0:
-            raise self.fail(f"a count of groups, got {pending}; nearest legal: 0")
 
 
 @fields_op("cute_nvgpu.prefetch.tensormap", rows.PREFETCH_TENSORMAP)

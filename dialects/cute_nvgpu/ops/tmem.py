@@ -7,7 +7,7 @@ memref whose layout counts lanes and columns (`tmem_layouts`).
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute import Layout, equivalent
@@ -15,7 +15,7 @@ from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, layout_of
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
-from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, CtaGroupOp
+from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, AllocationOp, GroupInstructionOp
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
@@ -61,26 +61,14 @@ def verify_slot(type_: Attribute, indices: int) -> None:
     verify_words("slot", type_, indices, i32, "an address of tensor memory has 32 bits")
 
 
-class TmemOp(CtaGroupOp, NvgpuOp):
+class TmemOp(GroupInstructionOp, NvgpuOp):
     """An op of one row, for one CTA or a pair."""
 
     cta_group = opt_prop_def(NUMBER, ONE_CTA)
 
-    @property
-    def group(self) -> int:
-        return self.cta_group.value.data
-
-    @property
-    def mnemonic(self) -> str:
-        """The PTX mnemonic."""
-        return self.ROW.mnemonic(self.group)
-
-    def verify_(self) -> None:
-        self.verify_group()
-
 
 @fields_op("cute_nvgpu.tmem.alloc", rows.TMEM_ALLOC)
-class AllocOp(TmemOp):
+class AllocOp(AllocationOp, TmemOp):
     """Allocate columns of tensor memory and write their address to a word of shared memory.
 
     ```mlir
@@ -94,14 +82,12 @@ class AllocOp(TmemOp):
 
     slot = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
-    columns = prop_def(NUMBER)
 
     assembly_format = "$slot `[` $indices `]` `columns` $columns"
 
     def verify_(self) -> None:
         super().verify_()
         verify_slot(self.slot.type, len(self.indices))
-        self.refuse(rows.why_illegal_columns(self.columns.value.data))
 
 
 @fields_op("cute_nvgpu.tmem.retrieve")

@@ -30,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOA
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD, TMEM_STORE
 from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
+from tilewright.dialects.cute_nvgpu.types.copies import parse_shape
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
@@ -45,8 +46,7 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
         with legal_text(parser):
-            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
-            return find_tmem_shape(name).name
+            return find_tmem_shape(parse_shape(parser)).name
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)

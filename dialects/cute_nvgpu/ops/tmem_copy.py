@@ -23,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
 from tilewright.dialects.cute_nvgpu.ops.matrix_copy import SrcFmtAttr
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_span, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.tmem import TmemOp
+from tilewright.dialects.cute_nvgpu.types.copies import parse_shape
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
@@ -43,7 +44,7 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
         with legal_text(parser):
-            name = f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
+            name = parse_shape(parser)
             for word, multicast in _MULTICAST.items():
                 if word and parser.parse_optional_keyword(word) is not None:
                     name += f".{multicast}"

@@ -20,14 +20,13 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import (
     LANE_MASK_WORDS,
     LARGEST_INPUT_SCALE,
     SCALES_INPUT,
-    UmmaRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
+from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_matrix, verify_tmem
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import stored_types
-from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, UmmaAtomType
+from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import Field
 from tilewright.dialects.illegal import Illegal
@@ -53,7 +52,7 @@ def umma_format(tensors: Sequence[str], form: str = "", shift: str = "") -> str:
     )
 
 
-class UmmaOp(CtaGroupOp, NvgpuOp):
+class UmmaOp(CtaGroupOp, AtomOp):
     """D = A * B + D in tensor memory, asynchronous, issued by one thread for a CTA or a pair.
 
     D, and A where `frag_kind = ts`, metadata and scale factors are tensors in tensor memory; A and
@@ -87,9 +86,7 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     @property
     def mma_atom(self) -> UmmaAtom:
         """The atom that it issues."""
-        atom = self.properties["atom"]
-        assert isinstance(atom, UmmaAtomType)
-        return atom.data
+        return self.issued
 
     @property
     def sources(self) -> dict[str, SSAValue]:
@@ -139,10 +136,6 @@ class UmmaOp(CtaGroupOp, NvgpuOp):
     def mnemonic(self) -> str:
         """The PTX mnemonic. Raises AtomError where there is none such."""
         return self.mma_atom.spelled(ashift=self.shifts_a, collector=self.collector_usage)
-
-    @property
-    def row(self) -> UmmaRow:
-        return self.mma_atom.row
 
     def spelled(self) -> str:
         return self.mnemonic

@@ -1,12 +1,13 @@
 """Fences of `wgmma.mma_async`, and waits for it. PTX ISA 9.7.15.7 and 9.7.13.4."""
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.irdl import opt_prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
-from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp, WaitsForGroups
+from tilewright.dialects.fields import FieldsOp, fields_op
 
 
 @fields_op("cute_nvgpu.wgmma.fence", rows.WGMMA_FENCE)
@@ -22,8 +23,16 @@ class WgmmaCommitGroupOp(NvgpuOp):
     9.7.15.7.2."""
 
 
+class WaitsForWgmmas(WaitsForGroups):
+    """A wait for groups of wgmmas, at either level."""
+
+    EXPECTED: ClassVar[str] = (
+        "0 or more pending groups, got {}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
+    )
+
+
 @fields_op("cute_nvgpu.wgmma.wait_group", rows.WGMMA_WAIT_GROUP)
-class WgmmaWaitGroupOp(NvgpuOp):
+class WgmmaWaitGroupOp(WaitsForWgmmas, NvgpuOp):
     """Wait until at most the latest `pending` groups are not complete.
 
     ```mlir
@@ -33,17 +42,31 @@ class WgmmaWaitGroupOp(NvgpuOp):
     PTX ISA 9.7.15.7.3.
     """
 
-    pending = prop_def(NUMBER)
+
+class FencesProxy(FieldsOp):
+    """A fence for the async proxy, at either level."""
+
+    space = opt_prop_def(StringAttr)
+
+    assembly_format = "(`in` $space^)?"
+
+    @property
+    def mnemonic(self) -> str:
+        """`fence.proxy.async.global`."""
+        space = () if self.space is None else (self.space.data,)
+        return ".".join((rows.FENCE_PROXY_ASYNC.mnemonic, *space))
 
     def verify_(self) -> None:
-        if (pending := self.pending.value.data) < 0:
+        if self.space is not None and self.space.data not in rows.FENCED_SPACES:
+            legal = " or ".join(map(repr, rows.FENCED_SPACES))
             raise self.fail(
-                f"0 or more pending groups, got {pending}; nearest legal: 0 (PTX ISA 9.7.15.7.3)"
+                f"{legal} or no space, got '{self.space.data}'; nearest legal: no space, for all "
+                "memory (PTX ISA 9.7.13.4)"
             )
 
 
 @fields_op("cute_nvgpu.fence.proxy.async", rows.FENCE_PROXY_ASYNC)
-class FenceProxyAsyncOp(NvgpuOp):
+class FenceProxyAsyncOp(FencesProxy, NvgpuOp):
     """Order the thread's writes to memory before the async proxy's accesses to it.
 
     ```mlir
@@ -54,20 +77,3 @@ class FenceProxyAsyncOp(NvgpuOp):
     `shared::cta` or `shared::cluster` writes to shared memory alone are ordered; without, writes to
     global memory are waited for too. PTX ISA 9.7.13.4.
     """
-
-    space = opt_prop_def(StringAttr)
-
-    assembly_format = "(`in` $space^)?"
-
-    def verify_(self) -> None:
-        verify_fenced_space(self.space)
-
-
-def verify_fenced_space(space: StringAttr | None) -> None:
-    """Raise Illegal for memory that `fence.proxy.async` does not name."""
-    if space is not None and space.data not in rows.FENCED_SPACES:
-        legal = " or ".join(map(repr, rows.FENCED_SPACES))
-        raise Illegal(
-            f"expected {legal} or no space, got '{space.data}'; nearest legal: no space, "
-            "for all memory (PTX ISA 9.7.13.4)"
-        )

@@ -9,13 +9,12 @@ from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, why_not_loaded
-from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow
-from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, verify_holders
+from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp, FragmentAccessOp, verify_holders
 from tilewright.dialects.cute_nvgpu.ops.register_mma import DenseMma, check_fragment
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import static_stride, verify_memory
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES, WmmaAccessType
+from tilewright.dialects.cute_nvgpu.types.wmma import WMMA_ACCESS_TYPES
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.register_origins import origins
 
@@ -48,7 +47,7 @@ class MmaOp(DenseMma):
         self.refuse(why_not_loaded(self.mma_atom, *loaded))
 
 
-class WmmaAccessOp(FragmentAccessOp):
+class WmmaAccessOp(AtomOp, FragmentAccessOp):
     """A matrix between memory and the registers of a warp.
 
     All threads of the warp execute it together, with the same indices: those of the matrix's first
@@ -63,13 +62,7 @@ class WmmaAccessOp(FragmentAccessOp):
     @property
     def access(self) -> WmmaAccess:
         """The matrix that it moves."""
-        atom = self.properties["atom"]
-        assert isinstance(atom, WmmaAccessType)
-        return atom.data
-
-    @property
-    def row(self) -> WmmaAccessRow:
-        return self.access.row
+        return self.issued
 
     def spelled(self) -> str:
         return self.access.mnemonic()

@@ -194,7 +194,7 @@ def form_of(row: AnyMmaRow) -> ContractionForm:
     if isinstance(row, MmaRow):
         block, k, sparse = row.scale, row.shape[2], row.sparsity is not None
     else:
-        block, k, sparse = getattr(row, "scale", None), row.k, row.sparse
+        block, k, sparse = row.scale, row.k, row.sparse
     scale = None if block is None else ScaleBlock(k // block.vector, block.type)
     return ContractionForm(sparse, scale)
 

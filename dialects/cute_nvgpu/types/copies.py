@@ -75,12 +75,13 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             printer.print_string(self.data.parameters)
 
 
-def _parse_shape(parser: AttrParser) -> str:
+def parse_shape(parser: AttrParser) -> str:
+    """A shape of accesses to tensor memory: `16x256b`."""
     return f"{parser.parse_integer(allow_boolean=False)}{parser.parse_identifier()}"
 
 
 def _parse_tensor_memory(parser: AttrParser, kind: CopyKind, element: str) -> CopyInstruction:
-    shape = _parse_shape(parser)
+    shape = parse_shape(parser)
     parser.parse_punctuation(",")
     number = _parse_number(parser, "of the shape")
     half = parser.parse_optional_punctuation(",") is not None
@@ -90,7 +91,7 @@ def _parse_tensor_memory(parser: AttrParser, kind: CopyKind, element: str) -> Co
 
 
 def _parse_tensor_copy(parser: AttrParser, element: str) -> CopyInstruction:
-    shape, group = _parse_shape(parser), 1
+    shape, group = parse_shape(parser), 1
     if (multicast := parser.parse_optional_identifier()) is not None:
         shape += f".{multicast.replace('_', '::', 1)}"
     if parser.parse_optional_punctuation(",") is not None:

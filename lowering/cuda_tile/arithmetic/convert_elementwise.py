@@ -226,7 +226,7 @@ RELATIONS = {
     "greater_than": (4, 8, 2),
     "greater_than_or_equal": (5, 9, 3),
 }
-"""arith's numbers of a relation: of signed and of unsigned integers, and of ordered floats."""
+"""arith's numbers of a relation for signed integers, unsigned integers, and ordered floats."""
 
 
 @lowers(integer.CmpIOp)

@@ -108,7 +108,7 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
 
 
 def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
-    """An f32, of which subnormal numbers are zeros of their sign."""
+    """An f32; where it is subnormal, the zero of its sign."""
     bits = ThreadWord.of(kernel, value, i32)
     exponent = bits & 0x7F800000
     tiny = kernel.emitter.compare("eq", exponent.value, exponent.like(0).value)

@@ -46,7 +46,7 @@ def remainder64(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _parts(word: ThreadWord) -> tuple[ThreadWord, ThreadWord]:
-    """The significand of a magnitude, and its exponent, of subnormal numbers 1."""
+    """The significand and the exponent of a magnitude; subnormal numbers have the exponent 1."""
     exponent = word >> _MANTISSA
     fraction = word & (1 << _MANTISSA) - 1
     hidden = fraction | 1 << _MANTISSA

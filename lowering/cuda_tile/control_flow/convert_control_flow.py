@@ -32,8 +32,8 @@ from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTile
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
-    begin_turn,
-    end_turn,
+    begin_iteration,
+    end_iteration,
     make_room_for_loop,
     parity_carried,
 )
@@ -43,7 +43,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, pla
 from tilewright.lowering.cuda_tile.pipelines.ring import Range, Ring, StagePlace
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
-from tilewright.lowering.cuda_tile.products.kept_operands import KeptOperands
+from tilewright.lowering.cuda_tile.products.hoisted_operands import HoistedOperands
 from tilewright.lowering.cuda_tile.products.late_product import LateProduct
 from tilewright.lowering.tile.kernel import is_pure
 
@@ -206,13 +206,13 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     fresh.before_loop()
     if own is not None:
         own.before_loop(bounds)
-    kept = KeptOperands(op, kernel)
+    kept = HoistedOperands(op, kernel)
     if copies is not None:
         copies.before_loop(bounds)
     elif kept:
         kernel.scratch.barrier()
     # Memory that was taken above is free of MMAs: the turns' own may be in flight behind this.
-    begin_turn(op, kernel)
+    begin_iteration(op, kernel)
     record = kernel.tensor.record
     if record is not None:
         record.enter(op)
@@ -247,7 +247,7 @@ def _for(op: ForOp, kernel: Kernel) -> None:
     kernel.groups.settle([] if own is None else own.flying)
     if own is not None and own.flying and _is_accessed_by_threads(op, ahead, copies):
         kernel.emitter.add(wgmma_sync.WgmmaWaitGroupOp(0))
-    end_turn(op, kernel)
+    end_iteration(op, kernel)
     if record is not None:
         record.leave()
     stages = [] if copies is None else [copies.next()]
@@ -315,7 +315,7 @@ def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
     before = kernel[late.sums] = kernel[result]
     outer = emitter.enter(Block())
-    late.catch_up()
+    late.issue_deferred()
     kernel.groups.wait()
     emitter.add(scf.YieldOp(*kernel[late.sums].fragments))
     last = Region(emitter.block)

@@ -33,27 +33,27 @@ def boxes(
     the tile; of a tile that CTAs load for each other, or have halves of, those of the CTA of a
     rank, an i32."""
     emitter, count, box = kernel.emitter, access.boxes, access.box
-    if access.half is not None and rank is not None:
-        axis, extent = access.half
-        own = emitter.resized(scaled(emitter, rank, extent), 32, None)
-        for number, corner in enumerate(box_corners(access, kernel)):
-            corner[axis] = emitter.binary("add", corner[axis], own)
-            yield corner, emitter.constant(number * box, None) if number else None
-        return
-    if access.ctas == 1 or rank is None:
-        for number, corner in enumerate(box_corners(access, kernel)):
-            yield corner, emitter.constant(number * box, None) if number else None
-        return
-    if access.cut is None:
-        count //= access.ctas
-        axis, step, apart = -1, count << access.order.row, count * box
-    else:
-        axis, apart = access.cut, box // access.ctas
-        step = access.map_type.shape.data[axis].data
-    own, first = (emitter.resized(scaled(emitter, rank, size), 32, None) for size in (step, apart))
+    axis, step, apart = 0, 0, 0
+    if rank is not None and access.half is not None:
+        axis, step = access.half
+    elif rank is not None and access.ctas > 1:
+        if access.cut is None:
+            count //= access.ctas
+            axis, step, apart = -1, count << access.order.row, count * box
+        else:
+            axis, apart = access.cut, box // access.ctas
+            step = access.map_type.shape.data[axis].data
+    own, first = (
+        emitter.resized(scaled(emitter, rank, far), 32, None) if rank is not None and far else None
+        for far in (step, apart)
+    )
     for number, corner in zip(range(count), box_corners(access, kernel), strict=False):
-        corner[axis] = emitter.binary("add", corner[axis], own)
-        yield corner, emitter.binary("add", first, number * box)
+        place = emitter.constant(number * box, None) if number else None
+        if own is not None:
+            corner[axis] = emitter.binary("add", corner[axis], own)
+        if first is not None:
+            place = emitter.binary("add", first, number * box)
+        yield corner, place
 
 
 def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:

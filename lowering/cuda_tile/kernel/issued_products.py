@@ -60,9 +60,9 @@ class IssueRecord:
         if not inner:
             self.events.pop()
 
-    def takes_turns(self) -> bool:
-        """True where nobody waits for threads, or of one loop alone, whose every turn ends with the
-        one commit for threads and the one wait for them."""
+    def alternates(self) -> bool:
+        """True where nobody waits for threads, or of one loop alone, whose every iteration ends
+        with the one commit for threads and the one wait for them."""
         events = self.events
         if len(events) == 1 and isinstance(loop := events[0], IssuedLoop):
             events = loop.events

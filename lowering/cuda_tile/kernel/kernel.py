@@ -119,16 +119,16 @@ class LoadsAhead(Protocol):
         ...
 
 
-class PutOff(Protocol):
+class DeferredProduct(Protocol):
     """A product of the loop that is being lowered, which is computed an iteration late."""
 
     op: Operation
 
-    def put_off(self) -> None:
+    def defer(self) -> None:
         """Remember what is to be multiplied."""
         ...
 
-    def catch_up(self) -> None:
+    def issue_deferred(self) -> None:
         """Multiply what was put off."""
         ...
 
@@ -157,17 +157,17 @@ class Kernel:
         self.op: Operation | None = None
         self.crowded: Operation | None = None
         """The first op behind which shared memory has no room."""
-        self.keeps = True
+        self.hoists = True
         """True where loops may keep operands in shared memory."""
-        self.kept: list[Any] = []
+        self.hoisted: list[Any] = []
         """The operands that loops keep in shared memory, as they were laid down."""
-        self.has_kept = False
-        """True once a loop has kept some."""
+        self.has_hoisted = False
+        """True once some are."""
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead
         self.late_products: Mapping[ForOp, LateMultiplication] = {}
-        self.late: PutOff | None = None
+        self.late: DeferredProduct | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
 

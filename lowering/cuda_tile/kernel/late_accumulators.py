@@ -15,9 +15,9 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.passes.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 
 
-class InTurn:
+class PartwiseElements:
     """Elements of a tile that are stored part after part; where they are too many for registers,
-    each part is loaded when its turn comes, and what is left as soon as it fits: MMAs wait for the
+    each part is loaded before it is stored, and what is left as soon as it fits: MMAs wait for the
     last load."""
 
     def __init__(self, elements: Sequence[SSAValue], kernel: Kernel) -> None:

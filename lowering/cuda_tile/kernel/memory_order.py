@@ -60,6 +60,6 @@ class MemoryOrder:
         return self.after(token, reads=reads, writes=writes)
 
     def forget(self, flushed: int) -> None:
-        """Behind a region of which nobody knows whether it was entered, a barrier in it is none."""
+        """A region may not have been entered: behind it, a barrier in it is none."""
         self.flushed = min(self.flushed, flushed)
         self._now += 1

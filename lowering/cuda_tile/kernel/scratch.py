@@ -5,29 +5,28 @@ Each use waits until all threads have read what the one before left there, write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, UnitAttr, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i64
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, spread
-from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_matrices import (
+    ALIGNMENT,
+    MatrixOrder,
+    shared_line,
+)
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
 
 _OWN_BARRIER = 1
 """The barrier of the threads that compute, where others copy."""
-
-
-def _bytes(count: int) -> MemRefType[Attribute]:
-    return MemRefType(i8, [count], NoneAttr(), SpaceAttr(Space.SMEM))
 
 
 class _Line:
@@ -81,8 +80,8 @@ class Scratch:
         """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
         """True where TMA has stored a tile."""
-        self._plain = _Line(emitter, CHUNK, _bytes)
-        self._lines: dict[tuple[Attribute, int], _Line] = {}
+        self._plain = _Line(emitter, CHUNK, partial(shared_line, i8))
+        self._lines: dict[tuple[Attribute, int, bool], _Line] = {}
         self.on_barrier: list[Callable[[], None]] = []
         self.before_reuse: list[Callable[[], None]] = []
 
@@ -102,7 +101,7 @@ class Scratch:
     def bytes(self) -> int:
         """The shared memory that it takes."""
         sizes = (
-            line.size * address.bytes_of(element) for (element, _), line in self._lines.items()
+            line.size * address.bytes_of(element) for (element, *_), line in self._lines.items()
         )
         return self._plain.size + sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
@@ -120,8 +119,8 @@ class Scratch:
         else:
             self.emitter.add(sync.BarSyncOp(_OWN_BARRIER, self.sharers))
         self.state = False
-        for told in self.on_barrier:
-            told()
+        for notify in self.on_barrier:
+            notify()
 
     def take(self, size: int) -> SSAValue:
         """The address of so many bytes, which no thread still reads."""
@@ -133,10 +132,17 @@ class Scratch:
         return self.emitter.binary("add", self._plain.address, offset)
 
     def _free(self) -> None:
-        for told in self.before_reuse:
-            told()
+        for notify in self.before_reuse:
+            notify()
         if self.state:
             self.barrier()
+
+    def _line(self, order: MatrixOrder, element: Attribute, *, stored: bool = False) -> _Line:
+        """The memory of matrices in an order, of those that are `stored` another one."""
+        key = element, order.width, stored
+        if key not in self._lines:
+            self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
+        return self._lines[key]
 
     def take_lines(
         self, orders: Sequence[tuple[MatrixOrder, Attribute]]
@@ -147,11 +153,7 @@ class Scratch:
         taken: dict[_Line, int] = {}
         places: list[tuple[SSAValue, int, SSAValue]] = []
         for order, element in orders:
-            key = element, order.width
-            if key not in self._lines:
-                type_ = partial(order.line, element)
-                self._lines[key] = _Line(self.emitter, ALIGNMENT, type_)
-            line = self._lines[key]
+            line = self._line(order, element)
             start = taken.get(line, 0)
             taken[line] = start + order.bytes // order.order.size
             line.take(taken[line])
@@ -173,11 +175,9 @@ class Scratch:
         self, order: MatrixOrder, element: Attribute, count: int
     ) -> tuple[SSAValue, SSAValue]:
         """A line of memory that copies read, of so many elements, and its address."""
-        key = element, -1 - order.width
-        if key not in self._lines:
-            self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
-        self._lines[key].take(count)
-        return self._lines[key].memref, self._lines[key].address
+        line = self._line(order, element, stored=True)
+        line.take(count)
+        return line.memref, line.address
 
     def free_store_line(self, *, read: bool) -> None:
         """Wait until the copies have `read` it, or are complete: of those that come first there
@@ -192,9 +192,8 @@ class Scratch:
 
     def _wait_for_copies(self, *, read: bool) -> None:
         emitter = self.emitter
-        first = emitter.compare("eq", self.threads.number, 0)
         flag = UnitAttr() if read else None
-        emitter.when(first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
+        emitter.when(self.threads.is_first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
 
     def end(self) -> None:
         """Wait until copies have read the memory; they are complete when the kernel is."""
@@ -216,18 +215,18 @@ class Scratch:
         moves = WarpMoves.paying(source, target, elements[0].type)
         if moves is not None:
             return moves.made(source, elements, self.emitter, self.threads)
-        return self.told(source, elements, target)
+        return self.exchanged(source, elements, target)
 
-    def told(
+    def exchanged(
         self,
         source: TileLayout,
         elements: Sequence[SSAValue],
         target: TileLayout,
         knows: SSAValue | None = None,
     ) -> list[SSAValue]:
-        """Elements that the threads know of which a condition holds, by default the first of those
-        that are to hold the same, in another layout: part after part, where a tile is too large, of
-        which those threads write and read that have some."""
+        """Elements in another layout, written by the threads for which `knows` holds, by default by
+        the first of those that hold the same. A tile that is too large goes part after part: the
+        threads that have some of a part write and read it."""
         size = address.bytes_of(elements[0].type)
         parted = self._parted(source, target, size)
         left, right = source.without(parted), target.without(parted)
@@ -244,7 +243,7 @@ class Scratch:
                 writes = self.emitter.binary("and", knows, writes)
             reads = matches(target.thread_of(every), target.thread_of(part))
             before = [results.get(register, own[0]) for register in registers] if reads else ()
-            base = self.take(order.size << len(order.position))
+            base = self.take(order.bytes)
             self.store(base, left, own, order, knows if writes is None else writes)
             self.written()
             moved = self.load(base, right, own[0].type, order, condition=reads, otherwise=before)
@@ -263,6 +262,20 @@ class Scratch:
         while bits and order.size << len(bits) > self.conversion_bytes - self.reserved:
             parted.append(bits.pop())
         return parted
+
+    def lay_down(
+        self, tiles: Sequence[tuple[TileLayout, Sequence[SSAValue], SharedOrder]]
+    ) -> list[SSAValue]:
+        """Write the elements of tiles in memory that no thread still reads; their addresses."""
+        starts, size = list[int](), 0
+        for *_, order in tiles:
+            starts.append(size)
+            size += -(-order.bytes // CHUNK) * CHUNK
+        base, addresses = self.take(size), list[SSAValue]()
+        for start, (layout, elements, order) in zip(starts, tiles, strict=True):
+            addresses.append(self.emitter.binary("add", base, start) if start else base)
+            self.store(addresses[-1], layout, elements, order)
+        return addresses
 
     def store(
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
@@ -289,17 +302,30 @@ class Scratch:
         condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
     ) -> Callable[[int], list[SSAValue]]:  # fmt: skip
         """The elements whose numbers have the bits of a part too, by that."""
-        place, runs = self.places(base, layout.threads, order), _runs(layout, order)
+        load_run = self._run_loader(base, layout, element, order, condition, otherwise)
+        runs = _runs(layout, order)
 
         def load(part: int) -> list[SSAValue]:
             loaded: dict[int, SSAValue] = {}
             for registers in runs:
-                at, offset = place(layout.places[registers[0]] | part)
-                others = [otherwise[register] for register in registers] if otherwise else ()
-                types = [element] * len(registers)
-                op = address.LoadOp(at, others, types, offset, predicate=condition)
-                loaded.update(zip(registers, self.emitter.add(op).results, strict=True))
+                loaded.update(load_run(registers, part))
             return [loaded[register] for register in range(layout.count)]
+
+        return load
+
+    def _run_loader(
+        self, base: SSAValue, layout: TileLayout, element: Attribute, order: SharedOrder,
+        condition: SSAValue | None = None, otherwise: Sequence[SSAValue] = (),
+    ) -> Callable[[Sequence[int], int], Iterable[tuple[int, SSAValue]]]:  # fmt: skip
+        """The elements of a run of registers, by the part that they are of."""
+        place = self.places(base, layout.threads, order)
+
+        def load(registers: Sequence[int], part: int) -> Iterable[tuple[int, SSAValue]]:
+            at, offset = place(layout.places[registers[0]] | part)
+            others = [otherwise[register] for register in registers] if otherwise else ()
+            types = [element] * len(registers)
+            op = address.LoadOp(at, others, types, offset, predicate=condition)
+            return zip(registers, self.emitter.add(op).results, strict=True)
 
         return load
 
@@ -308,15 +334,13 @@ class Scratch:
     ) -> Callable[[int], SSAValue]:
         """The element of a register, which is loaded, with its neighbours, where it is first asked
         for."""
-        place, loaded = self.places(base, layout.threads, order), dict[int, SSAValue]()
+        load_run = self._run_loader(base, layout, element, order)
+        loaded = dict[int, SSAValue]()
         runs = {register: run for run in _runs(layout, order) for register in run}
 
         def load(register: int) -> SSAValue:
             if register not in loaded:
-                run = runs[register]
-                at, offset = place(layout.places[run[0]])
-                op = address.LoadOp(at, (), [element] * len(run), offset)
-                loaded.update(zip(run, self.emitter.add(op).results, strict=True))
+                loaded.update(load_run(runs[register], 0))
             return loaded[register]
 
         return load

@@ -42,7 +42,7 @@ class SharedTile:
         return base, self.order.order
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedTile:
-        """The tile of whose numbers bit `bits[b]` is bit b here."""
+        """The tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return replace(self, order=self.order.renumbered(bits))
 
 
@@ -64,5 +64,5 @@ class StageTile:
         return self.base, self.order
 
     def renumbered(self, bits: Mapping[int, int]) -> StageTile:
-        """The tile of whose numbers bit `bits[b]` is bit b here."""
+        """The tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return replace(self, order=self.order.renumbered(bits))

@@ -28,19 +28,19 @@ MOST_LOADED = 32
 
 
 class TensorColumns:
-    """Columns of each CTA, in one stage or in two that take turns."""
+    """Columns of each CTA, in one stage or in two that alternate."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
         self._emitter, self._threads = emitter, threads
         self.parities: list[SSAValue] = []
         """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with
-        two stages of columns, the one whose turn it is."""
+        two stages of columns, the one that is in use."""
         self.stages = self.ctas = 1
         self._columns = 0
         self._base: SSAValue
 
     def at(self, *, other: bool = False) -> SSAValue:
-        """The number of the stage whose turn it is, or of the `other` one, as an index."""
+        """The number of the stage that is in use, or of the `other` one, as an index."""
         emitter = self._emitter
         if self.stages == 1:
             return emitter.constant(0, None)
@@ -49,7 +49,7 @@ class TensorColumns:
             stage = emitter.binary("xor", stage, 1)
         return emitter.resized(stage, 32, None)
 
-    def next_turn(self) -> None:
+    def next_stage(self) -> None:
         """Go on to the other stage; behind the second one come the next phases."""
         *parities, stage = self.parities
         self.parities = [self._emitter.binary("xor", parity, stage) for parity in parities]

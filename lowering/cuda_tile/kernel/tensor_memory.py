@@ -7,7 +7,7 @@ One thread issues MMAs; threads load and store accumulators, each warp its own l
 
 A commit is made where somebody needs what was issued before, so that there is one mbarrier, whose
 phases are counted in the order of the text; loops in which MMAs are issued carry the parity. With
-two stages of columns a loop over tiles takes turns: the MMAs of one tile go to the stage that
+two stages of columns a loop over tiles alternates: the MMAs of one tile go to the stage that
 threads have read, two mbarriers for each, while threads read the other one.
 """
 
@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, gpu, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import ALLOCATIONS, LANES
 from tilewright.dialects.cute_nvgpu.ops import (
@@ -37,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     DONE,
     GIVEN,
@@ -47,8 +47,9 @@ from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.layouts.shared_matrices import shared_line
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
@@ -67,13 +68,13 @@ class BranchState:
 
 
 class AccumulatorMemory(TensorColumns):
-    """The accumulators of a kernel in tensor memory. `flying`: MMAs may be in flight; `touched`:
+    """The accumulators of a kernel in tensor memory. `in_flight`: MMAs may be in flight; `touched`:
     threads have loaded or stored since MMAs were last ordered behind them."""
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
         super().__init__(emitter, threads)
         self._scratch = scratch
-        self.flying = self.touched = self.reads_scratch = False
+        self.in_flight = self.touched = self.reads_scratch = False
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
         self.adds: dict[Operation, SSAValue] = {}
@@ -85,7 +86,7 @@ class AccumulatorMemory(TensorColumns):
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
         self._doubts: list[Operation] = []
-        """The waits for the phase before of what threads give."""
+        """The waits for the phase before the one that threads complete."""
         self.loads: list[Operation] = []
         """The loads before which MMAs may not overwrite what they load."""
         scratch.before_reuse.append(self._leave_scratch)
@@ -103,9 +104,8 @@ class AccumulatorMemory(TensorColumns):
         emitter, self.stages, self.ctas = self._emitter, stages, ctas
         allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
         self._columns = allocated if stages == 1 else columns
-        shared = SpaceAttr(Space.SMEM)
         slot, self._done, self.given = (
-            emitter.emit(memref.AllocOp([], [], MemRefType(type_, [count], NoneAttr(), shared)))
+            emitter.emit(memref.AllocOp([], [], shared_line(type_, count)))
             for type_, count in ((i32, 1), (i64, stages), (i64, stages))
         )
         at = emitter.constant(0, None)
@@ -155,8 +155,7 @@ class AccumulatorMemory(TensorColumns):
     @property
     def issues(self) -> SSAValue:
         """True in the thread that issues MMAs."""
-        emitter = self._emitter
-        return emitter.compare("eq", self._threads.number, 0)
+        return self._threads.is_first
 
     @property
     def _allocates(self) -> SSAValue:
@@ -166,12 +165,12 @@ class AccumulatorMemory(TensorColumns):
     # --- stages ---
 
     @property
-    def takes_turns(self) -> bool:
+    def alternates(self) -> bool:
         """True where MMAs and threads go from stage to stage together, or need not."""
         record = self.record
         if self.stages == 1:
             return self.ctas == 1 or (record is not None and record.answers())
-        return record is not None and record.takes_turns()
+        return record is not None and record.alternates()
 
     def trust(self) -> None:
         """Wait for no phase before that is over because MMAs are done that came after it."""
@@ -184,7 +183,7 @@ class AccumulatorMemory(TensorColumns):
 
     def wait(self) -> None:
         """Wait for all MMAs that may be in flight."""
-        if not self.flying or not self.parities:
+        if not self.in_flight or not self.parities:
             return
         if self.record is None:
             # Whoever waited for the phase before has seen it.
@@ -199,7 +198,7 @@ class AccumulatorMemory(TensorColumns):
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         if self.stages == 1:
             self._flip(0)
-        self.flying = self.reads_scratch = False
+        self.in_flight = self.reads_scratch = False
         self.touched, self._touch = True, None
         self.loads.clear()
 
@@ -261,7 +260,7 @@ class AccumulatorMemory(TensorColumns):
         if self.stages == 1:
             self._flip(1)
         else:
-            self.next_turn()
+            self.next_stage()
         record.events.append(GIVEN)
         self.touched, self._touch = False, None
         self.loads.clear()
@@ -274,7 +273,7 @@ class AccumulatorMemory(TensorColumns):
         else:
             self._emitter.when(self.issues, mmas)
             self._emitter.add(sync.WarpSyncOp())
-        self.flying = True
+        self.in_flight = True
         self.reads_scratch |= reads_scratch
 
     def _leave_scratch(self) -> None:
@@ -283,14 +282,15 @@ class AccumulatorMemory(TensorColumns):
 
     # --- loops ---
 
-    def turn(self, *, flying: bool) -> None:
+    def begin_iteration(self, *, in_flight: bool) -> None:
         """Before a loop in which MMAs are issued, and at the end of its body: what its body may
-        rely on. MMAs that may be `flying` from turn to turn may read what threads laid down."""
-        if not flying:
+        rely on. MMAs that may be `in_flight` from one to the next may read what threads laid
+        down."""
+        if not in_flight:
             self.wait()
         self.order()
-        self.flying |= flying
-        self.reads_scratch |= flying
+        self.in_flight |= in_flight
+        self.reads_scratch |= in_flight
 
     def carry(self, values: Sequence[SSAValue]) -> None:
         """Say what those values are now."""
@@ -305,7 +305,7 @@ class AccumulatorMemory(TensorColumns):
     def resume(self, state: BranchState, *, behind: bool = False) -> None:
         """At the beginning of a branch, or `behind` all of them."""
         self.parities, self.tiles = [*state.parities], dict(state.tiles)
-        self.flying = self.reads_scratch = False
+        self.in_flight = self.reads_scratch = False
         self.touched = behind or state.touched
         self.loads.clear()
 
@@ -318,16 +318,14 @@ class AccumulatorMemory(TensorColumns):
         view = self.view(accumulators)
         shape, form = _form(accumulators, "pack")
         fragments: list[SSAValue] = []
-        width = 0
         for at, count in self.runs(accumulators):
             type_ = FragmentType.get(count, accumulators.element)
-            width = count
             load = tmem_access.LoadOp(view, at, type_, shape, **form)
             self.loads.append(load)
             fragments.append(emitter.emit(load))
         self._touch = emitter.add(tmem_access.WaitLoadOp())
         self.touched = True
-        return [extracted(fragment, i, emitter) for fragment in fragments for i in range(width)]
+        return elements_of(fragments, emitter)
 
     def load_again(self, loads: Sequence[Operation]) -> None:
         """Make loads here that have been taken from where they were."""

@@ -63,19 +63,19 @@ def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
         make_room(accumulators.column, op, kernel)
 
 
-def begin_turn(op: Operation, kernel: Kernel) -> None:
+def begin_iteration(op: Operation, kernel: Kernel) -> None:
     """Before a loop: what its body may rely on, which holds again at its end."""
     if products := products_in(op):
-        flying = any(_goes_on(product.results[0], op) for product in products)
-        kernel.tensor.turn(flying=flying)
+        in_flight = any(_goes_on(product.results[0], op) for product in products)
+        kernel.tensor.begin_iteration(in_flight=in_flight)
     else:
         kernel.tensor.wait()
 
 
-def end_turn(op: Operation, kernel: Kernel) -> None:
+def end_iteration(op: Operation, kernel: Kernel) -> None:
     """At the end of the body of a loop."""
     if products_in(op):
-        begin_turn(op, kernel)
+        begin_iteration(op, kernel)
 
 
 def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
@@ -84,7 +84,7 @@ def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
 
 
 def _goes_on(value: SSAValue, loop: Operation) -> bool:
-    """True of a value that the next turn of a loop has, as it is."""
+    """True of a value that the next iteration of a loop has, as it is."""
     ends = [use for use in value.uses if isinstance(use.operation, ContinueOp)]
     holders = [(use.operation.parent_op(), use.index) for use in ends]
     return any(

@@ -24,6 +24,11 @@ class ThreadNumber:
         thread = self._emitter.once((gpu.ThreadIdOp, "x"), lambda: gpu.ThreadIdOp(axis))
         return self._emitter.resized(thread, None, 32)
 
+    @property
+    def is_first(self) -> SSAValue:
+        """True in the first thread."""
+        return self._emitter.compare("eq", self.number, 0)
+
     def total(self, weights: Sequence[int]) -> SSAValue | None:
         """The sum of the weights of the bits of the number that are set; None for zero. Bits in a
         row whose weights double are moved together."""

@@ -54,7 +54,7 @@ class WarpMoves:
     target: TileLayout
     moves: tuple[WarpMove, ...]
     packed: tuple[int, ...]
-    """The bits of an element's number of which a word holds the elements."""
+    """The bits of an element's number that tell the elements of one word apart."""
     shuffles: int
 
     @classmethod

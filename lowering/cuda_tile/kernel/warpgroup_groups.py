@@ -60,10 +60,10 @@ class MmaGroups:
                 group.before_wait()
             self.wait(len(self.pending) - 1 - self.pending.index(group))
 
-    def settle(self, flying: Sequence[MmaGroup]) -> None:
+    def settle(self, in_flight: Sequence[MmaGroup]) -> None:
         """End a block: wait for all groups but those, as far as they are the last ones."""
         left = 0
-        while left < len(self.pending) and self.pending[-1 - left] in flying:
+        while left < len(self.pending) and self.pending[-1 - left] in in_flight:
             left += 1
         self.wait(left)
         self.pending.clear()

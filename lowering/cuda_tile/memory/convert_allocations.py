@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from math import lcm
 
-from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 
 _HEAP_ALIGNMENT = 16
@@ -27,24 +27,23 @@ def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:
     emitter, size, align = kernel.emitter, 0, _HEAP_ALIGNMENT
     places: dict[AllocaOp, int] = {}
     for op in allocas_of(entry):
-        own = _number(op.alignment)
+        own = integer(op.alignment)
         size = -(-size // own) * own
         places[op] = size
-        size += max(_number(op.num_elem) * pointee_bytes(op.result), 1)
+        size += max(integer(op.num_elem) * pointee_bytes(op.result), 1)
         align = lcm(align, own)
     if not places:
         return None
-    told = kernel.scratch.take(i64.width.data // 8)
+    slot = kernel.scratch.take(i64.width.data // 8)
     total = size + align - _HEAP_ALIGNMENT
 
     def allocate() -> None:
         taken = emitter.emit(address.AllocateOp(total))
-        emitter.add(address.StoreOp(told, [taken], 0))
+        emitter.add(address.StoreOp(slot, [taken], 0))
 
-    zero = emitter.constant(0, 32)
-    emitter.when(emitter.compare("eq", kernel.threads.number, zero), allocate)
+    emitter.when(kernel.threads.is_first, allocate)
     kernel.scratch.written()
-    heap = emitter.emit(address.LoadOp(told, [], [i64], 0))
+    heap = emitter.emit(address.LoadOp(slot, [], [i64], 0))
     above = emitter.binary("add", heap, align - _HEAP_ALIGNMENT)
     first = emitter.binary("and", above, -align)
     for op, place in places.items():
@@ -57,13 +56,7 @@ def give_back(heap: SSAValue, kernel: Kernel) -> None:
     """Free what the kernel allocated, behind the last access of its threads."""
     emitter = kernel.emitter
     kernel.scratch.barrier()
-    first = emitter.compare("eq", kernel.threads.number, 0)
-    emitter.when(first, lambda: emitter.add(address.FreeOp(heap)))
-
-
-def _number(attribute: Attribute) -> int:
-    assert isinstance(attribute, IntegerAttr)
-    return attribute.value.data
+    emitter.when(kernel.threads.is_first, lambda: emitter.add(address.FreeOp(heap)))
 
 
 @lowers(AllocaOp)

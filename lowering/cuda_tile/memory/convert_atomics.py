@@ -72,7 +72,7 @@ def _through_pointers(
         columns = [kernel.elements(value, layout) for value in values]
         results = atomically(op, form, accesses, layout, columns, kernel)
         if layout.idle and op.result.first_use is not None:
-            results = kernel.scratch.told(layout, results, layout)
+            results = kernel.scratch.exchanged(layout, results, layout)
     kernel.place(op.result, layout, results)
 
 

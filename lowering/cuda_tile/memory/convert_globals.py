@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16
@@ -36,15 +36,10 @@ def module_variable(op: GlobalOp) -> memref.GlobalOp:
         DenseIntOrFPElementsAttr(TensorType(i8, [len(octets)]), BytesAttr(octets)),
         StringAttr("private"),
         None if op.constant is None else UnitAttr(),
-        max(_LEAST_ALIGNMENT, _alignment(op)),
+        max(_LEAST_ALIGNMENT, integer(op.alignment)),
     )
     lowered.location = file_location(op.location) or lowered.location
     return lowered
-
-
-def _alignment(op: GlobalOp) -> int:
-    alignment: Any = op.alignment
-    return alignment.value.data
 
 
 @lowers(GetGlobalOp)

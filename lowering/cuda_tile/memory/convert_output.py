@@ -81,7 +81,7 @@ class _LargeTile:
         for number in range(1 << len(parted)):
             first = spread(number, parted)
             own = [elements[layout.register_of(place | first)] for place in left.places]
-            base = scratch.take(size << len(order.position))
+            base = scratch.take(order.bytes)
             writes = kernel.threads.matches(left.idle, layout.thread_of(first))
             scratch.store(base, left, own, order, writes)
             scratch.written()

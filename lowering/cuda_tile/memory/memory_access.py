@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
@@ -55,7 +55,7 @@ def load(
     padding: Sequence[SSAValue], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
-    what others may write at the same time threads that hold the same are told it by the first."""
+    what others may write at the same time threads that hold the same have it from the first."""
     loaded: dict[int, SSAValue] = {}
     weak = is_weak(op)
     first = None if weak else kernel.threads.first_of(layout)
@@ -72,9 +72,9 @@ def load(
             results = kernel.emitter.add(load).results
             loaded.update(zip(access.registers, results, strict=True))
     elements = [loaded[register] for register in range(layout.count)]
-    return (
-        elements if weak or not layout.idle else list(kernel.scratch.told(layout, elements, layout))
-    )
+    if weak or not layout.idle:
+        return elements
+    return kernel.scratch.exchanged(layout, elements, layout)
 
 
 def store(
@@ -82,12 +82,12 @@ def store(
     kernel: Kernel,
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
-    first, turns = kernel.threads.first_of(layout), InTurn(elements, kernel)
+    first, parts = kernel.threads.first_of(layout), PartwiseElements(elements, kernel)
     listed = [] if is_weak(op) else list(accesses)
     with ordered(op, len(listed), kernel) as semantics:
         for access in listed or accesses:
             run = [elements[register] for register in access.registers]
-            turns.load(run)
+            parts.load(run)
             condition = kernel.both(first, access.condition)
             store = address.StoreOp(
                 access.address, run, access.offset, predicate=condition, semantics=semantics

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.kernel.late_accumulators import InTurn
+from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.passes.cuda_tile.analysis.cost_model import STORED, products_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
@@ -110,7 +110,7 @@ class _BoxedStore:
             place = sum(1 << bit for i, bit in enumerate(self.rounds) if number >> i & 1)
             at = [self.layout.register_at[place | other] for other in kept.places]
             rounds.append([elements[register] for register in at])
-        turns = InTurn(elements, kernel)
+        turns = PartwiseElements(elements, kernel)
         for number, own in enumerate(rounds):
             turns.load(own)
             kernel.scratch.free_store_line(read=self.alone or number > 0)

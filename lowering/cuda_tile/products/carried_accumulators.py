@@ -20,7 +20,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import Accumulato
 
 
 def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:
-    """The types of what a loop carries of some accumulators."""
+    """The types of the values that a loop carries for some accumulators."""
     if isinstance(product, Accumulators):
         return []
     return [accumulator_type(product)] * (product.layout("C").count // product.values("C"))

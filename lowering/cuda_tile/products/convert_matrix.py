@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -19,7 +20,7 @@ from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import Te
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.fused_products import multiply_fused
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
-from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -34,7 +35,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _WIDEST_RUN = 2
-"""The neighbours along N of which a thread computes the products without MMAs, as bits."""
+"""The neighbours along N that a thread computes without MMAs, as bits of their number."""
 
 
 @finds(MmaFOp, MmaIOp)
@@ -67,11 +68,11 @@ def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
 def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
     late = kernel.late
     if late is not None and late.op is op:
-        late.put_off()
+        late.defer()
         return
     WarpgroupProduct(op, layouts, kernel).multiply()
     if late is not None:
-        late.catch_up()
+        late.issue_deferred()
 
 
 class AtomProduct:
@@ -87,22 +88,16 @@ class AtomProduct:
         c_layout = self.layouts.layout("C")
         elements = kernel.elements(self.op.acc, c_layout)
         a, b = self.operands()
-        width = self.layouts.values("C")
-        type_ = FragmentType.get(width, elements[0].type)
+        type_ = FragmentType.get(self.layouts.values("C"), elements[0].type)
         places = self.layouts.fragments("C")
-        sums = {
-            place: from_elements(
-                elements[i * width : (i + 1) * width], type_, emitter, (self.atom, "C")
-            )
-            for i, place in enumerate(places)
-        }
+        begun = fragments_of(elements, type_, emitter, (self.atom, "C"))
+        sums = dict(zip(places, begun, strict=True))
         for k in a.steps:
             for batch, m, n, _ in places:
                 inputs = [a[batch, m, 0, k], b[batch, 0, n, k], sums[batch, m, n, 0]]
                 sums[batch, m, n, 0] = emitter.emit(MMA_OPS[self.atom.op](inputs, self.atom))
         kernel.ahead.read(self.op, MmaGroup())
-        results = [extracted(sums[place], i, emitter) for place in places for i in range(width)]
-        kernel.place(self.op.result, c_layout, results)
+        kernel.place(self.op.result, c_layout, elements_of([*sums.values()], emitter))
 
     # --- operands ---
 
@@ -111,25 +106,21 @@ class AtomProduct:
         there, to be read before anything else is."""
         kernel, scratch = self.kernel, self.kernel.scratch
         made: dict[str, Fragments] = {}
-        staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue], int]] = []
-        offset = 0
+        staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue]]] = []
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
             if (fragments := self._there(operand, value)) is not None:
                 made[operand] = fragments
                 continue
             source = kernel.table.of(value)
             elements = kernel.elements(value, source)
-            operand_order = StagedOperand.of(self.layouts, operand, source, elements[0].type)
-            kernel.remark_laid_down(value, operand_order.order)
-            staged.append((operand_order, source, elements, offset))
-            offset += operand_order.order.size << len(operand_order.order.position)
+            own = StagedOperand.of(self.layouts, operand, source, elements[0].type)
+            kernel.remark_laid_down(value, own.order)
+            staged.append((own, source, elements))
         if staged:
-            base = scratch.take(offset)
-            for operand, source, elements, at in staged:
-                scratch.store(self._moved(base, at), source, elements, operand.order)
+            bases = scratch.lay_down([(at, tile, own.order) for own, at, tile in staged])
             scratch.written()
-            for operand, *_, at in staged:
-                made[operand.operand] = self._staged(operand, self._moved(base, at))
+            for (own, *_), base in zip(staged, bases, strict=True):
+                made[own.operand] = self._staged(own, base)
         return made["A"], made["B"]
 
     def _there(self, operand: str, value: SSAValue) -> Fragments | None:
@@ -151,10 +142,6 @@ class AtomProduct:
             return from_elements(own, type_, kernel.emitter, (self.atom, operand))
 
         return Fragments(self, operand, words)
-
-    def _moved(self, base: SSAValue, offset: int) -> SSAValue:
-        emitter = self.kernel.emitter
-        return emitter.binary("add", base, offset) if offset else base
 
     def _staged(self, staged: StagedOperand, base: SSAValue) -> Fragments:
         words, count = staged.loaded(base, self.kernel)

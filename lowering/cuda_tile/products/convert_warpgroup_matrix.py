@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
+from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
@@ -45,12 +46,8 @@ class AccumulatorTile:
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout, once they are there."""
         kernel.groups.complete(self.group)
-        width, own = self.layouts.values("C"), self.layouts.layout("C")
-        emitter = kernel.emitter
-        elements = [
-            extracted(fragment, i, emitter) for fragment in self.fragments for i in range(width)
-        ]
-        return kernel.scratch.converted(own, elements, layout)
+        elements = elements_of(self.fragments, kernel.emitter)
+        return kernel.scratch.converted(self.layouts.layout("C"), elements, layout)
 
 
 def accumulator_type(layouts: WarpgroupLayouts) -> FragmentType:
@@ -64,11 +61,8 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
     if isinstance(tile, AccumulatorTile) and tile.layouts == layouts:
         return tile.fragments
     elements = kernel.elements(value, layouts.layout("C"))
-    type_, width = accumulator_type(layouts), layouts.values("C")
-    return tuple(
-        from_elements(elements[i : i + width], type_, kernel.emitter, (layouts.atom, "C"))
-        for i in range(0, len(elements), width)
-    )
+    form = layouts.atom, "C"
+    return tuple(fragments_of(elements, accumulator_type(layouts), kernel.emitter, form))
 
 
 class WarpgroupProduct:
@@ -174,11 +168,7 @@ class WarpgroupProduct:
         as_held = FragmentType.get(width, tile.element)
         if type_.element_type != tile.element and layouts.atom.element("A").name != "tf32":
             return None
-        fragments: Registers = {}
-        for i, place in enumerate(layouts.fragments("A")):
-            own = tile.elements[i * width : (i + 1) * width]
-            fragment = from_elements(own, as_held, kernel.emitter, (layouts.atom, "A"))
-            if as_held != type_:
-                fragment = kernel.emitter.emit(CastOp(fragment, type_))
-            fragments[place] = fragment
-        return fragments
+        fragments = fragments_of(tile.elements, as_held, kernel.emitter, (layouts.atom, "A"))
+        if as_held != type_:
+            fragments = [kernel.emitter.emit(CastOp(own, type_)) for own in fragments]
+        return dict(zip(layouts.fragments("A"), fragments, strict=True))

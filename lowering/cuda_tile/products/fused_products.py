@@ -34,8 +34,8 @@ _AT_ONCE = 1
 
 @dataclass(frozen=True, eq=False)
 class _Operand:
-    """An operand: of the bits of a result's number those of its own, the bits of K, and the layout
-    of the elements that threads multiply, K left out."""
+    """An operand: the bits of its number by those of a result's, the bits of K, and the layout of
+    the elements that threads multiply, K left out."""
 
     value: SSAValue
     bits: dict[int, int]
@@ -119,24 +119,18 @@ def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
     computed, or where shared memory has no room for them; else in shared memory, laid down
     together."""
     scratch, readers = kernel.scratch, dict[_Operand, Reader]()
-    laid: list[tuple[_Operand, TileLayout, Elements, SharedOrder, int]] = []
-    size = 0
+    laid: list[tuple[_Operand, tuple[TileLayout, Elements, SharedOrder]]] = []
     for operand in (a, b):
         own = kernel.table.of(operand.value)
         elements = kernel.elements(operand.value, own)
         if own.threads != operand.threads.threads:
             order = converting(own, operand.part(_AT_ONCE), bytes_of(elements[0].type))
-            laid.append((operand, own, elements, order, size))
-            size += -(-(order.size << len(order.position)) // 16) * 16
-    if scratch.reserved + size > scratch.conversion_bytes:
-        laid = []
-    base = scratch.take(size) if laid else None
-    for operand, own, elements, order, offset in laid:
-        assert base is not None
-        at = kernel.emitter.binary("add", base, offset)
-        scratch.store(at, own, elements, order)
-        readers[operand] = _InParts(operand, elements[0].type, order, at, kernel)
-    if laid:
+            laid.append((operand, (own, elements, order)))
+    size = sum(order.bytes for _, (*_, order) in laid)
+    if laid and scratch.reserved + size <= scratch.conversion_bytes:
+        bases = scratch.lay_down([tile for _, tile in laid])
+        for (operand, (_, elements, order)), base in zip(laid, bases, strict=True):
+            readers[operand] = _InParts(operand, elements[0].type, order, base, kernel)
         scratch.written()
     return [readers.get(operand) or _registers(operand, kernel) for operand in (a, b)]
 

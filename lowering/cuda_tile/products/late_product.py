@@ -50,7 +50,7 @@ class LateProduct:
         type_ = FragmentType.of(layouts.atom.element("A"), layouts.values("A"))
         return [type_] * len(layouts.fragments("A"))
 
-    def put_off(self) -> None:
+    def defer(self) -> None:
         """Remember what is to be multiplied."""
         kernel, layouts = self._kernel, self._late.layouts
         weights = WarpgroupProduct(self._late.op, layouts, kernel).in_registers()
@@ -59,7 +59,7 @@ class LateProduct:
         sums = accumulators(self._late.op.acc, layouts, kernel)
         kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
 
-    def catch_up(self) -> None:
+    def issue_deferred(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
         it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
         that they wait for the next B keeps it from that."""

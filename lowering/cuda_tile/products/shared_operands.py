@@ -97,7 +97,7 @@ class SharedOperands:
     def _staged(
         self, operand: str, value: SSAValue
     ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
-        """How threads lay an operand down: along the dimension of which they hold neighbours."""
+        """How threads lay an operand down: along the dimension in which they hold neighbours."""
         kernel, (depth, across, batch) = self.kernel, self.layouts.bits(operand)
         source = kernel.table.of(value)
         elements = kernel.elements(value, source)

@@ -213,7 +213,7 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
         known = emitter.constant(mask & sum(fixed[bit] << bit for bit in fixed), 32)
     knows = emitter.compare("eq", total, known)
     knows = kernel.both(kernel.threads.first_of(source), knows)
-    kernel.place(op.result, layout, kernel.scratch.told(own, part, layout, knows))
+    kernel.place(op.result, layout, kernel.scratch.exchanged(own, part, layout, knows))
 
 
 def _part_number(

@@ -12,7 +12,7 @@ as other knowledge does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,8 @@ class AtomicOrder:
         self._covered: dict[int, Known] = {}
         self._first = 0
         self._slots = 1
+        self.widths: dict[int, int] = {}
+        """The scopes of ops that not all threads see in one order."""
 
     def begin(self, first: int, clocks: Clocks, slots: int) -> None:
         """A wave of clusters begins, the first of that number, of CTAs of so many `slots`."""
@@ -116,10 +118,20 @@ class AtomicOrder:
     def _cta(self, lane: int) -> int:
         return (self._first * self._clocks.lanes + lane) // self._slots
 
-    def meets(self, width: int, a: int, b: int) -> bool:
+    def meets(self, width: int, a: Any, b: Any) -> Any:
         """True of two CTAs of the grid that are in one scope."""
         size = (1, self._clocks.lanes // self._slots, 0)[width]
         return size == 0 or a // size == b // size
+
+    def too_narrow(
+        self, op: int, ops: NDArray[np.int32], ctas: NDArray[np.int64], own: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """True of strong accesses by threads of CTAs of the grid of which one's scope does not have
+        the other's thread, of another CTA each, in it."""
+        result = np.zeros(len(ops), dtype=np.bool_)
+        for number, width in self.widths.items():
+            result |= ~self.meets(width, ctas, own) & ((ops == -number) | (op == -number))
+        return result
 
     def come(self, lane: int, word: int, order: AccessOrder, op: int) -> None:
         """A thread comes to a word: with an acquire it learns what was released there, and may

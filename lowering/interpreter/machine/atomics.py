@@ -50,13 +50,13 @@ class Atomics:
         if not shared:
             self._accesses.come_in_any_order(op)
             if order.writes:
-                self._accesses.check_writable(address, values[0].itemsize)
+                self._accesses.memory.check_writable(address, values[0].itemsize)
         width = values[0].itemsize
         places = address.astype(np.int64)
         if shared:
             places = self._shared.places(lanes, address, width, "atomic access")[:, 0]
         elif (width := SCOPES[order.scope]) < SCOPES["gpu"]:
-            self._accesses.widths[op] = width
+            self._accesses.order.widths[op] = width
         if order.writes:
             self._clocks.reserve(lanes)
         result = np.zeros_like(values[0])

@@ -15,37 +15,11 @@ from xdsl.ir import Operation
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Lanes
 
 BARRIERS = 16
 """The number of barriers of a CTA."""
-
-
-@dataclass(eq=False)
-class BarrierWait:
-    """Threads that wait at barriers, by their numbers, each for the end of a phase."""
-
-    barriers: Barriers
-    op: Operation
-    numbers: NDArray[np.int64]
-    phases: NDArray[np.int64]
-
-    def take(self, lanes: Lanes) -> BarrierWait:
-        """The waits of some of the threads."""
-        return BarrierWait(self.barriers, self.op, self.numbers[lanes], self.phases[lanes])
-
-    def ready(self) -> NDArray[np.bool_]:
-        """The threads whose phases are over: [threads]."""
-        return self.barriers.completed[self.numbers] > self.phases
-
-    def resume(self, lanes: Lanes) -> None:
-        """Let threads know what all knew who arrived."""
-        self.barriers.resume(self.numbers, lanes)
-
-    def deadlock(self, lanes: Lanes) -> str:
-        """The diagnosis of the first barrier, where the phase will not end."""
-        number = int(self.numbers[0])
-        return self.barriers.deadlock(number, int((self.numbers == number).sum()))
 
 
 class Barriers:
@@ -55,10 +29,19 @@ class Barriers:
         self._clocks = clocks
         self.completed = np.zeros(count, dtype=np.int64)
 
-    def resume(self, numbers: NDArray[np.int64], lanes: Lanes) -> None:
+    def ready(self, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The threads whose phases are over: [threads]."""
+        return self.completed[numbers] > phases
+
+    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
         """Threads go on; what they learn they mostly know since the last one came."""
 
-    def deadlock(self, number: int, waiting: int) -> str:
+    def deadlock(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> str:
+        """The diagnosis of the first barrier, where the phase will not end."""
+        number = int(numbers[0])
+        return self._diagnosis(number, int((numbers == number).sum()))
+
+    def _diagnosis(self, number: int, waiting: int) -> str:
         """The diagnosis of a barrier at which threads wait in vain."""
         raise NotImplementedError
 
@@ -70,10 +53,10 @@ class WarpBarriers(Barriers):
         super().__init__(clocks, count)
         self._arrived = np.zeros(count, dtype=np.int64)
 
-    def wait(self, op: Operation, lanes: Lanes) -> BarrierWait:
+    def wait(self, op: Operation, lanes: Lanes) -> Wait:
         """Threads arrive, and wait for the others of their warps."""
         warps = lanes // WARP
-        wait = BarrierWait(self, op, warps, self.completed[warps])
+        wait = Wait(self, op, (warps, self.completed[warps]))
         np.add.at(self._arrived, warps, 1)
         full = np.flatnonzero(self._arrived == WARP)
         self._arrived[full] = 0
@@ -81,7 +64,7 @@ class WarpBarriers(Barriers):
         self._clocks.synchronise(full)
         return wait
 
-    def deadlock(self, number: int, waiting: int) -> str:
+    def _diagnosis(self, number: int, waiting: int) -> str:
         """How many threads of the warp are there."""
         return (
             f"bar.warp.sync needs all {WARP} threads of a warp, and {waiting} execute it (no other "
@@ -171,14 +154,14 @@ class CtaBarriers(Barriers):
         del self._phases[number]
         self.completed[number] += 1
 
-    def wait(self, op: Operation, lanes: Lanes, barrier: int, threads: int | None) -> BarrierWait:
+    def wait(self, op: Operation, lanes: Lanes, barrier: int, threads: int | None) -> Wait:
         """Threads arrive, and wait for the others."""
         numbers = lanes // self._slots * BARRIERS + barrier
         phases = self.completed[numbers]
         self.arrive(lanes, barrier, threads, waits=True)
-        return BarrierWait(self, op, numbers, phases)
+        return Wait(self, op, (numbers, phases))
 
-    def deadlock(self, number: int, waiting: int) -> str:
+    def _diagnosis(self, number: int, waiting: int) -> str:
         """Which warps of a CTA wait at a barrier."""
         phase = self._phases[number]
         warps = np.unique(np.concatenate(phase.waiting) % self._slots // WARP)
@@ -220,7 +203,7 @@ class ClusterBarrier(Barriers):
                 self._released[cluster] = self._phases.pop(cluster).known
                 self.completed[cluster] += 1
 
-    def wait(self, op: Operation, lanes: Lanes) -> BarrierWait:
+    def wait(self, op: Operation, lanes: Lanes) -> Wait:
         """Threads wait. Raises Fault where one has not arrived since it waited last."""
         without = self._arrivals[lanes] == self._waits[lanes]
         if without.any():
@@ -229,14 +212,14 @@ class ClusterBarrier(Barriers):
                 int(np.argmax(without)),
             )
         self._waits[lanes] += 1
-        return BarrierWait(self, op, lanes // self._slots, self._waits[lanes] - 1)
+        return Wait(self, op, (lanes // self._slots, self._waits[lanes] - 1))
 
-    def resume(self, numbers: NDArray[np.int64], lanes: Lanes) -> None:
+    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
         """Let threads know what all knew when they arrived."""
         for cluster in np.unique(numbers).tolist():
             self._clocks.learn(lanes[numbers == cluster], self._released[cluster])
 
-    def deadlock(self, number: int, waiting: int) -> str:
+    def _diagnosis(self, number: int, waiting: int) -> str:
         """How many threads of the cluster are there."""
         phase = self._phases.get(number, Phase(self._threads))
         return (

@@ -111,10 +111,19 @@ class Clocks:
             before[row, access] = stamps[row, access] < known[row, own]
         return before
 
-    def unknown(self, known: Known, warp: int, stamp: int, members: int) -> list[int]:
-        """Those of a warp's `members`, a bit each, whose accesses are not known: [clocks]."""
-        own = self._own[warp * WARP : (warp + 1) * WARP]
-        return [bit for bit in range(WARP) if members >> bit & 1 and stamp >= known[own[bit]]]
+    def unknown(
+        self, lanes: Lanes, warp: int, stamps: NDArray[np.int32], members: NDArray[np.uint32]
+    ) -> NDArray[np.uint32]:
+        """Those of a warp's `members`, a bit each, whose accesses with these stamps a thread each
+        does not know, and that it is not itself."""
+        place = lanes % self.lanes - warp * WARP
+        own = np.left_shift(np.uint32(1), (place % WARP).astype(np.uint32))
+        result = members & ~np.where(place // WARP == 0, own, np.uint32(0))
+        some = np.flatnonzero(result)
+        columns = self._own[warp * WARP : (warp + 1) * WARP]
+        late = stamps[some, None] >= self.seen[lanes[some, None], columns]
+        result[some] &= np.packbits(late, axis=1, bitorder="little").view("<u4")[:, 0]
+        return result
 
     # Who learns what
 

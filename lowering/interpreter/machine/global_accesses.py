@@ -17,22 +17,15 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFences
+from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
+from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row, chosen
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
-from tilewright.lowering.interpreter.machine.word_accesses import (
-    COPIES,
-    LOCAL,
-    NOBODY,
-    Row,
-    Shadow,
-)
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Shadow
 from tilewright.lowering.interpreter.share import BufferUse, refuse
-from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
 """The order between CTAs that an access makes which is none."""
-
-ADDRESS_BITS = 40
-"""The bits of an address below the number of its buffer."""
 
 
 class GlobalAccesses:
@@ -40,16 +33,14 @@ class GlobalAccesses:
     becomes of those, "error", "warn" or "ignore"; `alone` that no other CTAs run elsewhere."""
 
     def __init__(self, memory: GlobalMemory, races: str, *, alone: bool = True):
-        self._memory = memory
+        self.memory = memory
         self._races = races
+        self.are_checked = races != "ignore"
         self._alone = alone
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
-        self.widths: dict[int, int] = {}
-        """The scopes of ops that not all threads see in one order."""
         self._fences = GlobalProxyFences(self.order)
-        self._async: set[int] = set()
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
 
@@ -58,9 +49,9 @@ class GlobalAccesses:
     ) -> None:
         """A wave of so many CTAs begins, of `slots` thread slots, in clusters."""
         self._first, self._ctas = self._first + self._ctas, ctas
-        self._slots, self._cluster = slots, cluster
         self._clocks, self._op_names = clocks, op_names
         self.order.begin(self._first // cluster, clocks, slots)
+        self._threads = GridThreads(self._first, slots, cluster, clocks, self.order)
 
     def finish(self) -> None:
         """The wave is over, and with it whatever its threads started."""
@@ -70,18 +61,12 @@ class GlobalAccesses:
 
     def uses(self) -> list[BufferUse]:
         """The accesses to each buffer."""
-        return [self._use(allocation.data) for allocation in self._memory.allocations]
+        return [self._use(allocation.data) for allocation in self.memory.allocations]
 
     def _use(self, data: NDArray[np.uint8]) -> BufferUse:
-        nothing = np.zeros(len(data), dtype=np.bool_)
-        shadow = self._shadows.get(data.ctypes.data)
-        if shadow is None:
-            return BufferUse.of(nothing, nothing, data)
-        readers = [readers.last for readers in shadow.readers]
-        read, written = (
-            np.repeat((np.stack(who) != NOBODY).any(axis=0), shadow.unit)[: len(data)]
-            for who in (readers, [shadow.writes.who])
-        )
+        read = written = np.zeros(len(data), dtype=np.bool_)
+        if (shadow := self._shadows.get(data.ctypes.data)) is not None:
+            read, written = (octets[: len(data)] for octets in shadow.octets())
         return BufferUse.of(read, written, data)
 
     def come_in_any_order(self, op: int) -> None:
@@ -89,21 +74,12 @@ class GlobalAccesses:
         if not self._alone:
             refuse(f"{self._op_names[abs(op)]}, which combines words of global memory")
 
-    def check_writable(self, address: Bits, width: int) -> None:
-        """Raise Fault where words at these addresses may not be written."""
-        self._memory.check_writable(address, width)
-
-    @property
-    def are_checked(self) -> bool:
-        """True where races are looked for."""
-        return self._races != "ignore"
-
     # Threads
 
     def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
         """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
         the second axis."""
-        value = self._memory.load(address, width, count)
+        value = self.memory.load(address, width, count)
         for span in self._spans(lanes, address, width * count):
             self._read(span, op)
         return value
@@ -112,7 +88,7 @@ class GlobalAccesses:
         self, lanes: Lanes, address: Bits, counts: NDArray[np.int64], size: int, op: int
     ) -> NDArray[np.uint8]:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size]."""
-        data = self._memory.read_bytes(address, counts, size)
+        data = self.memory.read_bytes(address, counts, size)
         for span in self._parts(lanes, address, counts):
             self._read(span, op)
         return data
@@ -122,31 +98,23 @@ class GlobalAccesses:
     ) -> None:
         """The inverse of `load`: [threads, count] or [threads]."""
         if not self.are_checked:
-            self._memory.store(address, value, width, count)
+            self.memory.store(address, value, width, count)
             return
         address = spread(address, len(lanes))
-        before, after = self._memory.exchange(address, value, width, count)
+        before, after = self.memory.exchange(address, value, width, count)
         value = np.broadcast_to(value.reshape(len(value), count), before.shape)
         if (after != value).any():
             row = int(np.argmax((after != value).any(axis=1)))
             self._report("race on global memory: two threads of the op write one element", row)
         changed = before != value
         for span in self._spans(lanes, address, width * count):
-            mine = changed if len(span.lanes) == len(lanes) else changed[span.rows]
-            shadow, places = self._check_write(span, op, mine)
+            shadow, places = self._check_write(span, op, changed[span.rows])
             shadow.generic = True
-            shadow.writes.note(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+            shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
 
     def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
         """Accesses of `size` bytes by the buffers that they are of."""
-        if not self.are_checked or not len(lanes):
-            return
-        every = spread(address, len(lanes)).astype(np.int64)
-        buffer: NDArray[np.int64] = every >> ADDRESS_BITS
-        for number in distinct(buffer):
-            rows = np.flatnonzero(buffer == number)
-            allocation = self._memory.allocations[number - 1]
-            yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
+        return self.memory.spans(lanes, address, size) if self.are_checked else iter(())
 
     def _parts(self, lanes: Lanes, address: Bits, counts: NDArray[np.int64]) -> Iterator[Span]:
         """Accesses of so many bytes each."""
@@ -164,23 +132,20 @@ class GlobalAccesses:
 
     def begin_async(self, lane: int, address: Bits, width: int, op: int) -> GlobalRead:
         """A thread starts a copy by the async proxy that reads words at some addresses."""
-        spans = list(self._spans(np.full(len(address), lane), address, width))
-        return self._begin_async(spans, op)
+        spans = self._spans(np.full(len(address), lane), address, width)
+        return self._begin(list(spans), op, by_proxy=True)
 
     def begin_box(
         self, lane: int, image: TensorImage, corner: Sequence[int], op: int
     ) -> GlobalRead:
         """A thread starts a copy that reads a box of a tensor."""
-        return self._begin_async(self._box(lane, image, corner), op)
+        return self._begin(self._box(lane, image, corner), op, by_proxy=True)
 
-    def _begin_async(self, spans: list[Span], op: int) -> GlobalRead:
-        read = self._begin(spans, op)
-        self._check_fenced(spans, "reads")
-        return read
-
-    def _begin(self, spans: list[Span], op: int) -> GlobalRead:
+    def _begin(self, spans: list[Span], op: int, *, by_proxy: bool = False) -> GlobalRead:
         for span in spans:
             self._check_read(span, op)
+        if by_proxy:
+            self._check_fenced(spans, "reads")
         return GlobalRead(spans, op)
 
     def until_waited(self, read: GlobalRead) -> None:
@@ -191,11 +156,10 @@ class GlobalAccesses:
     def until_phase(self, lane: int, read: GlobalRead, column: int, phase: int) -> None:
         """A thread's copy reads until a phase of an mbarrier, its clock and number, is over."""
         for span in read.spans:
-            who = np.full(len(span.lanes), self._who(np.array([lane]))[0])
-            who += COPIES + column - (who & LOCAL)
-            now = np.full(len(span.lanes), phase, dtype=np.int32)
+            who = np.full((len(span.lanes), 1), self._threads.who(lane) & ~LOCAL)
+            when = np.full(who.shape, phase, dtype=np.int32)
             shadow = self._shadow(span)
-            shadow.note_read(shadow.words(span), who, now, read.op)
+            shadow.note_read(shadow.words(span), who + COPIES + column, when, read.op)
 
     def end_read(self, read: GlobalRead, lanes: Lanes | None = None) -> None:
         """Threads, or all of them, have waited for their copies: what those read was read before
@@ -203,8 +167,7 @@ class GlobalAccesses:
         for span in read.spans:
             over = span if lanes is None else span.of(np.isin(span.lanes, lanes))
             shadow = self._shadow(over)
-            now = self._clocks.now(over.lanes)
-            shadow.note_read(shadow.words(over), self._who(over.lanes), now, read.op)
+            shadow.note_read(shadow.words(over), *self._threads.stamp(over.lanes), read.op)
             if lanes is None:
                 self._reading[span.buffer].remove(read)
         if lanes is not None:
@@ -232,7 +195,7 @@ class GlobalAccesses:
         if op < 0:
             self.come_in_any_order(op)
         number = max(self._writing, default=0) + 1
-        self._async.add(abs(op))
+        self._fences.copies.add(abs(op))
         for span in spans:
             shadow, places = self._check_write(span, op, changed)
             self._check_fenced([span], "writes")
@@ -259,21 +222,15 @@ class GlobalAccesses:
             places = shadow.words(copy.span).ravel()
             places = places[shadow.landing[places] == number]
             shadow.landing[places] = 0
-            lane = np.array([copy.lane])
-            now = self._clocks.now(lane)
-            shadow.writes.note(places[None], self._who(lane), now, copy.op)
+            shadow.writes.note(places[None], *self._threads.stamp(np.array([copy.lane])), copy.op)
 
     def _box(
         self, lane: int, image: TensorImage, corner: Sequence[int], *, written: bool = False
     ) -> list[Span]:
         if not self.are_checked:
             return []
-        inside, places = image.places(corner, written=written)
-        first = image.bytes_of(places[inside])
-        if not len(first):
-            return []
-        lanes, rows = np.full(len(first), lane), np.arange(len(first))
-        return [Span(lanes, rows, image.buffer.data, first, image.box.element.bytes)]
+        span = image.span(lane, corner, written=written)
+        return [span] if len(span.lanes) else []
 
     # Proxies
 
@@ -289,7 +246,6 @@ class GlobalAccesses:
                 continue
             writes = shadow.writes.at(shadow.words(span).ravel())
             late = self._fences.unfenced(int(span.lanes[0]), writes)
-            late &= ~np.isin(np.abs(writes[2]), list(self._async))
             if late.any():
                 name = self._op_names[abs(int(writes[2][np.argmax(late)]))]
                 self._report(
@@ -300,12 +256,6 @@ class GlobalAccesses:
 
     # Races
 
-    def _who(self, lanes: Lanes) -> NDArray[np.int64]:
-        """Threads of the wave as threads of the grid."""
-        cluster, local = np.divmod(lanes, self._slots * self._cluster)
-        who: NDArray[np.int64] = (self._first // self._cluster + cluster) * (LOCAL + 1) + local
-        return who
-
     def _shadow(self, span: Span) -> Shadow:
         shadow = self._shadows.get(span.buffer)
         if shadow is None:
@@ -314,7 +264,7 @@ class GlobalAccesses:
 
     def _read(self, span: Span, op: int) -> None:
         shadow, places = self._check_read(span, op)
-        shadow.note_read(places, self._who(span.lanes), self._clocks.now(span.lanes), op)
+        shadow.note_read(places, *self._threads.stamp(span.lanes), op)
 
     def _check_read(self, span: Span, op: int) -> tuple[Shadow, NDArray[np.int64]]:
         shadow = self._shadow(span)
@@ -336,12 +286,12 @@ class GlobalAccesses:
             every = np.arange(places.size)
             rows = [("write", every, shadow.writes.at(places.ravel()))]
             # Reductions race with no strong read, unless the scope of some op is narrow.
-            readers = shadow.readers if op >= 0 or self.widths else [shadow.reads]
+            readers = shadow.readers if op >= 0 or self.order.widths else [shadow.reads]
             rows += [("read", *read) for one in readers for read in one.of(places)]
             for verb, index, row in rows:
-                chosen = words.ravel()[index]
-                accesses = row[0][chosen], row[1][chosen], row[2][chosen]
-                self._check_against(span, places, index[chosen], accesses, op, ("write", verb))
+                mine = words.ravel()[index]
+                accesses = chosen(row, mine)
+                self._check_against(span, places, index[mine], accesses, op, ("write", verb))
             self._check_landing(shadow, span, places, words, op, "write")
             self._check_reading(shadow, span, places, words)
         return shadow, places
@@ -359,14 +309,7 @@ class GlobalAccesses:
             if op < 0 and copy.op < 0:
                 continue
             row = int(np.argmax((landing == number).any(axis=1)))
-            name = self._op_names[abs(copy.op)]
-            other = span.lanes[row] // self._slots != copy.lane // self._slots
-            who = "another CTA" if other else f"thread {copy.lane % self._slots}"
-            self._report(
-                f"race on global memory: this {verb} and the write by {name} in {who}, which no "
-                "cp.async.bulk.wait_group has completed",
-                int(span.rows[row]),
-            )
+            self._report_copy(span, row, verb, ("write", copy.op, copy.lane), "cp.async.bulk")
 
     def _check_reading(
         self, shadow: Shadow, span: Span, places: NDArray[np.int64], words: NDArray[np.bool_]
@@ -380,14 +323,20 @@ class GlobalAccesses:
             late = words & (reader[places] != NOBODY)
             if late.any():
                 row, word = np.unravel_index(int(np.argmax(late)), late.shape)
-                lane, name = reader[places[row, word]], self._op_names[read.op]
-                near = lane // self._slots == span.lanes[row] // self._slots
-                who = f"thread {lane % self._slots}" if near else "another CTA"
-                self._report(
-                    f"race on global memory: this write and the read by {name} in {who}, which no "
-                    "cp.async.wait_group has completed",
-                    int(span.rows[row]),
-                )
+                copy = "read", read.op, int(reader[places[row, word]])
+                self._report_copy(span, int(row), "write", copy, "cp.async")
+
+    def _report_copy(
+        self, span: Span, row: int, verb: str, copy: tuple[str, int, int], kind: str
+    ) -> None:
+        """Report an access to what a copy is accessing: by its verb, op and thread, of a kind."""
+        other, op, lane = copy
+        who = self._threads.named(int(span.lanes[row]), self._threads.who(lane))
+        self._report(
+            f"race on global memory: this {verb} and the {other} by {self._op_names[abs(op)]} in "
+            f"{who}, which no {kind}.wait_group has completed",
+            int(span.rows[row]),
+        )
 
     def _check_against(
         self, span: Span, places: NDArray[np.int64], index: NDArray[np.int64], accesses: Row,
@@ -395,71 +344,50 @@ class GlobalAccesses:
     ) -> None:  # fmt: skip
         """Report accesses that are not known to be before those of the threads to `places`; `index`
         says, of each, to which."""
-        others, stamps, ops = accesses
+        others, _, ops = accesses
         race = others != NOBODY
         if not race.any():
             return
         row = index // places.shape[1]
-        race &= others != self._who(span.lanes)[row]
+        mine = self._threads.who(span.lanes)[row]
+        race &= others != mine
         if op < 0:
-            race &= (ops >= 0) | self._too_narrow(op, ops, others, self._who(span.lanes)[row])
+            ctas = (self._threads.ctas_of(who) for who in (others, mine))
+            race &= (ops >= 0) | self.order.too_narrow(op, ops, *ctas)
         if not race.any():
             return
-        row, other, stamps, ops = row[race], others[race], stamps[race], ops[race]
+        row, accesses = row[race], chosen(accesses, race)
         lanes = span.lanes[row]
-        near = other // (LOCAL + 1) == self._who(lanes) // (LOCAL + 1)
-        local = other & LOCAL
-        actor = np.where(local < COPIES, local, Clocks.async_writer(0) + COPIES - local)
-        actor = actor.astype(np.int32)
-        known = np.zeros(len(lanes), dtype=np.bool_)
-        seen = self._clocks.seen[lanes[near]]
-        known[near] = self._clocks.happened(
-            seen, actor[near, None], stamps[near, None], writes=verbs[1] == "write"
-        )[:, 0]
-        if self.order.is_used:
-            clusters = other // (LOCAL + 1)
-            pairs = zip(lanes[~near].tolist(), clusters[~near].tolist(), strict=True)
-            for lane, cluster in set(pairs):
-                mine = ~near & (lanes == lane) & (clusters == cluster)
-                known[mine] = self.order.happened(lane, cluster, actor[mine], stamps[mine])
-        late = np.flatnonzero(~known)
-        if not len(late):
-            return
-        at = int(late[0])
-        same = near[at] and local[at] // self._slots == lanes[at] // self._slots % self._cluster
-        by = f"thread {local[at] % self._slots}" if same else "another CTA"
-        why = f" in {by} are ordered by nothing"
-        if local[at] >= COPIES:
+        late = ~self._threads.known(lanes, accesses, writes=verbs[1] == "write")
+        if late.any():
+            at = int(np.argmax(late))
+            access = chosen(accesses, [at])
+            self._report_race(int(lanes[at]), access, int(span.rows[row[at]]), op, verbs)
+
+    def _report_race(
+        self, lane: int, access: Row, row: int, op: int, verbs: tuple[str, str]
+    ) -> None:
+        """Report an access that a thread does not know of, and what would let it."""
+        other, by_op = int(access[0][0]), int(access[2][0])
+        why = f" in {self._threads.named(lane, other)} are ordered by nothing"
+        if other & LOCAL >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"
-        name = self._op_names[abs(int(ops[at]))]
-        both = {op: verbs[0], int(ops[at]): verbs[1]}
+        name = self._op_names[abs(by_op)]
+        both = {op: verbs[0], by_op: verbs[1]}
         weak = {number: verb for number, verb in both.items() if number >= 0}
-        chosen, cluster = slice(at, at + 1), int(other[at]) // (LOCAL + 1)
-        missing = self.order.missing(int(lanes[at]), cluster, actor[chosen], stamps[chosen])
+        missing = self._threads.missing(lane, access)
         if not weak:
-            missing = tuple(("the scope gpu", -n) for n in both if -n in self.widths)
+            missing = tuple(("the scope gpu", -n) for n in both if -n in self.order.widths)
         elif len(weak) < len(both):
             missing = tuple((STRONG[verb], number) for number, verb in weak.items())
         named = [f"{word} in {self._op_names[number]}" for word, number in missing]
-        legal = "a barrier between them" if near[at] else "a release.gpu and an acquire.gpu between"
+        near = other // (LOCAL + 1) == self._threads.who(lane) // (LOCAL + 1)
+        legal = "a barrier between them" if near else "a release.gpu and an acquire.gpu between"
         self._report(
             f"race on global memory: this {verbs[0]} and the {verbs[1]} by {name}{why}; "
             f"nearest legal: {' and '.join(named) or legal}",
-            int(span.rows[row[at]]),
+            row,
         )
-
-    def _too_narrow(
-        self, op: int, ops: NDArray[np.int32], others: NDArray[np.int64], mine: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """True of strong accesses of which one's scope does not have the other's thread in it."""
-        result = np.zeros(len(ops), dtype=np.bool_)
-        ctas = [who // (LOCAL + 1) * self._cluster + (who & LOCAL) // self._slots
-                for who in (others, mine)]  # fmt: skip
-        for number, width in self.widths.items():
-            size = 1 if width == 0 else self._cluster
-            apart = ctas[0] // size != ctas[1] // size
-            result |= apart & ((ops == -number) | (op == -number))
-        return result
 
     def _report(self, message: str, row: int) -> None:
         if self._races == "error":

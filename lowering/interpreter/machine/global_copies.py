@@ -8,7 +8,6 @@ that time is in a race.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,26 +53,3 @@ class GlobalWrite:
     op: int
     lane: int
     group: int
-
-
-@dataclass(eq=False)
-class PendingCopy:
-    """One `cp.async` of some threads: its bytes land when its group is waited for. It is not known
-    to have read them before; where they are to be read then, `again` does."""
-
-    lanes: Lanes
-    places: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    group: NDArray[np.int64]
-    op: int
-    source: GlobalRead
-    again: Callable[[], NDArray[np.uint8]] | None
-
-    def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
-        """That of some of the threads."""
-        read = self.again
-        again = None if read is None else lambda: read()[chosen]
-        return PendingCopy(
-            self.lanes[chosen], self.places[chosen], self.data[chosen], self.group[chosen],
-            self.op, self.source, again,
-        )  # fmt: skip

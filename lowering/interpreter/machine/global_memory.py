@@ -3,7 +3,7 @@
 Every access is checked: it must lie in a buffer, on its own alignment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
-from tilewright.lowering.interpreter.values import Bits, Lanes
+from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
 _SHIFT = np.uint64(40)
 _OFFSET = np.uint64((1 << 40) - 1)
@@ -105,6 +106,17 @@ class GlobalMemory:
         allocation = Allocation(name, base, data, content.size)
         self.allocations.append(allocation)
         return allocation
+
+    def spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
+        """Accesses of `size` bytes, in bounds, by the buffers that they are of."""
+        if not len(lanes):
+            return
+        every = spread(address, len(lanes)).astype(np.int64)
+        buffer: NDArray[np.int64] = every >> int(_SHIFT)
+        for number in distinct(buffer):
+            rows = np.flatnonzero(buffer == number)
+            allocation = self.allocations[number - 1]
+            yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
 
     def load(self, address: Bits, width: int, count: int = 1) -> Bits:
         """`count` words of `width` bytes at each address: [threads, count], or [threads]."""

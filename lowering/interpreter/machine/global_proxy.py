@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder, Elsewhere, knows
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.last_accesses import Row
 from tilewright.lowering.interpreter.machine.special_registers import WARP
-from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Row
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
 from tilewright.lowering.interpreter.values import Lanes
 
 
@@ -31,6 +32,8 @@ class GlobalProxyFences:
     def __init__(self, order: AtomicOrder):
         self._order = order
         self._fences: list[ProxyFence] = []
+        self.copies: set[int] = set()
+        """The ops of what the async proxy wrote itself."""
 
     def fence(self, lanes: Lanes, clocks: Clocks) -> None:
         """Threads execute a fence."""
@@ -42,9 +45,9 @@ class GlobalProxyFences:
 
     def unfenced(self, lane: int, writes: Row) -> NDArray[np.bool_]:
         """Which of these writes by threads have no fence between them and a thread's copy."""
-        who, stamps, _ = writes
+        who, stamps, ops = writes
         actor, clusters = (who & LOCAL).astype(np.int32), who // (LOCAL + 1)
-        open_ = (who >= 0) & (actor < COPIES)
+        open_ = (who >= 0) & (actor < COPIES) & ~np.isin(np.abs(ops), list(self.copies))
         _, mine = self._order.known_by(np.array([lane]))
         for fence in reversed(self._fences):
             if not open_.any():

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.async_copies import AsyncCopies
 from tilewright.lowering.interpreter.machine.atomics import Atomics
 from tilewright.lowering.interpreter.machine.barriers import (
     ClusterBarrier,
@@ -188,7 +189,7 @@ class Machine:
         )
         self.remote = RemoteAccesses(self.clocks, self.threads, self.slots)
         self.shared = SharedMemory(
-            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, accesses, cluster
+            len(ctas), program.shared_bytes, self.slots, self.clocks, self.remote, cluster
         )
         self.schedule = Schedule(launch.schedule, self.slots)
         self.mbarriers = Mbarriers(self.shared, self.clocks, self.schedule, cluster)
@@ -204,6 +205,7 @@ class Machine:
             self.clocks, clusters, self.threads, self.slots, cluster
         )
         accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
+        self.copies = AsyncCopies(self.shared, accesses, len(ctas) * self.slots)
         self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
         self.atomics = Atomics(self.clocks, self.slots, self.shared, accesses, self.schedule)
         self._special = SpecialRegisters(

@@ -7,7 +7,6 @@ are there for whoever has waited for the phase that they complete, and for nobod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,33 +18,8 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
 from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Bits, Lanes
-
-
-@dataclass(eq=False)
-class MbarrierWait:
-    """A wait of threads: the mbarrier at a place of shared memory, and a phase's parity."""
-
-    barriers: Mbarriers
-    op: Operation
-    places: NDArray[np.int64]
-    parity: NDArray[np.int64]
-
-    def take(self, lanes: Lanes) -> MbarrierWait:
-        """The wait of some of the threads."""
-        return MbarrierWait(self.barriers, self.op, self.places[lanes], self.parity[lanes])
-
-    def ready(self) -> NDArray[np.bool_]:
-        """True for threads whose phase is complete: [threads]."""
-        return self.barriers.ready(self)
-
-    def resume(self, lanes: Lanes) -> None:
-        """Let threads know what those knew who completed their phases."""
-        self.barriers.resume(self, lanes)
-
-    def deadlock(self, lanes: Lanes) -> str:
-        """The wait as a diagnostic says it, where nothing will complete it."""
-        return self.barriers.deadlock(self, lanes)
 
 
 class Mbarriers:
@@ -314,36 +288,36 @@ class Mbarriers:
 
     # Waiting
 
-    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> MbarrierWait:
+    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> Wait:
         """The wait of the threads. Raises Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
-        return MbarrierWait(self, op, self.find(lanes, address), given)
+        return Wait(self, op, (self.find(lanes, address), given))
 
-    def ready(self, wait: MbarrierWait) -> NDArray[np.bool_]:
+    def ready(self, places: NDArray[np.int64], parity: NDArray[np.int64]) -> NDArray[np.bool_]:
         """True for threads whose phase is complete: [threads]."""
-        waited, index = np.unique(wait.places, return_inverse=True)
+        waited, index = np.unique(places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
-        return np.array(parities)[index] == wait.parity
+        return np.array(parities)[index] == parity
 
     def _parity(self, place: int) -> int:
         """The parity of the phase that is complete; of an mbarrier that is no more, none."""
         barrier = self._at.get(place)
         return -1 if barrier is None else (barrier.phase + 1) % 2
 
-    def resume(self, wait: MbarrierWait, lanes: Lanes) -> None:
+    def resume(self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64]) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
-        for place in np.unique(wait.places).tolist():
-            there = lanes[wait.places == place]
+        for place in np.unique(places).tolist():
+            there = lanes[places == place]
             self._clocks.learn(there, self._at[place].released)
             self._use(place, there)
 
-    def deadlock(self, wait: MbarrierWait, lanes: Lanes) -> str:
+    def deadlock(self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64]) -> str:
         """The wait as a diagnostic says it, where nothing will complete it."""
-        place = int(wait.places[0])
-        same = lanes[wait.places == place]
+        place = int(places[0])
+        same = lanes[places == place]
         barrier = self._at.get(place)
         if barrier is None:
             return "deadlock: the mbarrier that threads wait for has ended"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Lanes
 
 WARPGROUP = 128
@@ -17,31 +16,6 @@ REGISTERS = 64 * 1024
 
 MOST = 256
 """The most registers that a thread may have."""
-
-
-@dataclass(eq=False)
-class RegisterWait:
-    """Threads whose warpgroups wait for registers, `count` a thread."""
-
-    pool: RegisterPool
-    op: Operation
-    groups: NDArray[np.int64]
-    count: int
-
-    def take(self, lanes: Lanes) -> RegisterWait:
-        """The waits of some of the threads."""
-        return RegisterWait(self.pool, self.op, self.groups[lanes], self.count)
-
-    def ready(self) -> NDArray[np.bool_]:
-        """The threads whose warpgroups get what they ask for: [threads]."""
-        return self.pool.grant(self.groups, self.count)
-
-    def resume(self, lanes: Lanes) -> None:
-        """The registers are theirs already."""
-
-    def deadlock(self, lanes: Lanes) -> str:
-        """The registers that are missing."""
-        return self.pool.deadlock(int(self.groups[0]), self.count)
 
 
 class RegisterPool:
@@ -69,21 +43,25 @@ class RegisterPool:
             self._held[group] -= extra
             self._free[group // self._groups] += extra
 
-    def request(self, op: Operation, lanes: Lanes, count: int) -> RegisterWait:
+    def request(self, op: Operation, lanes: Lanes, count: int) -> Wait:
         """`setmaxnreg.inc` by whole warpgroups: they wait for `count` registers a thread."""
-        return RegisterWait(self, op, self.groups_of(lanes), count)
+        return Wait(self, op, (self.groups_of(lanes), np.full(len(lanes), count)))
 
-    def grant(self, groups: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+    def ready(self, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Give warpgroups what is free: the threads of those that have enough, [threads]."""
         for group in np.unique(groups).tolist():
-            missing = count - int(self._held[group])
+            missing = int(counts[0] - self._held[group])
             if 0 < missing <= self._free[group // self._groups]:
                 self._held[group] += missing
                 self._free[group // self._groups] -= missing
-        return self._held[groups] >= count
+        return self._held[groups] >= counts
 
-    def deadlock(self, group: int, count: int) -> str:
+    def resume(self, *_: NDArray[np.int64]) -> None:
+        """The registers are theirs already."""
+
+    def deadlock(self, lanes: Lanes, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> str:
         """The registers that are missing."""
+        group, count = int(groups[0]), int(counts[0])
         own, free = int(self._held[group]), int(self._free[group // self._groups])
         return (
             f"deadlock: a warpgroup waits for {count} registers a thread and has {own}, while "

@@ -18,10 +18,8 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
-from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
-from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, PendingCopy
 from tilewright.lowering.interpreter.machine.global_memory import check_aligned
-from tilewright.lowering.interpreter.machine.last_writes import LastWrites
+from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, LastAccesses
 from tilewright.lowering.interpreter.machine.operand_reads import OperandReads
 from tilewright.lowering.interpreter.machine.remote_accesses import RemoteAccesses
 from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
@@ -29,9 +27,6 @@ from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
-
-_NOBODY = -1
-"""The writer of a byte that nothing has written; numbers below it are `Clocks.async_writer`s."""
 
 
 class SharedMemory:
@@ -44,7 +39,6 @@ class SharedMemory:
         threads: int,
         clocks: Clocks,
         remote: RemoteAccesses,
-        accesses: GlobalAccesses,
         cluster: int = 1,
     ):
         self.size = max(size, 1)
@@ -54,23 +48,21 @@ class SharedMemory:
         self.data = np.zeros(total, dtype=np.uint8)
         self.clocks = clocks
         self.remote = remote
-        self._accesses = accesses
         self.threads = threads
         self._cluster = cluster
         self._unit = CHUNK
         units = total // CHUNK
-        nothing = np.zeros(units, dtype=np.int32)
-        self._last = LastWrites(np.full(units, _NOBODY, dtype=np.int32), nothing, nothing.copy())
+        self._last = LastAccesses.of(units, np.int32)
         # Those that are not atomic, once some are: atomic ones do not race with each other.
-        self._plain: LastWrites | None = None
+        self._plain: LastAccesses | None = None
         self._read = sparse_zeros((clocks.warps, units), np.int32)
         self._readers = sparse_zeros((clocks.warps, units), np.uint32)
         self._read_op = sparse_zeros((clocks.warps, units), np.int32)
         # Of the warps of this number in each cluster, no read is later than that.
         self._last_read = np.zeros(clocks.warps, dtype=np.int32)
         self._pending = np.zeros(units, dtype=np.int32)
-        self._copies: list[PendingCopy] = []
-        self.committed = np.zeros(ctas * threads, dtype=np.int64)
+        # The threads' copies that have not landed.
+        self._expected = 0
         self.op_names = OpNames()
         self.wgmmas = AsyncGroups(
             clocks, threads, total, self.op_names, team=128, wait="wgmma.wait_group"
@@ -175,11 +167,9 @@ class SharedMemory:
         places = self.places(lanes, address, size, "atomic access")
         self._note_remote(lanes, places, op)
         units = self._units(places)
-        if (self._last.writer[units] == _NOBODY).any():
-            lane = int(np.argmax((self._last.writer[units] == _NOBODY).any(axis=1)))
-            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_written(units)
         if self._plain is None:
-            self._plain = self._last.copy()
+            self._plain = self._last.divided(1)
         self._check_write(lanes, units, places[:, ::CHUNK], beside=self._plain)
         self._stamp_write(lanes, units, op, atomic=True)
         before = self.data[places]
@@ -203,12 +193,17 @@ class SharedMemory:
 
     def _check_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
         self._check_pending(units, "read")
-        writer = self._last.writer[units]
-        if (writer == _NOBODY).any():
-            lane = int(np.argmax((writer == _NOBODY).any(axis=1)))
-            raise Fault("read of shared memory that nothing has written", lane)
+        self._check_written(units)
         self._check_writers(lanes, units, self._last, "read")
         self._stamp_read(lanes, units, op)
+
+    def _check_written(self, units: NDArray[np.int64], *, alone: bool = False) -> None:
+        """Raise Fault where nothing has written a unit, [threads, units], that is read; `alone` by
+        no thread in particular."""
+        empty = self._last.who[units] == NOBODY
+        if empty.any():
+            lane = None if alone else int(np.argmax(empty.any(axis=1)))
+            raise Fault("read of shared memory that nothing has written", lane)
 
     def _stamp_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
         """Threads read units; those of their warps whose reads they do not know of still count."""
@@ -228,14 +223,14 @@ class SharedMemory:
         self._read_op[local, units] = op
 
     def _check_writers(
-        self, lanes: Lanes, units: NDArray[np.int64], writes: LastWrites, verb: str
+        self, lanes: Lanes, units: NDArray[np.int64], writes: LastAccesses, verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
-        writer = writes.writer[units]
-        race = (writer != _NOBODY) & (writer != lanes[:, None])
+        writer = writes.who[units]
+        race = (writer != NOBODY) & (writer != lanes[:, None])
         if not race.any():
             return
-        stamps, known = writes.stamp[units], self.clocks.seen[lanes]
+        stamps, known = writes.when[units], self.clocks.seen[lanes]
         race &= ~self.clocks.happened(known, writer, stamps, writes=True)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
@@ -244,14 +239,14 @@ class SharedMemory:
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
         both = f"race on shared memory: this {verb} and the {other} by {self.op_names[op]}"
-        if other == "write" and thread < _NOBODY:
+        if other == "write" and thread < NOBODY:
             raise Fault(f"{both} are ordered by no wait for the mbarrier that completes it", lane)
         who = f"thread {thread % self.threads}" if thread >= 0 else "another thread"
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(
         self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64],
-        beside: LastWrites | None = None,
+        beside: LastAccesses | None = None,
     ) -> None:  # fmt: skip
         """Raise Fault where threads may not write units, [threads, units]; `chunks`, [threads, n],
         has a byte of each chunk of them. Where it is atomic, `beside` are the writes that are not:
@@ -278,18 +273,16 @@ class SharedMemory:
         is another thread, and its read is not known."""
         rows, _ = np.nonzero(race)
         at = units[race]
-        suspects = np.stack([rows, self._read[local, at], self._readers[local, at]])
-        _, index = np.unique(suspects, axis=1, return_index=True)
-        for row, unit in zip(rows[index].tolist(), at[index].tolist(), strict=True):
-            lane, readers = int(lanes[row]), int(self._readers[local, unit])
-            first = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
-            if first <= lane < first + WARP:
-                readers &= ~(1 << lane - first)
-            stamp = int(self._read[local, unit])
-            late = self.clocks.unknown(self.clocks.seen[lane], local, stamp, readers)
-            if late:
-                thread = first + late[0] if len(late) == 1 else _NOBODY
-                self._race("write", "read", int(self._read_op[local, unit]), row, thread)
+        stamps, readers = self._read[local, at], self._readers[local, at]
+        late = self.clocks.unknown(lanes[rows], local, stamps, readers)
+        if late.any():
+            order = np.lexsort((readers, stamps, rows))
+            first = int(order[late[order] != 0][0])
+            lane, bits = int(lanes[rows[first]]), int(late[first])
+            warp = lane // self.clocks.lanes * self.clocks.lanes + local * WARP
+            thread = NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
+            op = int(self._read_op[local, at[first]])
+            self._race("write", "read", op, int(rows[first]), thread)
 
     def _stamp_write(
         self, lanes: Lanes, units: NDArray[np.int64], op: int, *, atomic: bool = False
@@ -323,14 +316,13 @@ class SharedMemory:
         """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
         units = self._units(places)
         self._check_pending(units, "read")
-        writer = self._last.writer[units]
-        if (writer == _NOBODY).any():
-            raise Fault("read of shared memory that nothing has written")
+        self._check_written(units, alone=True)
+        writer = self._last.who[units]
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._last.stamp[units], writes=True)
-        race &= writer != (_NOBODY if lane is None else lane)
+        race = ~self.clocks.happened(known, writer, self._last.when[units], writes=True)
+        race &= writer != (NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))
             self._race("read", "write", int(self._last.op[units[0, byte]]), 0,
@@ -382,7 +374,7 @@ class SharedMemory:
         units = self._units(places[None])
         chunks = np.unique(units * self._unit // CHUNK) * CHUNK
         self._check_write(np.array([lane]), units, chunks[None])
-        writer, known = np.maximum(self._last.writer[units], 0), self.clocks.seen[[lane]]
+        writer, known = np.maximum(self._last.who[units], 0), self.clocks.seen[[lane]]
         self._proxy.check(units, writer, known, self._last.op, "writes", lane)
         for writes in (self._last, self._plain):
             if writes is not None:
@@ -398,7 +390,7 @@ class SharedMemory:
     # Asynchronous copies
 
     def _check_pending(self, units: NDArray[np.int64], verb: str) -> None:
-        if not self._copies:
+        if not self._expected:
             return
         pending = self._pending[units]
         if pending.any():
@@ -410,45 +402,24 @@ class SharedMemory:
                 lane,
             )
 
-    def copy(
-        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int, source: GlobalRead,
-        again: Callable[[], NDArray[np.uint8]] | None = None,
-    ) -> None:  # fmt: skip
-        """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
-        its source `again`."""
+    def expect(
+        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int
+    ) -> NDArray[np.int64]:
+        """Copies of uint8 [threads, size] begin: where they will land, [threads, size]."""
         places = self.places(lanes, address, data.shape[1], "write")
         units = self._units(places)
         self._check_write(lanes, units, places[:, ::CHUNK])
         self._check_collisions(places, data)
         self._pending[units] = op
-        self._accesses.until_waited(source)
-        group = self.committed[lanes]
-        self._copies.append(PendingCopy(lanes, places, data, group, op, source, again))
+        self._expected += len(lanes)
+        return places
 
-    def commit(self, lanes: Lanes) -> None:
-        """Close the threads' groups."""
-        self.committed[lanes] += 1
-
-    def wait(self, lanes: Lanes, pending: int) -> None:
-        """Complete all but the threads' latest `pending` groups."""
-        rest: list[PendingCopy] = []
-        for copy in self._copies:
-            same = copy.lanes is lanes or np.array_equal(copy.lanes, lanes)
-            waiting = True if same else np.isin(copy.lanes, lanes)
-            done = waiting & (copy.group < self.committed[copy.lanes] - pending)
-            if done.all():
-                self._complete(copy)
-                self._accesses.end_read(copy.source)
-            elif done.any():
-                self._complete(copy.of(done))
-                self._accesses.end_read(copy.source, copy.lanes[done])
-                rest.append(copy.of(~done))
-            else:
-                rest.append(copy)
-        self._copies = rest
-
-    def _complete(self, copy: PendingCopy) -> None:
-        units = self._units(copy.places)
+    def land(
+        self, lanes: Lanes, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
+    ) -> None:
+        """Copies that were expected are there."""
+        units = self._units(places)
         self._pending[units] = 0
-        self._stamp_write(copy.lanes, units, copy.op)
-        self.data[copy.places] = copy.data if copy.again is None else copy.again()
+        self._expected -= len(lanes)
+        self._stamp_write(lanes, units, op)
+        self.data[places] = data

@@ -8,6 +8,7 @@ it also waits for a warp of the pair's other CTA, and both get the same columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tensor_memory import STORE, TensorMemory
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
@@ -46,30 +48,8 @@ class Request:
     granted: int | None = None
 
 
-@dataclass(eq=False)
-class AllocationWait:
-    """Warps that wait for columns."""
-
-    allocator: TensorAllocator
-    op: Operation
-    requests: list[Request]
-
-    def take(self, lanes: Lanes) -> AllocationWait:
-        """The requests of some of the threads."""
-        return AllocationWait(self.allocator, self.op, [self.requests[i] for i in lanes.tolist()])
-
-    def ready(self) -> NDArray[np.bool_]:
-        """The threads whose warps have their columns: [threads]."""
-        return np.array([request.granted is not None for request in self.requests])
-
-    def resume(self, lanes: Lanes) -> None:
-        """Write the addresses to shared memory."""
-        for request in dict.fromkeys(self.requests):
-            self.allocator.tell(request)
-
-    def deadlock(self, lanes: Lanes) -> str:
-        """The request of the first warp, which nothing will grant."""
-        return self.allocator.deadlock(self.requests[0])
+Requests = NDArray[Any]
+"""Those of some threads' warps."""
 
 
 @dataclass(eq=False)
@@ -117,7 +97,7 @@ class TensorAllocator:
 
     def request(
         self, op: Operation, lanes: Lanes, address: Bits, columns: int, group: int, number: int
-    ) -> AllocationWait:
+    ) -> Wait:
         """`tcgen05.alloc` by whole warps: [threads]."""
         self._shared.places(lanes, address, 4, "write")
         requests: list[Request] = []
@@ -132,7 +112,7 @@ class TensorAllocator:
             self._waiting.append(request)
             requests += [request] * 32
         self._grant()
-        return AllocationWait(self, op, requests)
+        return Wait(self, op, (np.array(requests, dtype=object),))
 
     def _check_request(self, cta: int, columns: int, group: int) -> None:
         state = self._cta(cta)
@@ -198,7 +178,7 @@ class TensorAllocator:
         request = Request(lane, cta, columns, group, number, 0)
         first = self._fitting([cta], columns)
         if first is None:
-            raise Fault(self.deadlock(request))
+            raise Fault(self._why_never(request))
         self._hold(request, first, automatic=automatic)
 
     def columns_of(self, ctas: Lanes, number: int) -> NDArray[np.int64]:
@@ -216,15 +196,22 @@ class TensorAllocator:
         cells.allocated[first : first + request.columns] = request.op
         self.journal.append((request.cta, allocation, request.op))
 
-    def tell(self, request: Request) -> None:
-        """Write a granted address to where its warp wants it."""
-        assert request.granted is not None
-        raw = np.array([[request.granted]], dtype=np.uint32).view(np.uint8)
-        address = np.array([request.address], dtype=np.uint64)
-        self._shared.store(np.array([request.lane]), address, raw, request.op)
+    def ready(self, requests: Requests) -> NDArray[np.bool_]:
+        """The threads whose warps have their columns: [threads]."""
+        return np.array([request.granted is not None for request in requests])
 
-    def deadlock(self, request: Request) -> str:
-        """The reason why a request will never be granted."""
+    def resume(self, lanes: Lanes, requests: Requests) -> None:
+        """Write each granted address to where its warp wants it."""
+        for request in dict.fromkeys(requests):
+            raw = np.array([[request.granted]], dtype=np.uint32).view(np.uint8)
+            address = np.array([request.address], dtype=np.uint64)
+            self._shared.store(np.array([request.lane]), address, raw, request.op)
+
+    def deadlock(self, lanes: Lanes, requests: Requests) -> str:
+        """The reason why the request of the first warp will never be granted."""
+        return self._why_never(requests[0])
+
+    def _why_never(self, request: Request) -> str:
         cells = self._tensor.cta(request.cta)
         free = int((cells.allocated == 0).sum())
         words = f"deadlock: waits for {request.columns} columns of tensor memory"

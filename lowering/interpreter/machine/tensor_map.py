@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.global_copies import Span
 
 
 class Buffer(Protocol):
@@ -44,14 +45,18 @@ class TensorImage:
         data = self.buffer.data[self.first :]
         return data[: len(data) // width * width].view(f"uint{8 * width}")
 
-    def bytes_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where elements begin in the buffer."""
-        return self.first + places * self.box.element.bytes
-
     def check_writable(self, corner: Sequence[int]) -> None:
         """Raise Fault where a write of the box at a corner would change what is read-only."""
-        inside, places = self.places(corner, written=True)
-        self.buffer.check_writable(self.bytes_of(places[inside]), self.box.element.bytes)
+        span = self.span(0, corner, written=True)
+        self.buffer.check_writable(span.first, span.size)
+
+    def span(self, lane: int, corner: Sequence[int], *, written: bool = False) -> Span:
+        """The accesses of a thread to the elements of the box at a corner, or to those that are
+        written."""
+        inside, places = self.places(corner, written=written)
+        first = self.first + places[inside] * self.box.element.bytes
+        lanes, rows = np.full(len(first), lane), np.arange(len(first))
+        return Span(lanes, rows, self.buffer.data, first, self.box.element.bytes)
 
     def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
         """The bytes of the box at a corner, densely: zeros where it lies outside."""

@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.machine.global_copies import Span
-
-NOBODY = -1
+from tilewright.lowering.interpreter.machine.last_accesses import (
+    NOBODY,
+    LastAccesses,
+    Row,
+    chosen,
+    repeated,
+)
 
 LOCAL = (1 << 20) - 1
 """The bits of an accessing thread of the grid that number it within its cluster; those above are
@@ -22,43 +27,6 @@ COPIES = 1 << 19
 
 _COMPACT = 1 << 16
 """The entries of a log from which on only the last read of each word by each thread is kept."""
-
-Row = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-"""Threads, their clocks, and ops, of reductions negative: [accesses]."""
-
-
-@dataclass(eq=False)
-class Accesses:
-    """The last access to each word of a buffer: threads of the grid, their clocks, and ops, which
-    of reductions are negative."""
-
-    who: NDArray[np.int64]
-    when: NDArray[np.int32]
-    op: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, words: int) -> Accesses:
-        """Nobody has accessed anything."""
-        nothing = np.zeros(words, dtype=np.int32)
-        return cls(np.full(words, NOBODY, dtype=np.int64), nothing, nothing.copy())
-
-    def split(self, factor: int) -> Accesses:
-        """Those of words that are smaller by a factor."""
-        who, when, op = _repeated((self.who, self.when, self.op), factor)
-        return Accesses(who, when, op)
-
-    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
-             op: int) -> None:  # fmt: skip
-        """Threads access words: [threads, words]."""
-        self.who[places], self.when[places], self.op[places] = who[:, None], now[:, None], op
-
-    def at(self, places: NDArray[np.int64]) -> Row:
-        """Those of some words."""
-        return self.who[places], self.when[places], self.op[places]
-
-    def put(self, places: NDArray[np.int64], row: Row) -> None:
-        """Accesses to words, of which one to each word is kept."""
-        self.who[places], self.when[places], self.op[places] = row
 
 
 class Readers:
@@ -71,7 +39,10 @@ class Readers:
 
     def __init__(self, words: int, cluster: int):
         self._cluster = cluster
-        self._last, self._elsewhere = Accesses.of(words), Accesses.of(words)
+        self._last, self._elsewhere = (
+            LastAccesses.of(words),
+            LastAccesses.of(words),
+        )
         self._logged = np.zeros(words, dtype=np.bool_)
         self._log: list[tuple[NDArray[np.int64], Row]] = []
         self._size, self._limit = 0, _COMPACT
@@ -81,40 +52,40 @@ class Readers:
         """The last thread that read each word."""
         return self._last.who
 
-    def split(self, factor: int) -> None:
+    def divided(self, factor: int) -> None:
         """The words become smaller by a factor."""
-        self._last, self._elsewhere = self._last.split(factor), self._elsewhere.split(factor)
+        self._last, self._elsewhere = self._last.divided(factor), self._elsewhere.divided(factor)
         self._logged = np.repeat(self._logged, factor)
         parts = np.arange(factor)
         self._log = [
-            ((places[:, None] * factor + parts).ravel(), _repeated(row, factor))
+            ((places[:, None] * factor + parts).ravel(), repeated(row, factor))
             for places, row in self._log
         ]
 
     def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
              op: int) -> None:  # fmt: skip
-        """Threads read words: [threads, words]."""
-        reader = np.broadcast_to(who[:, None], places.shape)
+        """Threads, [threads, 1], read words: [threads, words]."""
+        reader = np.broadcast_to(who, places.shape)
         before = self._last.at(places)
         self._last.note(places, who, now, op)
         displaced = (before[0] != NOBODY) & (before[0] != reader)
         if displaced.any():
-            self._displace(places[displaced], _chosen(before, displaced))
+            self._displace(places[displaced], chosen(before, displaced))
         # Of threads of one op that read one word the last one stays.
         beaten = self._last.who[places] != reader
         if beaten.any():
-            when = np.broadcast_to(now[:, None], places.shape).astype(np.int32)
+            when = np.broadcast_to(now, places.shape)
             row = reader, when, np.full(places.shape, op, dtype=np.int32)
-            self._displace(places[beaten], _chosen(row, beaten))
+            self._displace(places[beaten], chosen(row, beaten))
 
     def _displace(self, places: NDArray[np.int64], row: Row) -> None:
         """Reads of words, [reads], that are not the last ones."""
         near = row[0] // self._cluster == self._last.who[places] // self._cluster
-        self._elsewhere.put(places[~near], _chosen(row, ~near))
+        self._elsewhere.note(places[~near], *chosen(row, ~near))
         if not near.any():
             return
         self._logged[places[near]] = True
-        self._log.append((places[near], _chosen(row, near)))
+        self._log.append((places[near], chosen(row, near)))
         self._size += int(near.sum())
         if self._size > self._limit:
             self._compact()
@@ -126,7 +97,7 @@ class Readers:
         ahead = places[order], row[0][order]
         final = np.append((ahead[0][1:] != ahead[0][:-1]) | (ahead[1][1:] != ahead[1][:-1]), True)
         last = order[final]
-        self._log = [(places[last], _chosen(row, last))]
+        self._log = [(places[last], chosen(row, last))]
         self._size = len(last)
         self._limit = max(_COMPACT, 2 * self._size)
 
@@ -155,7 +126,7 @@ class Readers:
         if counts.any():
             read = np.repeat(np.arange(len(words)), counts)
             offset = np.arange(len(read)) - np.repeat(np.cumsum(counts) - counts, counts)
-            yield order[np.repeat(first, counts) + offset], _chosen(row, read)
+            yield order[np.repeat(first, counts) + offset], chosen(row, read)
 
 
 @dataclass(eq=False)
@@ -165,7 +136,7 @@ class Shadow:
     reductions, whose ops are negative, are apart: reductions need not look at them."""
 
     unit: int
-    writes: Accesses
+    writes: LastAccesses
     reads: Readers
     strong_reads: Readers
     landing: NDArray[np.int32] | None = None
@@ -177,25 +148,30 @@ class Shadow:
         """Nobody has accessed so many bytes."""
         words = -(-size // unit)
         reads, strong_reads = (Readers(words, LOCAL + 1) for _ in range(2))
-        return cls(unit, Accesses.of(words), reads, strong_reads)
+        return cls(unit, LastAccesses.of(words), reads, strong_reads)
 
     @property
     def readers(self) -> tuple[Readers, Readers]:
         """Of both kinds."""
         return self.reads, self.strong_reads
 
+    def octets(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which bytes were read, and which were written."""
+        read = (self.reads.last != NOBODY) | (self.strong_reads.last != NOBODY)
+        return np.repeat(read, self.unit), np.repeat(self.writes.who != NOBODY, self.unit)
+
     def note_read(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
                   op: int) -> None:  # fmt: skip
-        """Threads read words: [threads, words]."""
+        """Threads, [threads, 1], read words: [threads, words]."""
         (self.strong_reads if op < 0 else self.reads).note(places, who, now, op)
 
     def words(self, span: Span) -> NDArray[np.int64]:
         """The words of a span: [threads, words]."""
         if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
             self.unit //= factor
-            self.writes = self.writes.split(factor)
+            self.writes = self.writes.divided(factor)
             for readers in self.readers:
-                readers.split(factor)
+                readers.divided(factor)
             if self.landing is not None:
                 self.landing = np.repeat(self.landing, factor)
         return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
@@ -207,13 +183,3 @@ class Shadow:
             octets.reshape(len(changed), -1, self.unit).any(axis=2)
         )
         return words
-
-
-def _chosen(row: Row, index: NDArray[np.bool_] | NDArray[np.int64]) -> Row:
-    who, when, op = row
-    return who[index], when[index], op[index]
-
-
-def _repeated(row: Row, factor: int) -> Row:
-    who, when, op = row
-    return np.repeat(who, factor), np.repeat(when, factor), np.repeat(op, factor)

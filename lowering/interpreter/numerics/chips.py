@@ -30,32 +30,29 @@ shape; every other `mma.sync` and `mma.sp` is "mma.sync"."""
 ScaleKind: TypeAlias = Literal["mxf8f6f4", "mxf4", "mxf4nvf4"]
 """PTX's `.kind` of a block-scaled MMA."""
 
-FLOAT16 = frozenset({"f16"})
-BFLOAT16 = frozenset({"bf16"})
-TFLOAT32 = frozenset({"tf32"})
-FP8 = frozenset({"e4m3", "e5m2"})
-FP4 = frozenset({"e2m1"})
-F8F6F4 = FP8 | FP4 | {"e3m2", "e2m3"}
-FLOAT64 = frozenset({"f64"})
-INTEGER = frozenset({"s8", "u8", "s4", "u4"})
-BINARY = frozenset({"b1"})
+Types: TypeAlias = tuple[frozenset[str], ...]
+"""Element types of A and B: both are of one of the sets."""
+
+FLOAT16: Types = (frozenset({"f16"}),)
+BFLOAT16: Types = (frozenset({"bf16"}),)
+TFLOAT32: Types = (frozenset({"tf32"}),)
+FP8: Types = (frozenset({"e4m3", "e5m2"}),)
+FP4: Types = (frozenset({"e2m1"}),)
+F8F6F4: Types = (FP8[0] | FP4[0] | {"e3m2", "e2m3"},)
 
 
 @dataclass(frozen=True)
 class ChipRow:
-    """One line of the table: chip families, units, the types that A and B may have, those of D,
-    the model, and for block scaling the kinds."""
+    """One line of the table: chip families, units, the types that A and B may have, the model, and
+    for block scaling the kinds. D is f32 or, of f16 and of unscaled narrower types, f16 too."""
 
     families: tuple[str, ...]
     units: tuple[Unit, ...]
-    types: frozenset[str]
-    accumulators: frozenset[str]
+    types: Types
     model: Model
     scale_kinds: tuple[ScaleKind | None, ...] = (None,)
 
 
-_F16_F32 = frozenset({"f16", "f32"})
-_F32 = frozenset({"f32"})
 _PAPER = "paper (arXiv 2511.10909)"
 _PAPER_WMMA = f"{_PAPER}; wmma: the same instructions in the machine code of ptxas"
 _PROGRAM = "program of arXiv 2511.10909; not measured"
@@ -92,44 +89,38 @@ _BOTH = ("Blackwell", "RTX Blackwell")
 _MX4: tuple[ScaleKind, ...] = ("mxf4", "mxf4nvf4")
 
 TABLE: tuple[ChipRow, ...] = (
-    ChipRow(("Volta",), _VOLTA_UNITS, FLOAT16, _F16_F32, _VOLTA),
-    ChipRow(("Turing",), ("mma.sync", *_VOLTA_UNITS), FLOAT16, _F16_F32, _TURING),
-    ChipRow(_SM80_ON, ("mma.m8n8k4",), FLOAT16, _F16_F32, _FLOAT32),
-    ChipRow(("Ampere", "Ada"), _WARP, FLOAT16, _F16_F32, _AMPERE16),
-    ChipRow(("Ampere", "Ada"), _WARP, BFLOAT16, _F32, _AMPERE16),
-    ChipRow(("Ampere", "Ada"), _WARP, TFLOAT32, _F32, _AMPERE32),
-    ChipRow(("Ada",), ("mma.sync",), FP8, _F16_F32, _ADA_FP8),
-    ChipRow(("Hopper",), _HOPPER_UNITS, FLOAT16, _F16_F32, _HOPPER),
-    ChipRow(("Hopper",), _HOPPER_UNITS, BFLOAT16, _F32, _HOPPER),
-    ChipRow(("Hopper",), ("mma.sync", "wgmma"), TFLOAT32, _F32, _HOPPER),
-    ChipRow(("Hopper",), ("wmma",), TFLOAT32, _F32, _HOPPER_WMMA_TF32),
-    ChipRow(("Hopper",), ("mma.sync",), FP8, _F16_F32, _HOPPER_CONVERTED),
-    ChipRow(("Hopper",), ("wgmma",), FP8, _F16_F32, _HOPPER_FP8),
-    ChipRow(("Blackwell",), ("tcgen05",), FLOAT16, _F16_F32, _BLACKWELL),
-    ChipRow(("Blackwell",), ("tcgen05",), BFLOAT16, _F32, _BLACKWELL),
-    ChipRow(("Blackwell",), ("tcgen05",), TFLOAT32, _F32, _BLACKWELL),
-    ChipRow(_BOTH, _WARP, FLOAT16, _F16_F32, _BLACKWELL),
-    ChipRow(_BOTH, _WARP, BFLOAT16, _F32, _BLACKWELL),
-    ChipRow(_BOTH, ("mma.sync",), TFLOAT32, _F32, _BLACKWELL),
-    ChipRow(_BOTH, ("wmma",), TFLOAT32, _F32, _BLACKWELL_WMMA_TF32),
-    ChipRow(("Blackwell",), ("mma.sync",), FP8, _F16_F32, _BLACKWELL_CONVERTED),
-    ChipRow(("Blackwell",), ("tcgen05",), FP8, _F16_F32, _BLACKWELL),
-    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _F16_F32, _NARROW),
-    ChipRow(("Blackwell",), ("tcgen05",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
-    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
-    ChipRow(("Blackwell",), ("tcgen05",), FP4, _F32, _MXFP4, _MX4),
-    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _F16_F32, _RTX_FP8),
-    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F16_F32, _NARROW),
-    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _F32, _MXFP8, ("mxf8f6f4",)),
-    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _F32, _MXNARROW, ("mxf8f6f4",)),
-    ChipRow(("RTX Blackwell",), ("mma.sync",), FP4, _F32, _MXFP4, _MX4),
+    ChipRow(("Volta",), _VOLTA_UNITS, FLOAT16, _VOLTA),
+    ChipRow(("Turing",), ("mma.sync", *_VOLTA_UNITS), FLOAT16, _TURING),
+    ChipRow(_SM80_ON, ("mma.m8n8k4",), FLOAT16, _FLOAT32),
+    ChipRow(("Ampere", "Ada"), _WARP, FLOAT16 + BFLOAT16, _AMPERE16),
+    ChipRow(("Ampere", "Ada"), _WARP, TFLOAT32, _AMPERE32),
+    ChipRow(("Ada",), ("mma.sync",), FP8, _ADA_FP8),
+    ChipRow(("Hopper",), _HOPPER_UNITS, FLOAT16 + BFLOAT16, _HOPPER),
+    ChipRow(("Hopper",), ("mma.sync", "wgmma"), TFLOAT32, _HOPPER),
+    ChipRow(("Hopper",), ("wmma",), TFLOAT32, _HOPPER_WMMA_TF32),
+    ChipRow(("Hopper",), ("mma.sync",), FP8, _HOPPER_CONVERTED),
+    ChipRow(("Hopper",), ("wgmma",), FP8, _HOPPER_FP8),
+    ChipRow(("Blackwell",), ("tcgen05",), FLOAT16 + BFLOAT16 + TFLOAT32 + FP8, _BLACKWELL),
+    ChipRow(_BOTH, _WARP, FLOAT16 + BFLOAT16, _BLACKWELL),
+    ChipRow(_BOTH, ("mma.sync",), TFLOAT32, _BLACKWELL),
+    ChipRow(_BOTH, ("wmma",), TFLOAT32, _BLACKWELL_WMMA_TF32),
+    ChipRow(("Blackwell",), ("mma.sync",), FP8, _BLACKWELL_CONVERTED),
+    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _NARROW),
+    ChipRow(("Blackwell",), ("tcgen05",), FP8, _MXFP8, ("mxf8f6f4",)),
+    ChipRow(("Blackwell",), ("tcgen05",), F8F6F4, _MXNARROW, ("mxf8f6f4",)),
+    ChipRow(("Blackwell",), ("tcgen05",), FP4, _MXFP4, _MX4),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _RTX_FP8),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _NARROW),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP8, _MXFP8, ("mxf8f6f4",)),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), F8F6F4, _MXNARROW, ("mxf8f6f4",)),
+    ChipRow(("RTX Blackwell",), ("mma.sync",), FP4, _MXFP4, _MX4),
 )
 
 _CHAIN = f"H200: m8n8k4 in all four roundings, m16n8k16; other chips: {_PAPER}"
 _ANY_CHIP: tuple[tuple[frozenset[str], str, Model], ...] = (
-    (FLOAT64, "f64", FmaChain(_CHAIN)),
-    (INTEGER, "s32", ExactInteger("H100")),
-    (BINARY, "s32", ExactInteger("H100")),
+    (frozenset({"f64"}), "f64", FmaChain(_CHAIN)),
+    (frozenset({"s8", "u8", "s4", "u4"}), "s32", ExactInteger("H100")),
+    (frozenset({"b1"}), "s32", ExactInteger("H100")),
 )
 
 _FAMILIES: tuple[tuple[frozenset[int], str], ...] = (
@@ -174,12 +165,11 @@ def model_for(
         for types, accumulator, model in _ANY_CHIP:
             if {a_type, b_type} <= types and acc_type == accumulator:
                 return model
-    for row in TABLE:
-        if family not in row.families or unit not in row.units:
+    half = acc_type == "f16" and scale_kind is None and a_type not in ("bf16", "tf32")
+    for row in TABLE if half or acc_type == "f32" else ():
+        if family not in row.families or unit not in row.units or scale_kind not in row.scale_kinds:
             continue
-        if scale_kind not in row.scale_kinds or acc_type not in row.accumulators:
-            continue
-        if {a_type, b_type} <= row.types:
+        if any({a_type, b_type} <= types for types in row.types):
             return row.model
     scaled = f" scaled as {scale_kind}" if scale_kind else ""
     what = f"{unit} with {a_type} x {b_type}{scaled} into {acc_type} on {arch} ({family})"

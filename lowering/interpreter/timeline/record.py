@@ -25,10 +25,11 @@ from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.barriers import BarrierWait
+from tilewright.lowering.interpreter.machine.barriers import Barriers
 from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
+from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
 from tilewright.lowering.interpreter.timeline.latencies import (
     TMA_BYTES,
@@ -36,7 +37,6 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     latency,
     multiply_cycles,
 )
-from tilewright.lowering.interpreter.values import spread
 from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
 
@@ -357,16 +357,16 @@ class Timeline:
             if not warps:
                 return wait
             keys: list[Any] = [None] * gang.count
-            if isinstance(wait, MbarrierWait):
-                parity = spread(wait.parity, gang.count)
+            if isinstance(wait, Wait) and isinstance(wait.place, Mbarriers):
+                places, parity = wait.keys
                 state = machine.mbarriers.state()
                 keys = [
                     (place, state[place][0] + (state[place][3] % 2 == want))
-                    for place, want in zip(wait.places.tolist(), parity.tolist(), strict=True)
+                    for place, want in zip(places.tolist(), parity.tolist(), strict=True)
                 ]
-            elif isinstance(wait, BarrierWait):
-                pairs = zip(wait.numbers.tolist(), wait.phases.tolist(), strict=True)
-                keys = [(id(wait.barriers), number, phase) for number, phase in pairs]
+            elif isinstance(wait, Wait) and isinstance(wait.place, Barriers):
+                pairs = zip(*(key.tolist() for key in wait.keys), strict=True)
+                keys = [(id(wait.place), number, phase) for number, phase in pairs]
                 for lane, key in zip(gang.lanes.tolist(), keys, strict=True):
                     now = self._clocks[lane // WARP].now if lane // WARP in warps else 0
                     self._arrived[key] = max(self._arrived[key], now)

@@ -2,7 +2,7 @@
 
     threads that compute, a warp that copies    `thread_count`, `producer_pays`
     stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
-    CTAs that share a tile block, or turns      `ctas_wanted`, `in_turns`, `small_axis`
+    CTAs that share a tile block                `ctas_wanted`, `small_axis`
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
 alone and has half of the accumulators.
@@ -208,8 +208,8 @@ def _bits(type_: TileType) -> int:
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
-def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
-    """The accumulators of a thread at most: those of a product, in so many turns where it adds to
+def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
+    """The accumulators of a thread at most: those of a product, in so many parts where it adds to
     nothing, and what is computed before it, or carried by a loop, and read after it."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
@@ -217,7 +217,7 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
         for op in products:
             own = _held_by(_registers(tile_type(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
-                own //= turns
+                own //= parts
             elif is_added(op):
                 own += min(own, _ADDED)
             beside = (
@@ -230,8 +230,9 @@ def _accumulators(entry: EntryOp, arch: Target, turns: int = 1) -> int:
 
 
 def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
-    """The places of a block's ops, and of the tiles that registers hold the first and the last, and
-    how many registers: not of what products read, of loads, and of what is computed anywhere."""
+    """The places of a block's ops; and for each tile that registers hold the first and the last
+    place, and how many registers. Operands of products, loads, and what is computed wherever it is
+    read do not count."""
     places = {op: place for place, op in enumerate(block.ops)}
     values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
     values += [
@@ -268,13 +269,13 @@ def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:
     """True where the sums of products leave a thread too few registers, of warpgroups with the rows
-    of those that add to nothing in turns; for fragments, where warps multiply what is not all that
-    a loop carries."""
+    of those that add to nothing in two parts; for fragments, where warps multiply what is not all
+    that a loop carries."""
     products, by_warpgroups = tiled_products(entry, arch), bool(products_of(entry, arch))
-    turns = 2 if by_warpgroups and are_tall(products) else 1
+    parts = 2 if by_warpgroups and are_tall(products) else 1
     few = by_warpgroups or all(map(_is_passed, products))
     beside = _BESIDE if few else _WITH_FRAGMENTS
-    return _accumulators(entry, arch, turns) + beside > _MOST_REGISTERS
+    return _accumulators(entry, arch, parts) + beside > _MOST_REGISTERS
 
 
 def _is_passed(op: Multiplication) -> bool:
@@ -291,7 +292,7 @@ def ctas_wanted(entry: EntryOp, arch: Target) -> int:
 
 
 def multiplies_by_mmas(entry: EntryOp, arch: Target) -> bool:
-    """True of a kernel of which an MMA multiplies something, of whatever kind."""
+    """True of a kernel that has MMAs of whatever kind."""
     return any(atom_of(op) or tensor_core_atom(op, arch) for op in multiplications(entry))
 
 
@@ -325,6 +326,11 @@ def _held(threads: int, registers: int) -> int:
     return _REGISTERS // (threads * (-(-registers // 8) * 8))
 
 
+def _of_thread(registers: int, threads: int) -> int:
+    """The registers of each of so many threads."""
+    return registers // threads // 8 * 8
+
+
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it. Warps take
     registers four at a time where MMAs of warps have fragments in them, too."""
@@ -348,10 +354,10 @@ def late_registers(
     all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
     fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
     least = min(fitting, _held(threads + WARP, alone))
-    room = _REGISTERS // (ctas * all_threads) // 8 * 8
+    room = _of_thread(_REGISTERS, ctas * all_threads)
     if needed <= room:
         return 0 if _held(threads + WARP, needed) >= least else None
-    raised = (room * all_threads - COPYING_REGISTERS * WARPGROUP) // threads // 8 * 8
+    raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
     return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
 
 
@@ -359,7 +365,7 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
     """True where so many CTAs of a multiprocessor leave each thread registers enough: their warps
     are dealt to four parts of it, each of which has registers of its own."""
     warps = -(-ctas * threads // WARP // _PARTS)
-    room = _REGISTERS // (_PARTS * WARP * warps) // 8 * 8
+    room = _of_thread(_REGISTERS, _PARTS * WARP * warps)
     return ctas > 1 and registers_of(entry, arch) + _SPARE <= room
 
 
@@ -405,13 +411,13 @@ def holds_fragments(sums: int, size: int) -> bool:
 
 
 def copy_stages(
-    entry: EntryOp, arch: Target, stage: int, beside: int, flying: int | None, *, streams: bool
+    entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool
 ) -> int:
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
     are threads for, or has none: tiles that large keep memory busy by themselves."""
-    wanted, least = 1 + (flying or _IN_FLIGHT), 1
+    wanted, least = 1 + (in_flight or _IN_FLIGHT), 1
     ctas = hint(entry, "occupancy", arch) or 2
     if streams:
         ctas = least = _RESIDENT // thread_count(entry, arch)

@@ -14,7 +14,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 ANYTHING = 1 << 62
 """A divisor of zero."""
@@ -62,18 +62,19 @@ def _divisor(op: Operation, depth: int) -> int:
             return 1
 
 
+def _pointee_bits(pointer: SSAValue) -> int:
+    pointee: Any = element_of(pointer).pointee_type  # type: ignore[attr-defined]
+    return ELEMENT_OF[pointee].bits
+
+
 def pointee_bytes(pointer: SSAValue) -> int:
-    """The bytes of what a tile of pointers points to."""
-    assert isinstance(pointer.type, TileType)
-    pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
-    return max(ELEMENT_OF[pointee].bits // 8, 1)
+    """The bytes of an element that a tile of pointers points to."""
+    return max(_pointee_bits(pointer) // 8, 1)
 
 
 def is_packed(pointer: SSAValue) -> bool:
-    """True where two elements of what a tile of pointers points to lie in a byte."""
-    assert isinstance(pointer.type, TileType)
-    pointee: Any = pointer.type.element_type.pointee_type  # pyright: ignore
-    return ELEMENT_OF[pointee].bits == 4
+    """True of pointers to elements that lie two in a byte."""
+    return _pointee_bits(pointer) == 4
 
 
 def _of_constant(op: core.ConstantOp) -> int:

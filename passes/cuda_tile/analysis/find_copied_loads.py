@@ -65,7 +65,7 @@ LayerNorm of 64 at 2.75 TB/s without, 2.57 with them, of 16 at 2.46 without, 2.5
 
 _MOST_BESIDE = 128
 """The registers of a thread up to which copies beside products have theirs: with 160, those of
-cuTile's block-scaled sample in turns, 72 bytes are spilled."""
+cuTile's block-scaled sample strip-mined, 72 bytes are spilled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,9 +321,9 @@ def _choose_stages(
     none."""
     for loop, own in list(copies.by_loop.items()):
         others = max(copies.within(inner) for inner in copies.by_loop if loop.is_ancestor(inner))
-        flying = latency((load.op for load in own.loads), arch)
-        if flying is None and loop in plan.by_loop:
-            flying = plan.by_loop[loop].stages - 1
+        in_flight = latency((load.op for load in own.loads), arch)
+        if in_flight is None and loop in plan.by_loop:
+            in_flight = plan.by_loop[loop].stages - 1
         for loads in (own.loads, [load for load in own.loads if not load.beside]):
             for load in own.loads:
                 if load not in loads:
@@ -331,7 +331,7 @@ def _choose_stages(
             own.loads, least = loads, 1 + any(load.beside for load in loads)
             if own.stage:
                 own.stages = copy_stages(
-                    entry, arch, own.stage, beside + others, flying, streams=own.private
+                    entry, arch, own.stage, beside + others, in_flight, streams=own.private
                 )
             if own.stage and own.ahead >= least:
                 break

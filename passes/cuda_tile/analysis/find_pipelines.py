@@ -36,9 +36,9 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     is_readable,
     loaded_by,
 )
-from tilewright.passes.cuda_tile.analysis.lone_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
+from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
@@ -82,7 +82,7 @@ class LoadGroup:
 
     @property
     def paired(self) -> bool:
-        """True where the MMAs of a pair of CTAs read them, of which one waits for both."""
+        """True where the MMAs of a pair of CTAs read them: one CTA waits for both."""
         return PAIR in self.product.attributes
 
     @property
@@ -175,7 +175,7 @@ class Pipelines:
         return sum(one.stages * _stage(one) for one in first)
 
     def rings(self) -> list[list[LoadPipeline]]:
-        """The pipelines by whom they share memory with: those of one shape, one after the other."""
+        """The pipelines in sets that share memory: of one shape, and none within another one."""
         rings: list[list[LoadPipeline]] = []
         for pipeline in self.by_loop.values():
             ring = next((ring for ring in rings if _fits(pipeline, ring)), None)
@@ -369,12 +369,12 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     groups = [(group, own.loop) for own in pipelines for group in own.groups]
     alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
     for pipeline in pipelines:
-        flying = latency((load.op for load in pipeline.loads), arch)
+        in_flight = latency((load.op for load in pipeline.loads), arch)
         if any(group.by_warps for group in pipeline.groups):
-            pipeline.stages = copy_stages(entry, arch, total, beside, flying, streams=False)
+            pipeline.stages = copy_stages(entry, arch, total, beside, in_flight, streams=False)
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
-                entry, arch, total, beside, alone=alone, latency=flying, copied=copied
+                entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied
             )
     few = min((own.stages for own in pipelines), default=0) < _FEWEST
     return not few or not any(group.beside for group, _ in groups)

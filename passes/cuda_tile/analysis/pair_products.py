@@ -41,8 +41,8 @@ def pair_axis(rows: int, columns: int, ctas: int) -> int | None:
 
 
 def may_be_folded(products: Sequence[Operation]) -> bool:
-    """True of products of which each of a pair may have 64 rows: of what is loaded as it is
-    multiplied, by no scale factors, of which B's would be in other lanes."""
+    """True of products in which each of a pair may have 64 rows: their operands are loaded as they
+    are multiplied, and have no scale factors, as B's would be in other lanes."""
     sources = [loaded_by(operand) for op in products for operand in op.operands[:2]]
     return not any(isinstance(op, MmaFScaledOp) for op in products) and all(
         source is not None and not source.converted for source in sources
@@ -80,7 +80,7 @@ def are_paired(entry: EntryOp) -> bool:
 def _why_none(
     op: Multiplication, arch: Target | None, halves: dict[Operation, int | None]
 ) -> str | None:
-    """Why pairs do not multiply, of whose loads each CTA has `halves` of a dimension."""
+    """Why pairs do not multiply; `halves` are the dimensions in which each CTA loads half."""
     _, rows, columns = extents_of(op)
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
     if OPERAND in op.attributes or a is None or b is None:

@@ -34,7 +34,6 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     Multiplication,
@@ -42,6 +41,7 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     multiplications,
     product_types,
 )
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     ACCUMULATORS,
     OPERAND,
@@ -233,7 +233,7 @@ def _operand_end(op: Multiplication, own: Accumulators) -> int:
 
 
 def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
-    """Into how many stages of columns sums of tiles go by turns: two where a loop goes over tiles,
+    """Between how many stages of columns sums of tiles alternate: two where a loop goes over tiles,
     each of whose sums begin at zero and add what TMA loads for MMAs alone, and there is room."""
     products = products_in(entry)
     taken = 2 * accumulator_columns(entry)
@@ -254,7 +254,7 @@ def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
 
 
 def _begins_with_its_tile(op: Operation, entry: EntryOp) -> bool:
-    """True of a product whose sums begin anew with each turn of the kernel's one outer loop."""
+    """True of a product whose sums begin anew with each iteration of the one outer loop."""
     loop, begun, result = op.parent_op(), op.operands[2], op.results[0]
     if isinstance(loop, ForOp) and loop.parent_op() is not entry and is_trailing(op, loop):
         (place,) = (use.index for use in result.uses)
@@ -316,5 +316,5 @@ def _shared_columns(entry: EntryOp) -> tuple[list[SSAValue], DisjointSet[SSAValu
 
 
 def _may_be_there(value: SSAValue) -> bool:
-    """True of what multiplications result in, or loops carry."""
+    """True of a result of a multiplication, and of a value that a loop carries."""
     return isinstance(value, BlockArgument) or isinstance(value.owner, Multiplication | ForOp)

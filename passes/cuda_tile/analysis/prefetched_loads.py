@@ -33,7 +33,7 @@ LINE = 128
 
 
 def prefetched_loads(entry: EntryOp) -> set[Operation]:
-    """The first loads of tensors of which a block's number says the rows, and not where in them,
+    """The first loads of tensors whose rows a block's number says, and not where in them,
     of a kernel that folds them and multiplies nothing; of either branch."""
     ops = list(entry.walk())
     if any(isinstance(op, Multiplication) for op in ops):

@@ -17,17 +17,13 @@ from typing import Any
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     AssertOp,
-    BreakOp,
-    ContinueOp,
     ForOp,
     IfOp,
     LoopOp,
-    YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
@@ -42,6 +38,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, TileType
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.layouts import dim_bits
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 
 Labels = Sequence[object]
 """The groups that the dimensions of a tile run along; None of one that is not split."""
@@ -148,14 +145,11 @@ def relations(op: Operation, *, folds: bool = False) -> Iterator[Relation]:
         case core.PermuteOp():
             order: Any = op.permutation
             yield [(op.source, range(tile_type(op.source).rank)), (op.result, order.get_values())]
-        case core.BroadcastOp():
+        case core.BroadcastOp() | core.ExtractOp():
             shapes = zip(shape_of(op.source), shape_of(op.result), strict=True)
-            own = [i if extent == wide else None for i, (extent, wide) in enumerate(shapes)]
-            yield [(op.source, own), (op.result, range(len(own)))]
-        case core.ExtractOp():
-            shapes = zip(shape_of(op.source), shape_of(op.result), strict=True)
-            own = [i if extent == part else None for i, (extent, part) in enumerate(shapes)]
-            yield [(op.source, own), (op.result, own)]
+            own = [i if extent == other else None for i, (extent, other) in enumerate(shapes)]
+            extracts = isinstance(op, core.ExtractOp)
+            yield [(op.source, own), (op.result, own if extracts else range(len(own)))]
         case core.ReshapeOp():
             # A dimension is that of the other tile where both begin with the same bit.
             ends = [[bits.stop if bits else None for bits in dim_bits(shape_of(value))]
@@ -179,7 +173,7 @@ def relations(op: Operation, *, folds: bool = False) -> Iterator[Relation]:
 
 
 def _alike(op: Operation) -> Iterator[Relation]:
-    """The relation of an op on elements; of what is none nothing is split."""
+    """The relation of an op on elements; tiles of other ops are not split."""
     tiles = [x for x in (*op.operands, *op.results) if isinstance(x.type, TileType)]
     pointwise = isinstance(op, PureOp | AssumeOp | MemoryOp | AssertOp)
     same = len({shape_of(tile) for tile in tiles}) == 1
@@ -188,32 +182,6 @@ def _alike(op: Operation) -> Iterator[Relation]:
             yield [(tile, [None] * tile_type(tile).rank)]
     if pointwise and same:
         yield [(tile, range(tile_type(tile).rank)) for tile in tiles]
-
-
-def passed_on(op: ForOp | LoopOp | IfOp) -> list[list[SSAValue]]:
-    """The values that are one and the same to those who read what regions pass on."""
-    ends = [inner for inner in op.walk() if region_of(inner) is op]
-    again = [end for end in ends if isinstance(end, ContinueOp)]
-    left = [end for end in ends if not isinstance(end, ContinueOp)]
-    columns: list[list[SSAValue]] = []
-    if not isinstance(op, IfOp):
-        first = len(op.region.block.args) - len(op.init_values)
-        for i, initial in enumerate(op.init_values):
-            columns.append([initial, op.region.block.args[first + i]])
-            columns[-1] += [end.operands[i] for end in again]
-            if isinstance(op, ForOp):
-                columns[-1].append(op.results[i])
-    if not isinstance(op, ForOp):
-        columns += [[x, *(end.operands[i] for end in left)] for i, x in enumerate(op.results)]
-    return columns
-
-
-def region_of(op: Operation) -> Operation | None:
-    """The loop or the branch that a terminator passes values to."""
-    holder = op.parent_op()
-    if isinstance(op, ContinueOp | BreakOp):
-        return next(loop for loop in ancestors(op) if isinstance(loop, ForOp | LoopOp))
-    return holder if isinstance(op, YieldOp) and isinstance(holder, IfOp) else None
 
 
 def around(value: SSAValue) -> Iterator[Operation]:
@@ -230,7 +198,7 @@ def around(value: SSAValue) -> Iterator[Operation]:
 
 
 def _is_cheap(op: Operation) -> bool:
-    """True of what is as well computed twice."""
+    """True of an op that is as well computed twice."""
     if isinstance(op, core.BroadcastOp | core.ReshapeOp):
         owner = op.source.owner
         return not shape_of(op.source) or (isinstance(owner, Operation) and _is_cheap(owner))

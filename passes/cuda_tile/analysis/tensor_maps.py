@@ -35,7 +35,6 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.passes.cuda_tile.analysis.cost_model import TMA
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.hints import hint
-from tilewright.passes.cuda_tile.analysis.split_dimensions import passed_on, region_of
 from tilewright.passes.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
@@ -45,6 +44,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.layouts import above, dim_bits
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
 _ARGUMENT, _NUMBER = 0, 1
@@ -65,7 +65,7 @@ class BoxedAccess:
     few, parts of each along the tensor's dimension `cut`."""
     cut: int | None = None
     half: tuple[int, int] | None = None
-    """Of a load of which each CTA of a pair has a half: the tensor's dimension, and its extent."""
+    """The tensor's dimension in which each CTA of a pair loads a half, and the extent of that."""
 
     @property
     def map_type(self) -> TmaDescriptorType:

@@ -90,7 +90,7 @@ def thread_read_layout(
 def fragment_layouts(
     entry: EntryOp, staged: Container[Operation], thread_bits: int, arch: Target | None
 ) -> dict[Operation, TileLayout]:
-    """The layouts of staged loads of which operands of MMAs of warps are computed."""
+    """The layouts of staged loads whose tiles become operands of MMAs of warps."""
     return {
         load: layout
         for product in multiplications(entry)

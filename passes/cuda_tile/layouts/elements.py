@@ -41,15 +41,15 @@ _HELD: dict[Attribute, Attribute] = {
     Float8E5M2Type(): Float8E5M2Type(),
     **dict.fromkeys((Float8E8M0FNUType(), Float8E5M3FNUType(), Float4E2M1FNType(), I4), i8),
 }
-"""The type that holds an element: of tf32 f32; of i4 (with its sign) and of floats that no
-instruction of every target converts the word in 8 bits."""
+"""The type that holds an element: f32 holds tf32; 8 bits hold i4, with its sign, and the words of
+floats that no instruction of every target converts."""
 
 
 _HOLDING = once_each(_HELD.get)
 
 
 def scalar_type(op: Operation, element: Attribute) -> Attribute:
-    """The type that holds an element: of tf32 f32, of a pointer its address. Raises OpError where
+    """The type that holds an element: f32 holds tf32, i64 a pointer's address. Raises OpError where
     there is none yet."""
     if isinstance(element, PointerType):
         return i64

@@ -14,14 +14,7 @@ from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import (
-    BreakOp,
-    ContinueOp,
-    ForOp,
-    IfOp,
-    LoopOp,
-    YieldOp,
-)
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp, ExtractOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -36,6 +29,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import (
     dim_bits,
     log2,
 )
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import Accumulators
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 
@@ -87,20 +81,19 @@ class LayoutTable:
 
     # --- walking ---
 
-    def find(self, block: Block) -> list[Operation]:
-        """Find the layouts of a block; the terminators that leave it."""
-        leaving: list[Operation] = []
+    def find(self, block: Block) -> None:
+        """Find the layouts of a block."""
         for op in block.ops:
             match op:
                 case ForOp() | LoopOp():
-                    leaving += self._find_loop(op)
+                    self._find_loop(op)
                 case IfOp():
-                    leaving += self._find_if(op)
-                case BreakOp() | ContinueOp() | YieldOp():
-                    leaving.append(op)
+                    for region in op.regions:
+                        if region.blocks:
+                            self.find(region.block)
+                    self._settle(passed_on(op), first=True)
                 case _:
                     self._find_results(op)
-        return leaving
 
     def _find_results(self, op: Operation) -> None:
         tiles = [result for result in op.results if isinstance(result.type, TileType)]
@@ -122,25 +115,22 @@ class LayoutTable:
                     return layout
         return None
 
-    def _find_loop(self, op: ForOp | LoopOp) -> list[Operation]:
-        block = op.region.block
-        carried = block.args[len(block.args) - len(op.init_values) :]
-        if isinstance(op, ForOp):
+    def _find_loop(self, op: ForOp | LoopOp) -> None:
+        block, columns = op.region.block, passed_on(op)
+        ranged, count = isinstance(op, ForOp), len(op.init_values)
+        if ranged:
             self.layouts[block.args[0]] = self.scalar
-        for argument, initial in zip(carried, op.init_values, strict=True):
+        for initial, argument, *_ in columns[:count]:
             self.layouts[argument] = self.layouts.get(initial)
-        leaving = self.find(block)
-        again = [exit.operands for exit in leaving if isinstance(exit, ContinueOp)]
-        if self._settle(carried, again):
-            leaving = self.find(block)
-        if isinstance(op, ForOp):
-            for i, (result, argument) in enumerate(zip(op.results, carried, strict=True)):
-                self.layouts[result] = self.layouts[argument]
-                self._carry_product(argument, result, [operands[i] for operands in again])
-        else:
-            breaks = [exit.operands for exit in leaving if isinstance(exit, BreakOp)]
-            self._settle(op.results, breaks, first=True)
-        return [exit for exit in leaving if not isinstance(exit, ContinueOp | BreakOp)]
+        self.find(block)
+        if self._settle([column[1 : -1 if ranged else None] for column in columns[:count]]):
+            self.find(block)
+        if not ranged:
+            self._settle(columns[count:], first=True)
+            return
+        for _, argument, *again, result in columns:
+            self.layouts[result] = self.layouts[argument]
+            self._carry_product(argument, result, again)
 
     def _carry_product(
         self, argument: SSAValue, result: SSAValue, sources: Sequence[SSAValue]
@@ -156,31 +146,17 @@ class LayoutTable:
         if product is not None and product.layout("C") == self.layouts[argument]:
             self.products[argument] = self.products[result] = product
 
-    def _find_if(self, op: IfOp) -> list[Operation]:
-        leaving = [
-            exit for region in op.regions if region.blocks for exit in self.find(region.block)
-        ]
-        yields = [exit.operands for exit in leaving if isinstance(exit, YieldOp)]
-        self._settle(op.results, yields, first=True)
-        return [exit for exit in leaving if not isinstance(exit, YieldOp)]
-
-    def _settle(
-        self,
-        values: Sequence[SSAValue],
-        sources: Sequence[Sequence[SSAValue]],
-        *,
-        first: bool = False,
-    ) -> bool:
-        """Give values that have no layout (`first`: all) the one that the first source has, else
-        the default one; whether any had none."""
+    def _settle(self, columns: Sequence[Sequence[SSAValue]], *, first: bool = False) -> bool:
+        """Give values that have no layout (`first`: all) the one that the first of their sources
+        behind them has, else the default one; whether any had none."""
         changed = False
-        for i, value in enumerate(values):
+        for value, *sources in columns:
             if not isinstance(value.type, TileType):
                 continue
             if not first and self.layouts.get(value) is not None:
                 continue
             changed = True
-            known = (self.layouts.get(operands[i]) for operands in sources)
+            known = (self.layouts.get(source) for source in sources)
             layout = next((layout for layout in known if layout is not None), None)
             self.layouts[value] = layout or self.default(value.type.shape)
         return changed

@@ -135,7 +135,7 @@ def spread(number: int, bits: Sequence[int | None]) -> int:
 
 
 def gathered(number: int, bits: Sequence[int | None]) -> int:
-    """The number of whose bits bit i is bit `bits[i]` of a number."""
+    """The number whose bit i is bit `bits[i]` of a number."""
     return sum(1 << i for i, bit in enumerate(bits) if bit is not None and number >> bit & 1)
 
 

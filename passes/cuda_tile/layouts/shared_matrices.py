@@ -36,6 +36,11 @@ ALIGNMENT = 1024
 """Where swizzles of every width begin anew."""
 
 
+def shared_line(element: Attribute, count: int) -> MemRefType[Attribute]:
+    """Shared memory of so many elements, one behind the other."""
+    return MemRefType(element, [count], NoneAttr(), SpaceAttr(Space.SMEM))
+
+
 @dataclass(frozen=True)
 class MatrixOrder:
     """The order of a tile whose dimension of the bits `run` is contiguous: `row` of those in a row
@@ -60,7 +65,7 @@ class MatrixOrder:
         return cls(tuple(run), tuple(above), row, SharedOrder(position, size, swizzle))
 
     def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
-        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        """The order of the tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return MatrixOrder(
             tuple(bits[bit] for bit in self.run),
             tuple(bits[bit] for bit in self.above),
@@ -97,7 +102,7 @@ class MatrixOrder:
     def line(self, element: Attribute, count: int) -> MemRefType[Attribute]:
         """The memory of so many elements."""
         if not self.swizzle.bits:
-            return MemRefType(element, [count], NoneAttr(), SpaceAttr(Space.SMEM))
+            return shared_line(element, count)
         layout = ComposedLayoutType.get(ComposedLayout(self.swizzle, 0, Layout(count, 1)))
         return MemRefType(element, [count], layout, SpaceAttr(Space.SMEM))
 

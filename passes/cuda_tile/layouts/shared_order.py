@@ -38,6 +38,11 @@ class SharedOrder:
     size: int
     swizzle: Mapping[int, int] = field(default_factory=dict[int, int])
 
+    @property
+    def bytes(self) -> int:
+        """The memory that the elements take."""
+        return self.size << len(self.position)
+
     def natural(self, bits: Sequence[int | None]) -> list[int]:
         """The bytes that bits of an element's number stand for, the swizzle left out."""
         return [0 if bit is None else self.size << self.position[bit] for bit in bits]
@@ -49,7 +54,7 @@ class SharedOrder:
         ]
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedOrder:
-        """The order of the tile of whose numbers bit `bits[b]` is bit b here."""
+        """The order of the tile whose element numbers have as bit `bits[b]` what is bit b here."""
         return SharedOrder(
             {bits[bit]: place for bit, place in self.position.items()},
             self.size,

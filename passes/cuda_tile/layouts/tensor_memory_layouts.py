@@ -83,7 +83,7 @@ class Accumulators:
 
     @property
     def halved(self) -> bool:
-        """True of 64 rows, of which each warp has 16."""
+        """True of 64 rows: each warp has 16 of them."""
         return self.extents[1] < LANES and not self.folded
 
     @property

@@ -19,8 +19,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, 
 from tilewright.dialects.cuda_tile.ops.integer import DivIOp, MulIOp, SubIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.passes.cuda_tile.analysis.facts import is_zero, known_integer, repeated
-from tilewright.passes.cuda_tile.analysis.split_dimensions import region_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
+from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     SIGNED,
     ShapedBuilder,

@@ -1,7 +1,7 @@
 """Elements of 4 bits one by one: accesses to views of them as accesses to the bytes that hold them,
 where tiles begin or end inside a byte.
 
-A store has two turns, of the low halves and of the high ones: two elements of a byte belong to
+A store is two, of the low halves and of the high ones: two elements of a byte belong to
 threads that must not write it at once, and what a tile does not cover stays.
 """
 
@@ -48,10 +48,10 @@ def store_elements(op: StoreViewTkoOp, before: ShapedBuilder) -> SSAValue:
         first = IntegerAttr(MemoryOrderingSemantics.RELAXED.number, 32)
     new = places.shifted(integer.ShLIOp, places.words(op.tile))
     low = before.add(integer.XOrIOp, [places.is_high, places.all(1, i1)])
-    for kept, mine in ((~_HALF, low), (_HALF, places.is_high)):
+    for others, mine in ((~_HALF, low), (_HALF, places.is_high)):
         mask = places.both(places.inside, mine)
         old, token = places.loaded(first, token, mask, 0)
-        old = before.add(integer.AndIOp, [old, places.all(kept, i8)])
+        old = before.add(integer.AndIOp, [old, places.all(others, i8)])
         octets = before.add(integer.OrIOp, [old, new])
         store = StorePtrTkoOp.build(
             operands=[places.pointers, octets, [mask], [token] if token else []],

@@ -40,11 +40,11 @@ word of f8E8M0FNU that is one."""
 
 def scaled_product(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
     """A scaled product: of f16, where an MMA multiplies that, whose sums over the elements of a
-    scale factor are scaled, some columns after the others where the kernel will not take turns;
+    scale factor are scaled, some columns after the others where the kernel will not be strip-mined;
     else of f64, of which each is scaled."""
     *_, rows, columns = shape_of(op.acc)
     own = min(columns, max(_SUMS // rows, _COLUMNS))
-    if own < columns and _takes_turns(op):
+    if own < columns and _may_be_parted(op):
         own = columns
     parts = [_scaled_columns(op, number, own, before) for number in range(columns // own)]
     sums = [part for part in parts if part is not None]
@@ -53,8 +53,8 @@ def scaled_product(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
     return before.joined(sums, len(shape_of(op.acc)) - 1)
 
 
-def _takes_turns(op: MmaFScaledOp) -> bool:
-    """True where the rows or the columns of a product may be computed in turns."""
+def _may_be_parted(op: MmaFScaledOp) -> bool:
+    """True where the rows or the columns of a product may be computed one after the other."""
     for axis in (-2, -1):
         split = SplitTiles(next(x for x in ancestors(op) if isinstance(x, EntryOp)), 2)
         try:

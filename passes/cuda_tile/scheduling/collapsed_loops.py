@@ -1,5 +1,5 @@
-"""Loops over ranges, of which one is all that another one repeats, as one loop: what it loads ahead
-is not begun anew in every iteration of the outer one.
+"""Two loops over ranges as one, where the inner one is all that the outer one repeats: copies ahead
+do not begin anew in every iteration of the outer one.
 
     for i in 0 to 3 { for j in 0 to 5 { s = f(i, j, s) } }   ->   for n in 0 to 15 {
                                                                       s = f(n / 5, n mod 5, s) }

@@ -95,7 +95,7 @@ def _make_persistent(entry: EntryOp) -> None:
 
 
 def _is_common(op: Operation, own: set[Operation], number: SSAValue) -> bool:
-    """True of what all blocks compute alike, and no tiles."""
+    """True of an op that has the same scalars in all blocks."""
     return (
         not op.regions
         and not isinstance(op, MemoryOp)

@@ -112,7 +112,7 @@ def _rises(value: SSAValue, numbers: Container[SSAValue]) -> bool:
 def numbers_of(
     at: ShapedBuilder, number: SSAValue, extents: Sequence[SSAValue], dim: int
 ) -> list[SSAValue]:
-    """The numbers along each dimension of a block of a grid, of which one is the slowest."""
+    """The numbers of a block along each dimension of a grid, where `dim` is the slowest."""
     inner, outer = (i for i in range(3) if i != dim)
     others = at.add(integer.MulIOp, [extents[inner], extents[outer]])
     left = at.add(integer.RemIOp, [number, others], **UNSIGNED)

@@ -45,8 +45,8 @@ def access_part(op: ViewAccess, axis: int, parts: int, number: SSAValue) -> None
 
 
 def as_part(value: SSAValue, type_: TileType, number: SSAValue) -> SSAValue:
-    """A value as a part of its tile, by the part's number: of a constant so much of it, of an
-    `iota` the numbers from where the part begins. Its op computes parts already."""
+    """A value as a part of its tile, by the part's number: a constant has so much of its elements,
+    an `iota` counts from where the part begins. Other ops compute parts already."""
     op = value.owner
     if isinstance(op, core.ConstantOp):
         op.properties["value"] = ElementsAttr(type_, op.elements.data)

@@ -53,8 +53,8 @@ _SHALLOW, _STAGES = 64, 3
 
 
 def slice_products(entry: EntryOp, arch: Target | None) -> None:
-    """Slice the products of an entry whose operands have no room in shared memory, and those of
-    loads for two of which there is none."""
+    """Slice the products of an entry whose operands have no room in shared memory, and products of
+    loads where two stages have none."""
     if arch is None:
         return
     room = shared_memory_limit(arch)
@@ -92,8 +92,8 @@ def _sliced(op: Multiplication) -> list[tuple[SSAValue, int]]:
 
 
 def _is_loaded(value: SSAValue, axis: int, beside: Operation | None = None) -> bool:
-    """True of what a slice of is as well loaded where the product is; loaded in the block of
-    an op."""
+    """True of an operand whose slices are as well loaded where the product is, and that is loaded
+    in the block of another op, where one is given."""
     if prod(shape_of(value)) > LARGE:
         return is_parted(value, axis, _FEWEST)
     match value.owner:

@@ -47,7 +47,7 @@ from tilewright.passes.cuda_tile.scheduling.split_entries import (
 
 _CLUSTERS = target("sm_90")
 _MOST = 16
-"""The CTAs of a tile block, pairs of which multiply."""
+"""The CTAs of a tile block at most, where pairs of them multiply."""
 _ROWS, _TALL = 64, 128
 """The rows of a CTA's part at least, and from which on rows are split rather than columns."""
 

@@ -39,15 +39,12 @@ from tilewright.dialects.cuda_tile.ops.views import (
     StoreViewTkoOp,
     ViewAccess,
 )
-from tilewright.passes.cuda_tile.analysis.split_dimensions import (
-    SplitTiles,
-    UnsplitError,
-    passed_on,
-)
+from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.analysis.view_access import tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on
 from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
 
 AxisOf = Callable[[int, int, int], int | None]
@@ -68,8 +65,8 @@ def split_entry(
     entry: EntryOp, parts: int, spread: Callable[[SplitTiles], object],
     *, in_loops: bool = False, folds: bool = False,
 ) -> SplitTiles:  # fmt: skip
-    """The tiles of an entry, of which `spread` splits some, in so many parts; of CTAs that have one
-    each, or of a loop `in_loops`. Raises UnsplitError where it is to stay whole."""
+    """The tiles of an entry in so many parts, where `spread` splits some: for CTAs that have a part
+    each, or for loops over them. Raises UnsplitError where the entry is to stay whole."""
     split = SplitTiles(entry, parts, folds)
     _check_ops(entry, in_loops=in_loops)
     split.copy_cheap()

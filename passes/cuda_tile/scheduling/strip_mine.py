@@ -74,8 +74,8 @@ def strip_mine(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _large_tiles(entry: EntryOp) -> list[SSAValue]:
-    """The tiles that are too large, but for what products multiply, of which they have slices:
-    parts of rows would leave less than MMAs have."""
+    """The tiles that are too large, but for operands of products, which are sliced: parts of rows
+    would leave less than MMAs have."""
     multiplied = {x for op in multiplications(entry) for x in op.operands if x is not op.acc}
     for op in reversed(list(entry.walk())):
         if not multiplied.isdisjoint(op.results):

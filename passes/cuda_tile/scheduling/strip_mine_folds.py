@@ -115,7 +115,7 @@ class _FoldLoops:
             Rewriter.erase_op(op, safe_erase=False)
 
     def _is_root(self, op: Operation) -> bool:
-        """True of a fold that ends a loop, and of what is done for its effect."""
+        """True of a fold that ends a loop, and of an op that has an effect."""
         return op in self.ends or len(op.results) == isinstance(op, MemoryOp)
 
     def _loop(self, ops: Sequence[Operation], last: Operation) -> None:
@@ -145,7 +145,7 @@ class _FoldLoops:
                     old.replace_all_uses_with(new)
 
     def _initial(self, op: Aggregate, at: ShapedBuilder) -> list[SSAValue]:
-        """The values that a fold carries first: of a scan the identities."""
+        """The values that a fold carries first; a scan carries the identities."""
         if isinstance(op, ReduceOp):
             return [at.constant(0, result.type) for result in op.results]
         identities: Any = op.properties["identities"]

@@ -1,7 +1,7 @@
 """Tiles that threads have no registers for, computed one part after the other.
 
 Attention by 256 rows a block has the sums of 256 rows, which the loop carries, and their scores,
-which it does not: of half of the rows at a time the scores take half of the registers.
+which it does not: computed for half of the rows at a time, scores take half of the registers.
 
     for:  s = q k'; ...; o += p v        for:  s0 = q0 k'; ...; o0 += p0 v
                                                s1 = q1 k'; ...; o1 += p1 v
@@ -26,13 +26,10 @@ from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import is_short_of_columns
-from tilewright.passes.cuda_tile.analysis.split_dimensions import (
-    SplitTiles,
-    UnsplitError,
-    region_of,
-)
+from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.layouts.elements import tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
+from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder, rebuilt
 from tilewright.passes.cuda_tile.scheduling.part_accesses import access_part, as_part
 from tilewright.passes.cuda_tile.scheduling.split_entries import check_parts
@@ -102,7 +99,7 @@ class _UnrolledParts:
             block.erase_arg(argument, safe_erase=False)
 
     def _shared(self, op: Operation) -> list[SSAValue]:
-        """The operands of which there are no parts."""
+        """The operands that are not split."""
         return [value for value in op.operands if value not in self.split.axes]
 
     def _expanded(self, values: Sequence[SSAValue]) -> list[SSAValue]:

@@ -260,8 +260,8 @@ def digests(count: int) -> dict[str, tuple[str, str]]:
                 except Exception as error:  # whatever it is: it must stay
                     result, words = type(error).__name__, f"{type(error).__name__}: {error}"
                 both = hashes.setdefault(f"{family}.{name}", (sha256(), sha256()))
-                for each, text in zip(both, (words, result), strict=True):
-                    each.update(text.encode() + b"\n")
+                for digest, text in zip(both, (words, result), strict=True):
+                    digest.update(text.encode() + b"\n")
     return {name: (a.hexdigest()[:16], b.hexdigest()[:16]) for name, (a, b) in hashes.items()}
 
 

@@ -67,7 +67,7 @@ def test_tiles_of_pairs_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """The leader's MMAs wait for threads of both CTAs."""
     text = paired(persistent=True)
     check(text, (256 * 5 - 8, 64, 72), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
-    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_turn())
+    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_stage())
     with pytest.raises(tw.ExecutionError, match=r"that 'ptx.tcgen05.ld' at .* reads"):
         check(text, (256 * 5, 64, 32), ("bf16", *TYPES), (1, 1), schedule=1, arch=ARCH)
 

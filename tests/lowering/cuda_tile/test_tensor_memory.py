@@ -382,7 +382,7 @@ def test_tiles_take_turns(
     assert f"{2 * columns};" in tw.compile(text, ARCH).ptx.partition("tcgen05.alloc")[2][:99]
     sizes = tile[0] * tiles, tile[1], 2 * tile[2] - 8
     check(text, sizes, (types[0], *types), (1, 1), schedule=2, arch=ARCH)
-    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_turn())
+    monkeypatch.setattr(Issuer, "wait", lambda issuer: issuer.kernel.tensor.next_stage())
     with pytest.raises(tw.ExecutionError, match=r"that 'ptx.tcgen05.ld' at .* reads"):
         check(text, sizes, (types[0], *types), (1, 1), schedule=1, arch=ARCH)
 

@@ -188,11 +188,11 @@ def test_readers_are_all_that_a_write_may_race_with(seed: int) -> None:
     readers._limit = 16  # pyright: ignore[reportPrivateUsage]
     for time in range(60):
         if unit == 1 and time == 30:
-            readers.split(2)
+            readers.divided(2)
             unit, reads = 2, [dict(word) for word in reads for _ in range(2)]
         who = rng.choice(3 * cluster, rng.integers(1, 6), replace=False)
         places = rng.integers(0, len(reads), (len(who), 2))
-        readers.note(places, who, np.full(len(who), time, np.int32), time + 1)
+        readers.note(places, who[:, None], np.full((len(who), 1), time, np.int32), time + 1)
         for thread, row in zip(who.tolist(), places.tolist(), strict=True):
             for word in row:
                 reads[word][thread] = time

@@ -1,6 +1,8 @@
 """Rules of matrix multiplication: as the tensor cores of a chip do it, exactly, or by BLAS."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,14 +59,13 @@ def _multiply(op: MmaFOp, preparation: Preparation) -> Step:
 def _float_product(a: Element, c: Element, rows: int, options: Options) -> Product:
     """The product of tiles of `rows` rows."""
     if options.numerics == "fast":
-        return lambda x, y, z: _blas(x, y, z, a, c)
-    types = (_ptx(a), _ptx(a), _ptx(c), _ptx(c))
+        return partial(_blas, a=a, c=c)
     if options.numerics == "exact":
-        return lambda x, y, z: _dot(x, y, z, c, types, "exact")
+        return Instructions(a, c, "exact")
     if a.name == "f64":
-        return lambda x, y, z: _dot(x, y, z, c, types, model_for(options.arch, *types[:2], "f64"))
+        return Instructions(a, c, model_for(options.arch, "f64", "f64", "f64"))
     if a.name == "f32" or rows < _ROWS_OF_MMA:
-        return lambda x, y, z: _fused_chain(x, y, z, a, c)
+        return partial(_fused_chain, a=a, c=c)
     if a.bits == 8 and c.name == "f16":
         # tileiras accumulates in f32 and converts (H200, 16x16x16).
         wide = _float_product(a, FLOAT32, rows, options)
@@ -72,13 +73,12 @@ def _float_product(a: Element, c: Element, rows: int, options: Options) -> Produ
     step = max(1, _BITS_OF_K // a.bits)
     for unit in _units(options.arch, rows):
         try:
-            model = model_for(options.arch, *types[:2], types[3], unit)
+            model = model_for(options.arch, _ptx(a), _ptx(a), _ptx(c), unit)
         except NumericsError:
             continue
-        if unit == "wgmma" and a.bits == 8:
-            # Hopper's tensor cores keep sums of such products in 14 bits.
-            return lambda x, y, z: _added(x, y, z, c, types, model, step)
-        return lambda x, y, z: _in_steps(x, y, z, c, types, model, step)
+        chain = Instructions(a, c, model, step)
+        # Hopper's tensor cores keep sums of 8-bit products in 14 bits.
+        return chain.added if unit == "wgmma" and a.bits == 8 else chain
     # No such instruction: tileiras computes in f16, which holds every fp8 value.
     half = element_of(Float16Type())
     narrow = _float_product(half, c, rows, options)
@@ -124,41 +124,44 @@ def _blas(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
     return (product + z.astype(np.float32)).astype(c.dtype)
 
 
-def _in_steps(
-    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, step: int
-) -> Tile:
-    """A chain of instructions along K, each adding to the result of the last."""
-    total = z
-    for begin in range(0, x.shape[-1], step):
-        part = slice(begin, begin + step)
-        total = _dot(x[..., part], y[..., part, :], total, c, types, model)
-    return total
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """A chain of instructions along K, each adding to the result of the last: products of elements
+    `a` into `c` by a model, `step` of K by each (None: all by one)."""
+
+    a: Element
+    c: Element
+    model: Any
+    step: int | None = None
+
+    def __call__(self, x: Tile, y: Tile, z: Tile) -> Tile:
+        total, step = z, self.step or x.shape[-1]
+        for begin in range(0, x.shape[-1], step):
+            part = slice(begin, begin + step)
+            total = self.dot(x[..., part], y[..., part, :], total)
+        return total
+
+    def added(self, x: Tile, y: Tile, z: Tile) -> Tile:
+        """Sums of 128 of K each, added in f32, as cuBLAS does without its fast accumulation."""
+        total = z
+        for begin in range(0, x.shape[-1], _ADDED_DEPTH):
+            part = slice(begin, begin + _ADDED_DEPTH)
+            total = total + self(x[..., part], y[..., part, :], np.zeros_like(z))
+        return total
+
+    def dot(self, x: Tile, y: Tile, z: Tile, **scales: Any) -> Tile:
+        """One instruction."""
+        rows, a, c = max(map(len, (x, y, z))), _ptx(self.a), _ptx(self.c)
+        words = dot_add(
+            *(_words(matrix, rows) for matrix in (x, y, z)),
+            a_type=a, b_type=a, c_type=c, d_type=c, model=self.model, **scales,
+        )  # fmt: skip
+        return words.view(self.c.dtype)
 
 
-def _added(
-    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, step: int
-) -> Tile:
-    """Sums of 128 of K each, added in f32, as cuBLAS does without its fast accumulation."""
-    total = z
-    for begin in range(0, x.shape[-1], _ADDED_DEPTH):
-        part = slice(begin, begin + _ADDED_DEPTH)
-        left, right = x[..., part], y[..., part, :]
-        total = total + _in_steps(left, right, np.zeros_like(z), c, types, model, step)
-    return total
-
-
-def _dot(
-    x: Tile, y: Tile, z: Tile, c: Element, types: tuple[str, ...], model: Any, **scales: Any
-) -> Tile:
-    rows = max(len(x), len(y), len(z))
-    a, b, acc = (
-        bits_of(np.broadcast_to(matrix, (rows, *matrix.shape[1:]))) for matrix in (x, y, z)
-    )
-    a_type, b_type, c_type, d_type = types
-    words = dot_add(
-        a, b, acc, a_type=a_type, b_type=b_type, c_type=c_type, d_type=d_type, model=model, **scales
-    )
-    return words.view(c.dtype)
+def _words(tile: Tile, rows: int) -> Tile:
+    """The words of a tile's elements, in each of so many blocks."""
+    return bits_of(np.broadcast_to(tile, (rows, *tile.shape[1:])))
 
 
 @runs(MmaIOp)
@@ -224,24 +227,18 @@ def _scaled_steps(
     step = _BITS_OF_K // a.bits if model != "exact" else x.shape[-1]
     vector = x.shape[-1] // x_scale.shape[-1]
     step = max(step, vector)
-    types = (_ptx(a), _ptx(a), "f32", "f32")
     rows = max(len(tile) for tile in (x, y, z, x_scale, y_scale))
-    words = [
-        bits_of(np.broadcast_to(matrix, (rows, *matrix.shape[1:]))) for matrix in (x_scale, y_scale)
-    ]
-    total = z
+    left, right = (_words(scales, rows) for scales in (x_scale, y_scale))
+    total, instruction = z, Instructions(a, FLOAT32, model)
     for begin in range(0, x.shape[-1], step):
         part = slice(begin, begin + step)
         of_scale = slice(begin // vector, -(-(begin + step) // vector))
-        total = _dot(
+        total = instruction.dot(
             np.broadcast_to(x, (rows, *x.shape[1:]))[..., part],
             y[..., part, :],
             total,
-            FLOAT32,
-            types,
-            model,
-            scale_a=words[0][..., of_scale],
-            scale_b=words[1][..., of_scale, :],
+            scale_a=left[..., of_scale],
+            scale_b=right[..., of_scale, :],
             scale_type=_SCALES[scale.name],
         )
     return total

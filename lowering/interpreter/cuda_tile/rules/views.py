@@ -179,31 +179,6 @@ class LeftOpen:
         return tile if inside is None else with_marks(tile, marked(~inside, self.padding), rows)
 
 
-def load_tiles(
-    frame: Frame,
-    ordering: Ordering,
-    view: TiledView,
-    index: tuple[Tile | Poisoned, ...],
-    token: int,
-    left_open: LeftOpen,
-) -> tuple[Tile | Poisoned, int]:
-    """The tiles of a view at an index, and the token of the load."""
-    element = view.tensor.element
-    padding = padding_of(view.type, element)
-    parts: list[tuple[Rows, Value]] = []
-    own = token
-    numbers, gathered = _known_index(view, index)
-    for place in places(frame, ordering.op, view, numbers):
-        own |= ordering.note(_of_rows(frame, place), place.footprint, token)
-        tiles = load(place.footprint, element, padding)
-        rows = np.arange(frame.count) if place.rows is None else place.rows
-        parts.append((rows, left_open.marking(place.footprint, tiles)))
-    result: Any = merged(parts, np.arange(frame.count))
-    if gathered is not None:
-        result = with_marks(tile_of(result), united([marks_of(result), gathered]))
-    return result, own
-
-
 def _known_index(
     view: TiledView, index: tuple[Tile | Poisoned, ...]
 ) -> tuple[tuple[Tile, ...], Marks | None]:
@@ -226,30 +201,6 @@ def _of_rows(frame: Frame, place: Place) -> Frame:
     return frame if place.rows is None else frame.narrowed(frame.rows[place.rows])
 
 
-def store_tiles(
-    frame: Frame,
-    ordering: Ordering,
-    view: TiledView,
-    index: tuple[Tile | Poisoned, ...],
-    tile: Tile | Poisoned | Unstored,
-    token: int,
-) -> int:
-    """Store tiles into a view at an index. Returns the token of the store."""
-    own = token
-    numbers = tuple(determined(number, "indices") for number in index)
-    for place in places(frame, ordering.op, view, numbers):
-        footprint = place.footprint
-        own |= ordering.note(_of_rows(frame, place), footprint, token)
-        if isinstance(tile, Unstored):
-            if store_computed(footprint, view.tensor.element, tile):
-                continue
-            tile = tile.tile()
-        part = _last(place.part_of(tile, "values to store", frame.count), footprint)
-        store(footprint, view.tensor.element, part)
-        check_all_kept(_of_rows(frame, place), ordering.op, footprint, part)
-    return own
-
-
 def _last(tile: Tile, footprint: Footprint) -> Tile:
     """The tile that stays where several blocks store into one place: the last block's."""
     return tile[-1:] if len(footprint.low) == 1 else tile
@@ -266,8 +217,20 @@ def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparat
     )
 
     def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile | Poisoned, int]:
-        token = rest[count] if len(rest) > count else 0
-        return load_tiles(frame, ordering, view, rest[:count], token, left_open)
+        own = token = rest[count] if len(rest) > count else 0
+        element = view.tensor.element
+        padding = padding_of(view.type, element)
+        parts: list[tuple[Rows, Value]] = []
+        numbers, gathered = _known_index(view, rest[:count])
+        for place in places(frame, op, view, numbers):
+            own |= ordering.note(_of_rows(frame, place), place.footprint, token)
+            tiles = load(place.footprint, element, padding)
+            rows = np.arange(frame.count) if place.rows is None else place.rows
+            parts.append((rows, left_open.marking(place.footprint, tiles)))
+        result: Any = merged(parts, np.arange(frame.count))
+        if gathered is not None:
+            result = with_marks(tile_of(result), united([marks_of(result), gathered]))
+        return result, own
 
     return taking_poison(acting(op, run))
 
@@ -279,10 +242,21 @@ def _store(op: StoreViewTkoOp | MultimemStoreViewTkoOp, _: Preparation) -> Step:
 
     def run(frame: Frame, *_: Any) -> int:
         view: Any = frame[view_value]
-        index: Any = tuple(frame[value] for value in indices)
         tile: Any = frame[tile_value]
-        token = frame.optional(token_value, 0)
-        return store_tiles(frame, ordering, view, index, tile, token)
+        element = view.tensor.element
+        own = token = frame.optional(token_value, 0)
+        numbers = tuple(determined(frame[value], "indices") for value in indices)
+        for place in places(frame, op, view, numbers):
+            footprint, some = place.footprint, _of_rows(frame, place)
+            own |= ordering.note(some, footprint, token)
+            if isinstance(tile, Unstored):
+                if store_computed(footprint, element, tile):
+                    continue
+                tile = tile.tile()
+            part = _last(place.part_of(tile, "values to store", frame.count), footprint)
+            store(footprint, element, part)
+            check_all_kept(some, op, footprint, part)
+        return own
 
     step = taking_poison(acting(op, run))
     step.stores = (id(tile_value),)

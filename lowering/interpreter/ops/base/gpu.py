@@ -8,8 +8,8 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -100,7 +100,7 @@ def arrive_at(barrier: int, threads: int | None) -> Step:
 def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:
     """Arrive at a barrier of the CTA, and wait for the others; `threads` None means all."""
 
-    def begin(machine: Machine, gang: Gang) -> BarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         _check_warps(machine, gang, barrier, threads)
         return machine.barriers.wait(op, gang.lanes, barrier, threads)
 

@@ -12,8 +12,8 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.ops.cluster import MapOp
 from tilewright.dialects.ptx.cluster import MapaOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
-from tilewright.lowering.interpreter.machine.barriers import BarrierWait
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.base.arith import pure
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.operands import located
@@ -36,7 +36,7 @@ def arrive(machine: Machine, gang: Gang) -> None:
 def wait(op: Operation, builder: Builder) -> None:
     """Wait until all threads of the cluster have arrived."""
 
-    def begin(machine: Machine, gang: Gang) -> BarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         gang.warps("barrier.cluster.wait")
         return machine.cluster_barrier.wait(op, gang.lanes)
 

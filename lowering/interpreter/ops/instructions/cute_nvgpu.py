@@ -150,7 +150,7 @@ def start_copy(
     read = partial(machine.memory.read_bytes, source, counts, size)
     data, begun = read(), machine.accesses.begin_read(lanes, source, counts, op)
     late = read if machine.schedule.is_random else None
-    machine.shared.copy(lanes, dest, data, op, begun, late)
+    machine.copies.copy(lanes, dest, data, op, begun, late)
 
 
 @runs(data_movement.CP_ASYNC, address.CpAsyncOp)
@@ -168,13 +168,13 @@ def _cp_async(op: Any, builder: Builder) -> Step:
 
 @executes(data_movement.CP_ASYNC_COMMIT_GROUP)
 def _commit(machine: Machine, gang: Gang) -> None:
-    machine.shared.commit(gang.lanes)
+    machine.copies.commit(gang.lanes)
 
 
 @runs(data_movement.CP_ASYNC_WAIT_GROUP)
 def _wait(op: Any, builder: Builder) -> Step:
     pending = op.pending.value.data
-    return lambda machine, gang: machine.shared.wait(gang.lanes, pending)
+    return lambda machine, gang: machine.copies.wait(gang.lanes, pending)
 
 
 # Barriers

@@ -6,8 +6,7 @@ from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
-from tilewright.lowering.interpreter.machine.register_pool import RegisterWait
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
 from tilewright.lowering.interpreter.values import Bits
@@ -39,7 +38,7 @@ def _arrive(op: Any, builder: Builder) -> Step:
 def _wait(op: Any, builder: Builder) -> None:
     locate, parity = located(op, builder), builder.slot(op.parity)
 
-    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         return machine.mbarriers.wait(gang.lanes, locate(gang.regs), gang.regs[parity], op)
 
     builder.suspend(op, begin)
@@ -72,7 +71,7 @@ def _setmaxnreg(op: Any, builder: Builder) -> Step | None:
         warpgroups(machine, gang, "setmaxnreg")
         machine.register_pool.release(gang.lanes, count)
 
-    def request(machine: Machine, gang: Gang) -> RegisterWait:
+    def request(machine: Machine, gang: Gang) -> Wait:
         warpgroups(machine, gang, "setmaxnreg")
         return machine.register_pool.request(op, gang.lanes, count)
 

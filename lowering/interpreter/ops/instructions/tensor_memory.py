@@ -21,8 +21,8 @@ from tilewright.lowering.interpreter.arithmetic.reductions import least_or_great
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_allocation import AllocationWait
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     Locate,
     held_in,
@@ -66,7 +66,7 @@ def _alloc(op: Any, builder: Builder) -> None:
     slot, number = located(op, builder), builder.number(op)
     columns, group = op.columns.value.data, op.group
 
-    def begin(machine: Machine, gang: Gang) -> AllocationWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         gang.warps("tcgen05.alloc")
         address = spread(slot(gang.regs), gang.count)
         return machine.allocator.request(op, gang.lanes, address, columns, group, number)

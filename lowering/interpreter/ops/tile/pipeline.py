@@ -25,7 +25,7 @@ from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
 from tilewright.lowering.interpreter.builder import Builder, Step, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.machine.mbarrier import MbarrierWait
+from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
@@ -161,7 +161,7 @@ def _wait_until_empty(op: PipelineUseOp, builder: Builder, later: int) -> None:
     """Wait for the stage of so many uses later."""
     pipeline, use = builder.slots((op.pipeline, op.use))
 
-    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         stages, number = gang.regs[pipeline], gang.regs[use].astype(np.uint32) + np.uint32(later)
         # The stages begin empty: a wait for the phase before the first one is over at once.
         parity = stages.parity(number) ^ np.uint32(1)
@@ -184,7 +184,7 @@ def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
 def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     kind, (pipeline, use) = _kind(op), builder.slots((op.pipeline, op.use))
     if kind == "cp_async":
-        return lambda machine, gang: machine.shared.commit(gang.lanes)
+        return lambda machine, gang: machine.copies.commit(gang.lanes)
     if kind != "umma_async":
         return nothing
     return lambda machine, gang: _commit_mmas(
@@ -200,11 +200,11 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
         type_ = op.pipeline.type
         assert isinstance(type_, PipelineType)
         pending = type_.stages.data - 2
-        builder.add(op, lambda machine, gang: machine.shared.wait(gang.lanes, pending), (), ())
+        builder.add(op, lambda machine, gang: machine.copies.wait(gang.lanes, pending), (), ())
         wait_at(op, builder, 0, None)
         return
 
-    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         stages, number = gang.regs[pipeline], gang.regs[use]
         address = spread(stages.full_barrier(number), gang.count)
         return machine.mbarriers.wait(gang.lanes, address, stages.parity(number), op)
@@ -229,7 +229,7 @@ def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
         there = cluster_steps.remote(address, np.zeros(len(address), dtype=np.uint32))
         machine.mbarriers.arrive(gang.lanes[chosen], there, 1)
 
-    def begin(machine: Machine, gang: Gang) -> MbarrierWait:
+    def begin(machine: Machine, gang: Gang) -> Wait:
         stages, number = gang.regs[pipeline], gang.regs[use]
         # The others' own mbarriers never get on: a wait for the phase before is over at once.
         parity = spread(stages.parity(number), gang.count)

@@ -49,7 +49,7 @@ ptx.entry @f() {
 // -----
 
 ptx.entry @f() {
-  // expected-error @+1 {{Expected integer literal}}
+  // expected-error @+1 {{'ptx.shared_address' expected an offset of 32 bits from 0 on, got -4}}
   %x = ptx.shared_address -4
   ptx.ret
 }

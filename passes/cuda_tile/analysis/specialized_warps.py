@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, If
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR
-from tilewright.passes.cuda_tile.analysis.split_dimensions import region_of
+from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 
 _PLACES = (
     *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,

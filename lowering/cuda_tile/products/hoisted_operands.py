@@ -14,22 +14,22 @@ from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 
 
-class KeptOperands:
+class HoistedOperands:
     """The operands that a loop keeps in shared memory, which its MMAs read behind a barrier."""
 
     def __init__(self, loop: Operation, kernel: Kernel) -> None:
         self._kernel, self._loop, self._bytes = kernel, loop, 0
         self._tiles: dict[SSAValue, PlacedTile] = {}
         for product, name, value in _operands(loop, kernel):
-            self._keep(product, name, value)
-        kernel.kept.append(self)
+            self._hoist(product, name, value)
+        kernel.hoisted.append(self)
 
     def __bool__(self) -> bool:
         """True where there are some, or some of a loop before this one."""
-        beside = [own for own in self._kernel.kept if own._loop.parent is self._loop.parent]
+        beside = [own for own in self._kernel.hoisted if own._loop.parent is self._loop.parent]
         return any(own._tiles for own in beside)
 
-    def _keep(self, product: Multiplication, name: str, value: SSAValue) -> None:
+    def _hoist(self, product: Multiplication, name: str, value: SSAValue) -> None:
         kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]
         atom = atom_of(product)
         assert atom is not None and kernel.arch is not None
@@ -39,22 +39,21 @@ class KeptOperands:
         if tile.layout.threads == layouts.layout(name).threads:
             return
         staged = StagedOperand.of(layouts, name, tile.layout, tile.element)
-        order, size = staged.order, staged.order.size << len(staged.order.position)
+        order, size = staged.order, staged.order.bytes
         if 2 * (scratch.reserved + size) > shared_memory_limit(kernel.arch):
             return
-        base = scratch.take(size)
-        scratch.store(base, tile.layout, tile.elements, order)
+        (base,) = scratch.lay_down([(tile.layout, tile.elements, order)])
         scratch.reserved += size
         self._bytes += size
-        self._tiles[value], kernel.has_kept = tile, True
+        self._tiles[value], kernel.has_hoisted = tile, True
         kernel[value] = StageTile(base, order, tile.element)
 
     def release(self) -> None:
         """Behind the loop: what no loop behind it reads is in registers again, the last laid down
         first."""
-        kernel, kept = self._kernel, self._kernel.kept
-        while kept and kept[-1]._is_done(self._loop):
-            last = kept.pop()
+        kernel, hoisted = self._kernel, self._kernel.hoisted
+        while hoisted and hoisted[-1]._is_done(self._loop):
+            last = hoisted.pop()
             kernel.values.update(last._tiles)
             kernel.scratch.reserved -= last._bytes
 
@@ -70,7 +69,7 @@ class KeptOperands:
 
 def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:
     """The operands of a loop's MMAs that come from outside of it."""
-    if kernel.arch is None or not kernel.keeps:
+    if kernel.arch is None or not kernel.hoists:
         return
     for op in loop.walk():
         if not isinstance(op, Multiplication) or atom_of(op) is None:

@@ -1,0 +1,74 @@
+"""The threads of a wave among those of the grid: their numbers there, and whose accesses to global
+memory each of them knows of. Clusters know of each other by strong accesses alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
+from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.last_accesses import Row
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
+from tilewright.lowering.interpreter.values import Lanes
+
+
+class GridThreads:
+    """Those of a wave whose first CTA has that number in the grid, of CTAs of `slots` thread slots
+    in clusters of so many."""
+
+    def __init__(self, first: int, slots: int, cluster: int, clocks: Clocks, order: AtomicOrder):
+        self._first = first
+        self._slots = slots
+        self._cluster = cluster
+        self._clocks = clocks
+        self._order = order
+
+    def who(self, lanes: Any) -> Any:
+        """The numbers of threads in the grid: of their cluster and, within it, of their own."""
+        cluster, local = np.divmod(lanes, self._slots * self._cluster)
+        return (self._first // self._cluster + cluster) * (LOCAL + 1) + local
+
+    def ctas_of(self, who: Any) -> Any:
+        """The CTAs of some threads, in the grid."""
+        return who // (LOCAL + 1) * self._cluster + (who & LOCAL) // self._slots
+
+    def stamp(self, lanes: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Who some threads are, and their clocks: [threads, 1]."""
+        return self.who(lanes)[:, None], self._clocks.now(lanes)[:, None]
+
+    def named(self, lane: int, other: int) -> str:
+        """A thread of the grid, as one of the wave says it."""
+        if self.ctas_of(other) == self.ctas_of(self.who(lane)):
+            return f"thread {(other & LOCAL) % self._slots}"
+        return "another CTA"
+
+    def known(self, lanes: Lanes, accesses: Row, *, writes: bool) -> NDArray[np.bool_]:
+        """True where a thread each knows of an access."""
+        clusters, actors, stamps = _parts(accesses)
+        known = np.zeros(len(lanes), dtype=np.bool_)
+        near = clusters == self.who(lanes) // (LOCAL + 1)
+        known[near] = self._clocks.happened(
+            self._clocks.seen[lanes[near]], actors[near, None], stamps[near, None], writes=writes
+        )[:, 0]
+        if self._order.is_used:
+            pairs = zip(lanes[~near].tolist(), clusters[~near].tolist(), strict=True)
+            for lane, cluster in set(pairs):
+                mine = ~near & (lanes == lane) & (clusters == cluster)
+                known[mine] = self._order.happened(lane, cluster, actors[mine], stamps[mine])
+        return known
+
+    def missing(self, lane: int, access: Row) -> tuple[tuple[str, int], ...]:
+        """The fewest releases and acquires, by op, that would let a thread know of one access."""
+        clusters, actors, stamps = _parts(access)
+        return self._order.missing(lane, int(clusters[0]), actors, stamps)
+
+
+def _parts(accesses: Row) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The clusters of accesses, who did them there, a thread or a copy, and when."""
+    who, stamps, _ = accesses
+    local = who & LOCAL
+    actors = np.where(local < COPIES, local, Clocks.async_writer(0) + COPIES - local)
+    return who // (LOCAL + 1), actors.astype(np.int32), stamps
