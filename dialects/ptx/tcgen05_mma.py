@@ -117,6 +117,16 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         return umma_of(self.mnemonic, idesc, "ss" if self.a.type == reg("b64") else "ts")
 
     @property
+    def lane_mask(self) -> Sequence[SSAValue]:
+        """The words of disable-output-lane, a list of registers."""
+        return () if self.lanes is None else (self.lanes,)
+
+    @property
+    def shifts_a(self) -> bool:
+        """True where the rows of A move up by one, but the last."""
+        return self.said.ashift
+
+    @property
     def input_scale(self) -> int:
         """D is multiplied by 2 to minus this first."""
         return 0 if self.scale_input_d is None else self.scale_input_d.value.data

@@ -354,7 +354,8 @@ class FirstRound:
             return owner.bits.value.data
         if (compute := computed(owner)) is not None:
             result = compute(*map(self.of, owner.operands))
-            return result[owner.results.index(value)] if isinstance(result, tuple) else result
+            several = isinstance(owner, arith.MulUIExtendedOp)
+            return result[owner.results.index(value)] if several else result
         if isinstance(owner, arith.ConstantOp):
             return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
         if isinstance(owner, memref.DimOp):

@@ -5,6 +5,7 @@ A register holds its bits as a signed number, of all threads at once or by threa
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     SIGNED,
     UNKNOWN,
     Binary,
+    Unknown,
     high,
     select,
     truncated,
@@ -87,32 +89,39 @@ _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
 
 def _cast(value: Any) -> Any:
     """A number of another width."""
-    if isinstance(value, np.ndarray):
-        return value.astype(np.int64)
-    return int(value) if isinstance(value, bool) else value
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, int | Unknown) else value.astype(np.int64)
+
+
+def _bit(function: Binary) -> Binary:
+    return lambda a, b: truncated(function(a, b), 1)
+
+
+def _whole_product(width: int) -> Binary:
+    """The low and the high half of a product."""
+    low, above = BINARY[arith.MuliOp], high(width)
+    return lambda a, b: (low(a, b), above(a, b))
 
 
 def computed(op: Operation) -> Callable[..., Any] | None:
     """The function that an op computes of its operands, or None; of several results a tuple."""
     if (function := BINARY.get(type(op))) is not None:
-        bit = op.results[0].type == i1
-        return (lambda a, b: truncated(function(a, b), 1)) if bit else function
+        return _bit(function) if op.results[0].type == i1 else function
     match op:
         case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp():
             return _cast
         case arith.TruncIOp():
             assert isinstance(op.result.type, IntegerType)
             width = op.result.type.width.data
-            return lambda value: truncated(value, width)
+            return partial(truncated, width=width)
         case arith.CmpiOp():
             return COMPARISONS[op.predicate.value.data]
         case arith.SelectOp():
             return select
         case arith.MulUIExtendedOp():
             type_: Attribute = op.low.type
-            low = BINARY[arith.MuliOp]
-            above = high(type_.width.data if isinstance(type_, IntegerType) else 64)
-            return lambda a, b: (low(a, b), above(a, b))
+            return _whole_product(type_.width.data if isinstance(type_, IntegerType) else 64)
         case scalars.CvtaOp() | registers.MovOp() | registers.ListGetOp():
             return _same
         case registers.PackOp():

@@ -163,13 +163,12 @@ class Values(Slice):
         places = [self.slot(result) for result in op.results]
         if (function := computed(op)) is not None:
             sources = [self.slot(operand) for operand in op.operands]
+            several = isinstance(op, arith.MulUIExtendedOp)
 
             def executed(mask: Mask) -> None:
                 env = self.env
                 result = function(*[env[source] for source in sources])
-                for place, value in zip(
-                    places, result if isinstance(result, tuple) else (result,), strict=False
-                ):
+                for place, value in zip(places, result if several else (result,), strict=False):
                     env[place] = value
 
             return executed

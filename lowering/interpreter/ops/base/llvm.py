@@ -23,23 +23,17 @@ from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
-from tilewright.lowering.interpreter.values import Lanes, PartlyUndefined, Undefined, joined, take
+from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined
 from tilewright.source.diagnostic import OpError
 
 
 @dataclass(frozen=True, slots=True)
-class Struct:
+class Struct(LaneRecord):
     """The fields of a struct in every thread."""
 
     fields: tuple[Any, ...]
-
-    def take(self, lanes: Lanes) -> Struct:
-        return Struct(tuple(take(field, lanes) for field in self.fields))
-
-    def joined(self, other: Struct, counts: tuple[int, int], order: Lanes) -> Struct:
-        pairs = zip(self.fields, other.fields, strict=True)
-        return Struct(tuple(joined(a, b, counts, order) for a, b in pairs))
 
 
 def _fields(value: Any, type_: LLVMStructType) -> tuple[Any, ...]:

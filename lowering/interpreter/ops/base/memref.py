@@ -28,7 +28,8 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 from tilewright.source.diagnostic import OpError
 
 Extent = int | Bits
@@ -36,7 +37,7 @@ Extent = int | Bits
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(LaneRecord):
     """A memref at run time: `address` of its first element in bytes, one a thread (or one for
     all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.
 
@@ -50,34 +51,6 @@ class View:
     sizes: tuple[Extent | None, ...]
     strides: tuple[Extent, ...]
     layout: Layout | ComposedLayout | None
-
-    def take(self, lanes: Lanes) -> View:
-        """The view in some of its threads."""
-        return View(
-            self.space,
-            take(self.base, lanes),
-            take(self.address, lanes),
-            self.width,
-            tuple(_narrowed(size, lanes) for size in self.sizes),
-            tuple(_narrowed(stride, lanes) for stride in self.strides),  # type: ignore[misc]
-            self.layout,
-        )
-
-    def joined(self, other: View, counts: tuple[int, int], order: Lanes) -> View:
-        """The view of the threads of two gangs."""
-
-        def join(a: Any, b: Any) -> Any:
-            return a if isinstance(a, int | None) else joined(a, b, counts, order)
-
-        return View(
-            self.space,
-            self.base if self.base is other.base else join(self.base, other.base),
-            join(self.address, other.address),
-            self.width,
-            tuple(map(join, self.sizes, other.sizes)),
-            tuple(map(join, self.strides, other.strides)),
-            self.layout,
-        )
 
     def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
         """The byte address of an element in every thread. Raises Fault out of bounds."""
@@ -97,10 +70,6 @@ class View:
                 total = total + index * step
             return total
         return _at(self.layout, indices)
-
-
-def _narrowed(extent: Extent | None, lanes: Lanes) -> Extent | None:
-    return extent if extent is None or isinstance(extent, int) else take(extent, lanes)
 
 
 def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:

@@ -15,11 +15,12 @@ from tilewright.dialects.cute_nvgpu.lattice import data_movement, sync
 from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, FmaOp
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
-from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.matrix import MmaOp, WarpMmaOp
+from tilewright.dialects.ptx.wmma import MmaOp as WmmaOp
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
     packed,
@@ -42,7 +43,7 @@ from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.instructions.operands import located
-from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, spread
 
 
 def container(fragment: FragmentType) -> Any:
@@ -58,17 +59,24 @@ def warps_of(value: Bits, gang: Gang, warps: int) -> Bits:
 # MMA
 
 
-@runs(*MMA_OPS.values())
-def _mma(op: RegisterMmaOp, builder: Builder) -> Step:
-    sources, dest, atom = builder.slots(op.inputs), builder.slot(op.d), op.mma_atom
+@runs(*MMA_OPS.values(), MmaOp, WmmaOp)
+def _mma(op: Any, builder: Builder) -> Step:
+    """An atom's operands are elements, those of PTX registers."""
+    atom, registers = op.mma_atom, op.d.type if isinstance(op, WarpMmaOp) else None
+    elements = [atom.element(operand) for operand in atom.inputs]
     product = product_of(atom, op.selectors, builder)
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang, values: list[Bits]) -> Bits:
         warps = gang.warps(atom.mnemonic)
-        inputs = [warps_of(gang.regs[slot], gang, warps) for slot in sources]
-        gang.regs[dest] = product(machine, gang, inputs).reshape(gang.count, -1)
+        inputs = [warps_of(value, gang, warps) for value in values]
+        if registers is None:
+            return product(machine, gang, inputs).reshape(gang.count, -1)
+        d = product(machine, gang, list(map(elements_of, inputs, elements)))
+        words = np.ascontiguousarray(d).view(CONTAINERS[registers.kind.data])
+        words = words.reshape(gang.count, -1)
+        return words if registers.count.data > 1 else words[:, 0]
 
-    return step
+    return effect(op, builder, run, op.inputs[: len(elements)])
 
 
 Product = Callable[[Machine, Gang, Sequence[Bits]], Bits]

@@ -8,27 +8,19 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.ptx import (
     control_flow,
-    matrix,
     module_variables,
     registers,
     scalars,
-    wmma,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
     constant,
     pure,
     same,
     split,
     undefined,
-)
-from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import (
-    product_of,
-    warps_of,
 )
 from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
 from tilewright.lowering.interpreter.program import Exit, Fork
@@ -127,27 +119,3 @@ def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
 @runs(control_flow.RetOp)
 def _ret(op: control_flow.RetOp, builder: Builder) -> None:
     builder.end(Exit(), op)
-
-
-# Matrices
-
-
-@runs(matrix.MmaOp, wmma.MmaOp)
-def _mma(op: matrix.WarpMmaOp, builder: Builder) -> Step:
-    atom = op.mma_atom
-    elements = [atom.element(operand) for operand in atom.inputs]
-    sources, dest = builder.slots(op.inputs[: len(elements)]), builder.slot(op.d)
-    product = product_of(atom, op.selectors, builder)
-    dtype, single = CONTAINERS[op.d.type.kind.data], op.d.type.count.data == 1
-
-    def step(machine: Machine, gang: Gang) -> None:
-        warps = gang.warps(atom.mnemonic)
-        inputs = [
-            elements_of(warps_of(gang.regs[slot], gang, warps), element)
-            for slot, element in zip(sources, elements, strict=True)
-        ]
-        d = np.ascontiguousarray(product(machine, gang, inputs)).view(dtype)
-        d = d.reshape(gang.count, -1)
-        gang.regs[dest] = d[:, 0] if single else d
-
-    return step

@@ -10,12 +10,13 @@ import numpy as np
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.base.memref import check_index
-from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
+from tilewright.lowering.interpreter.values import Bits
 
 
 @dataclass(frozen=True, slots=True)
-class TmemView:
+class TmemView(LaneRecord):
     """`address` is that of the cell where it begins, one a thread (or one for all); its `layout`
     counts elements of `bits`."""
 
@@ -27,15 +28,6 @@ class TmemView:
     def sizes(self) -> tuple[int, ...]:
         """The extent of each dimension."""
         return tuple(self.layout[mode].size() for mode in range(self.layout.rank()))
-
-    def take(self, lanes: Lanes) -> TmemView:
-        """The view in some of its threads."""
-        return TmemView(take(self.address, lanes), self.bits, self.layout)
-
-    def joined(self, other: TmemView, counts: tuple[int, int], order: Lanes) -> TmemView:
-        """The view of the threads of two gangs."""
-        address = joined(self.address, other.address, counts, order)
-        return TmemView(address, self.bits, self.layout)
 
     def locate(self, indices: Sequence[Bits]) -> Bits:
         """The address of an element, which must begin a cell: uint64. Raises Fault where it does

@@ -4,13 +4,11 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 `InFlight` value, until a `wgmma.wait_group` completes it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
@@ -43,8 +41,6 @@ from tilewright.lowering.interpreter.values import (
 
 WARPGROUP = 128
 
-Convert = Callable[[Bits], Bits]
-
 
 def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
     """The gang's threads by warpgroup: [warpgroups, 128]. Raises Fault unless it is whole ones."""
@@ -66,9 +62,9 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
 class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 
-    `elements` turns a register into elements of an operand, `register` a result back;
-    `a_sources` are all registers of the text of which A is made: atoms have values, which get
-    registers of their own where one is in flight.
+    `words` is the dtype of PTX's registers; those of an atom hold elements. `a_sources` are all
+    registers of the text of which A is made: atoms have values, which get registers of their own
+    where one is in flight.
     """
 
     atom: WgmmaAtom
@@ -82,9 +78,8 @@ class IssuedMma:
     zero: bool
     negated: tuple[bool, bool]
     selector: int
-    elements: Callable[[str, Bits], Bits]
-    register: Convert
-    a_sources: frozenset[int] = frozenset()
+    words: np.dtype[Any] | None
+    a_sources: frozenset[int]
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue it for every warpgroup of the gang."""
@@ -110,7 +105,9 @@ class IssuedMma:
                 AsyncFragment(self.a_sources, gang.lanes, group, self.number)
             )
         self._overwrite(gang, origin)
-        regs[self.d] = InFlight(origin, self.register(d).reshape(gang.count, -1), group, shape)
+        if self.words is not None:
+            d = np.ascontiguousarray(d).view(self.words)
+        regs[self.d] = InFlight(origin, d.reshape(gang.count, -1), group, shape)
 
     def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
         """The warpgroups that add C: [warpgroups]."""
@@ -171,7 +168,8 @@ class IssuedMma:
         operands: list[Literal["A", "B"]] = ["B"] if self.atom.frag_kind == "rs" else ["A", "B"]
         slots = {"A": self.a, "B": self.b}
         words = {
-            operand: self._words(gang, operand, gang.regs[slots[operand]]) for operand in operands
+            operand: self._one_each(gang, gang.regs[slots[operand]], f"descriptor {operand}")
+            for operand in operands
         }
         by_warpgroup: list[list[NDArray[Any]]] = []
         for index, warpgroup in enumerate(lanes):
@@ -199,9 +197,6 @@ class IssuedMma:
         except DescriptorError as error:
             raise Fault(f"descriptor {word:#018x} of {operand}: {error}") from None
 
-    def _words(self, gang: Gang, operand: str, value: Bits) -> NDArray[Any]:
-        return self._one_each(gang, value, f"descriptor {operand}")
-
     def _one_each(self, gang: Gang, value: Bits, what: str) -> NDArray[Any]:
         """One value of each warpgroup, the same in all of its threads: [warpgroups]."""
         every = spread(value, gang.count).reshape(-1, WARPGROUP)
@@ -218,77 +213,32 @@ class IssuedMma:
     def _fragment(self, gang: Gang, operand: str, value: Any) -> Bits:
         """Elements in containers: [warpgroups, threads, values]."""
         wide = spread(value, gang.count).reshape(gang.count // WARPGROUP, WARPGROUP, -1)
-        return self.elements(operand, wide)
+        return wide if self.words is None else elements_of(wide, self.atom.element(operand))
 
 
-# The atom level
+# Ops
 
 
-def _same(operand: str, value: Bits) -> Bits:
-    return value
+@runs(*sm90.WGMMA_OPS.values(), WgmmaOp)
+def _mma(op: Any, builder: Builder) -> None:
+    """What a wgmma writes needs no fence before another."""
+    atom, a_sources, dtype = op.mma_atom, frozenset[int](), None
+    if isinstance(op, WgmmaOp):
+        dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
+        a_sources = builder.sharing([op.a]) if atom.frag_kind == "rs" else a_sources
 
-
-@runs(*sm90.WGMMA_OPS.values())
-def _mma(op: sm90.WarpgroupMmaOp, builder: Builder) -> None:
-    a, b, c = builder.slots(op.multiplicands_and_c)
-    scale_d = op.accumulates_if
-    sparse = isinstance(op, sm90.SparseMmaOp)
-    issue = IssuedMma(
-        op.mma_atom,
-        builder.number(op),
-        a,
-        b,
-        c,
-        builder.slot(op.d),
-        builder.slot(op.e) if sparse else None,
-        None if scale_d is None else builder.slot(scale_d),
-        False,
-        op.negated,
-        op.selector.value.data if sparse else 0,
-        _same,
-        lambda d: d,
-    )
-    _add(op, issue, builder)
-
-
-# The ptx level
-
-
-@runs(WgmmaOp)
-def _wgmma(op: WgmmaOp, builder: Builder) -> None:
-    atom = op.mma_atom
-    dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
-
-    def elements(operand: str, value: Bits) -> Bits:
-        return elements_of(value, atom.element(operand))
-
-    def words(d: Bits) -> Bits:
-        return np.ascontiguousarray(d).view(dtype)
+    def slot(name: str) -> int | None:
+        value = getattr(op, name, None)
+        return None if value is None else builder.slot(value)
 
     a, b, c, d = builder.slots((op.a, op.b, op.c, op.d))
+    metadata = slot("e" if dtype is None else "metadata")
+    zero, selector = getattr(op, "zero", None) is not None, content(getattr(op, "selector", None))
     issue = IssuedMma(
-        atom,
-        builder.number(op),
-        a,
-        b,
-        c,
-        d,
-        None if op.metadata is None else builder.slot(op.metadata),
-        None if op.scale_d is None else builder.slot(op.scale_d),
-        op.zero is not None,
-        op.negated,
-        0 if op.selector is None else op.selector.value.data,
-        elements,
-        words,
-        builder.sharing([op.a]) if atom.frag_kind == "rs" else frozenset(),
-    )
-    _add(op, issue, builder)
-
-
-def _add(op: Operation, issue: IssuedMma, builder: Builder) -> None:
-    """Note that what a wgmma writes needs no fence before another."""
-    reads, writes = builder.slots(op.operands), builder.slots(op.results)
-    builder.add(op, issue.run, reads, writes, fenced=True)
+        atom, builder.number(op), a, b, c, d, metadata, slot("scale_d"), zero, op.negated,
+        selector or 0, dtype, a_sources,
+    )  # fmt: skip
+    builder.add(op, issue.run, builder.slots(op.operands), (d,), fenced=True)
 
 
 # What orders them

@@ -6,6 +6,7 @@ Use i of a pipeline is of stage `i mod stages`, whose mbarriers are then in the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,18 +24,19 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
-from tilewright.lowering.interpreter.builder import Builder, Step, nothing, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.base.arith import constant, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
+from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
-from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(LaneRecord):
     """A `!cute.pipeline`: the places of its mbarriers in shared memory."""
 
     stages: int
@@ -43,14 +45,6 @@ class Pipeline:
     ctas: int = 1
     theirs: int = 0
     """Of a pair of CTAs: the mbarriers that say that a stage of the other one is full."""
-
-    def take(self, lanes: Lanes) -> Pipeline:
-        """The same for all threads."""
-        return self
-
-    def joined(self, other: Pipeline, counts: tuple[int, int], order: Lanes) -> Pipeline:
-        """The same for all threads."""
-        return self
 
     def stage(self, use: Bits) -> Bits:
         """The stage of a use, as 32 bits."""
@@ -62,15 +56,18 @@ class Pipeline:
 
     def full_barrier(self, use: Bits) -> Bits:
         """The address of the mbarrier that says that the stage is full."""
-        return np.uint64(self.full) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
+        return self._barrier(self.full, use)
 
     def empty_barrier(self, use: Bits) -> Bits:
         """The address of the mbarrier that says that the stage is empty."""
-        return np.uint64(self.empty) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
+        return self._barrier(self.empty, use)
 
     def their_barrier(self, use: Bits) -> Bits:
         """The address of the mbarrier that says that the other CTA's stage is full."""
-        return self.full_barrier(use) + np.uint64(self.theirs - self.full)
+        return self._barrier(self.theirs, use)
+
+    def _barrier(self, first: int, use: Bits) -> Bits:
+        return np.uint64(first) + self.stage(use).astype(np.uint64) * np.uint64(MBARRIER_BYTES)
 
 
 # Steps
@@ -128,47 +125,68 @@ def _fence_after(machine: Machine, gang: Gang) -> None:
     machine.tensor.fence_after(gang.lanes)
 
 
-def _commit_mmas(machine: Machine, gang: Gang, address: Bits, op: PipelineUseOp) -> None:
+Effect = Callable[[Machine, Gang, Pipeline, Bits], None]
+
+
+def _at_stage(op: PipelineUseOp, builder: Builder, run: Effect) -> Step:
+    """The step that runs on the pipeline and the use of an op."""
+    return effect(op, builder, run, op.pipeline, op.use)
+
+
+def _commit_mmas(
+    op: PipelineUseOp, builder: Builder, barrier: Callable[[Pipeline, Bits], Bits]
+) -> Step:
     """mbarriers learn when the MMAs that each thread has issued are complete, of a pair in both of
     its CTAs."""
-    at, pairs = spread(address, gang.count), _type(op).pairs
-    mask, group = (0b11, 2) if pairs else (None, 1)
-    each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), mask, group))
+    mask, group = (0b11, 2) if _type(op).pairs else (None, 1)
+
+    def run(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> None:
+        at = spread(barrier(stages, use), gang.count)
+        each_thread(gang, lambda index, lane: commit(machine, lane, int(at[index]), mask, group))
+
+    return _at_stage(op, builder, run)
+
+
+Phase = Callable[[Machine, Gang, Pipeline, Bits], tuple[Bits, Bits]]
+"""The mbarrier and the parity of a phase, by pipeline and use."""
+
+
+def _wait_for(op: PipelineUseOp, builder: Builder, phase: Phase) -> None:
+    pipeline, use = builder.slots((op.pipeline, op.use))
+
+    def begin(machine: Machine, gang: Gang) -> Wait:
+        address, parity = phase(machine, gang, gang.regs[pipeline], gang.regs[use])
+        return machine.mbarriers.wait(gang.lanes, spread(address, gang.count), parity, op)
+
+    builder.suspend(op, begin)
 
 
 @runs(ProducerAcquireOp)
 def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
-    kind = _kind(op)
+    kind, expected = _kind(op), _type(op).bytes.data
     if kind == "cp_async":
         return nothing
-    slots, type_ = builder.slots((op.pipeline, op.use)), op.pipeline.type
-    assert isinstance(type_, PipelineType)
-    expected, pipeline, use = type_.bytes.data, *slots
 
-    def expect(machine: Machine, gang: Gang) -> None:
-        address = spread(gang.regs[pipeline].full_barrier(gang.regs[use]), gang.count)
+    def expect(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> None:
+        address = spread(stages.full_barrier(use), gang.count)
         machine.mbarriers.arrive(gang.lanes, address, 1, expected)
 
     _wait_until_empty(op, builder, 0)
     if kind == "umma_async":
         builder.add(op, _fence_after, (), ())
-    else:
-        builder.add(op, expect, slots, ())
-    return None
+        return None
+    return _at_stage(op, builder, expect)
 
 
 def _wait_until_empty(op: PipelineUseOp, builder: Builder, later: int) -> None:
     """Wait for the stage of so many uses later."""
-    pipeline, use = builder.slots((op.pipeline, op.use))
 
-    def begin(machine: Machine, gang: Gang) -> Wait:
-        stages, number = gang.regs[pipeline], gang.regs[use].astype(np.uint32) + np.uint32(later)
+    def empty(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> tuple[Bits, Bits]:
+        number = use.astype(np.uint32) + np.uint32(later)
         # The stages begin empty: a wait for the phase before the first one is over at once.
-        parity = stages.parity(number) ^ np.uint32(1)
-        address = spread(stages.empty_barrier(number), gang.count)
-        return machine.mbarriers.wait(gang.lanes, address, parity, op)
+        return stages.empty_barrier(number), stages.parity(number) ^ np.uint32(1)
 
-    builder.suspend(op, begin)
+    _wait_for(op, builder, empty)
 
 
 @runs(ProducerTailOp)
@@ -182,34 +200,26 @@ def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
 
 @runs(ProducerCommitOp)
 def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
-    kind, (pipeline, use) = _kind(op), builder.slots((op.pipeline, op.use))
+    kind = _kind(op)
     if kind == "cp_async":
         return lambda machine, gang: machine.copies.commit(gang.lanes)
     if kind != "umma_async":
         return nothing
-    return lambda machine, gang: _commit_mmas(
-        machine, gang, gang.regs[pipeline].full_barrier(gang.regs[use]), op
-    )
+    return _commit_mmas(op, builder, Pipeline.full_barrier)
 
 
 @runs(ConsumerWaitOp)
 def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
-    pipeline, use = builder.slots((op.pipeline, op.use))
     kind = _kind(op)
     if kind == "cp_async":
-        type_ = op.pipeline.type
-        assert isinstance(type_, PipelineType)
-        pending = type_.stages.data - 2
+        pending = _type(op).stages.data - 2
         builder.add(op, lambda machine, gang: machine.copies.wait(gang.lanes, pending), (), ())
         wait_at(op, builder, 0, None)
         return
-
-    def begin(machine: Machine, gang: Gang) -> Wait:
-        stages, number = gang.regs[pipeline], gang.regs[use]
-        address = spread(stages.full_barrier(number), gang.count)
-        return machine.mbarriers.wait(gang.lanes, address, stages.parity(number), op)
-
-    builder.suspend(op, begin)
+    _wait_for(
+        op, builder,
+        lambda machine, gang, stages, use: (stages.full_barrier(use), stages.parity(use)),
+    )  # fmt: skip
     if kind == "tma_umma" and _type(op).pairs:
         _wait_for_other(op, builder)
     if kind != "tma":
@@ -218,27 +228,24 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
 
 def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
     """The pair's second CTA tells the first one that its half of a stage is full."""
-    pipeline, use = builder.slots((op.pipeline, op.use))
 
     def others(machine: Machine, gang: Gang) -> NDArray[np.bool_]:
         return machine.special("cluster_ctarank")[gang.lanes] != 0
 
-    def tell(machine: Machine, gang: Gang) -> None:
+    def tell(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> None:
         chosen = others(machine, gang)
-        address = spread(gang.regs[pipeline].their_barrier(gang.regs[use]), gang.count)[chosen]
+        address = spread(stages.their_barrier(use), gang.count)[chosen]
         there = cluster_steps.remote(address, np.zeros(len(address), dtype=np.uint32))
         machine.mbarriers.arrive(gang.lanes[chosen], there, 1)
 
-    def begin(machine: Machine, gang: Gang) -> Wait:
-        stages, number = gang.regs[pipeline], gang.regs[use]
+    def theirs(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> tuple[Bits, Bits]:
         # The others' own mbarriers never get on: a wait for the phase before is over at once.
-        parity = spread(stages.parity(number), gang.count)
+        parity = spread(stages.parity(use), gang.count)
         parity = np.where(others(machine, gang), np.uint32(1), parity)
-        address = spread(stages.their_barrier(number), gang.count)
-        return machine.mbarriers.wait(gang.lanes, address, parity, op)
+        return stages.their_barrier(use), parity
 
-    builder.add(op, tell, (pipeline, use), ())
-    builder.suspend(op, begin)
+    builder.add(op, _at_stage(op, builder, tell), builder.slots(op.operands), ())
+    _wait_for(op, builder, theirs)
 
 
 @runs(ConsumerReleaseOp)
@@ -246,25 +253,21 @@ def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
     kind = _kind(op)
     if kind == "cp_async":
         return nothing
-    pipeline, use = builder.slots((op.pipeline, op.use))
     if kind == "tma_umma":
-        return lambda machine, gang: _commit_mmas(
-            machine, gang, gang.regs[pipeline].empty_barrier(gang.regs[use]), op
-        )
+        return _commit_mmas(op, builder, Pipeline.empty_barrier)
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def release(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> None:
         gang.warps(op.name)
         if kind == "umma_async":
             machine.tensor.fence_before(gang.lanes)
-        stages = gang.regs[pipeline]
-        machine.clocks.synchronise(gang.lanes[::WARP] // WARP)
         leaders = gang.lanes[::WARP]
-        address = spread(stages.empty_barrier(gang.regs[use]), gang.count)[::WARP]
-        if stages.ctas == 1:
-            machine.mbarriers.arrive(leaders, address, 1)
-        else:
-            for rank in range(stages.ctas):
-                there = cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
-                machine.mbarriers.arrive(leaders, there, 1)
+        machine.clocks.synchronise(leaders // WARP)
+        address = spread(stages.empty_barrier(use), gang.count)[::WARP]
+        places = [address] if stages.ctas == 1 else [
+            cluster_steps.remote(address, np.full(len(leaders), rank, dtype=np.uint32))
+            for rank in range(stages.ctas)
+        ]  # fmt: skip
+        for place in places:
+            machine.mbarriers.arrive(leaders, place, 1)
 
-    return step
+    return _at_stage(op, builder, release)

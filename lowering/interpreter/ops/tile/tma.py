@@ -31,6 +31,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart
+from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.ops.instructions.tma import land
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
@@ -40,26 +41,17 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
     coordinates,
     numbers,
 )
-from tilewright.lowering.interpreter.values import Bits, Lanes, joined, spread, take
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @dataclass(frozen=True, slots=True)
-class LaneTmaCopy:
+class LaneTmaCopy(LaneRecord):
     """The value of a `!cute.tma_copy`: the tensor in global memory, and which of its
     modes is contiguous."""
 
     tensor: Any
     inner: int
     reduction: str | None
-
-    def take(self, lanes: Lanes) -> LaneTmaCopy:
-        """The copy in some of its threads."""
-        return LaneTmaCopy(take(self.tensor, lanes), self.inner, self.reduction)
-
-    def joined(self, other: LaneTmaCopy, counts: tuple[int, int], order: Lanes) -> LaneTmaCopy:
-        """The copy of the threads of two gangs."""
-        tensor = joined(self.tensor, other.tensor, counts, order)
-        return LaneTmaCopy(tensor, self.inner, self.reduction)
 
     @property
     def global_tensor(self) -> Tensor:
