@@ -3,13 +3,7 @@ of kernels, of some of them."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
 from assembled import ARCHS, TESTS, Source, programs, said
 
 FIXTURES = TESTS / "lowering/interpreter/cuda_tile/fixtures"

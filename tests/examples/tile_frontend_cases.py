@@ -3,17 +3,12 @@ rows longer than the matrix, NaN behind it."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-
-sys.path.append(str(Path(__file__).parents[2] / "examples"))
-
 from tile_frontend.attention import attention
 from tile_frontend.gemm import BLACKWELL, HOPPER, batched_gemm, gemm, gemm_bias_relu
 from tile_frontend.kernel import TileKernel

@@ -5,20 +5,15 @@ Skipped, with the reason, where there is no GPU. Run as a script, it prints a ta
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from wrong_arguments import LAUNCH, WRONG
 
 import tilewright as tw
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
-
-sys.path.append(str(Path(__file__).parents[1] / "tilewright"))
-
-from wrong_arguments import LAUNCH, WRONG
 
 NUMBERS: list[tuple[str, Any]] = [
     ("i8", 255), ("i8", -128), ("i16", -1), ("i32", np.int64(7)), ("i32", 7.0), ("i64", -1),

@@ -5,15 +5,10 @@ Skipped, with the reason, where there is no Hopper.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "lowering" / "cuda_tile"))
-
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 
 import tilewright as tw

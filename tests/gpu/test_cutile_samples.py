@@ -18,15 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cutile_samples import SAMPLES, verdict
 
 from tilewright import cutile
 from tilewright.cutile.parameters import parameters_of
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
-
-sys.path.append(str(Path(__file__).parents[1] / "tilewright"))
-sys.path.append(str(Path(__file__).parents[1] / "conformance"))
-
-from cutile_samples import SAMPLES, verdict
 
 CHECKOUT = os.environ.get("CUTILE_PYTHON")
 LIBRARIES = ("torch", "cupy")

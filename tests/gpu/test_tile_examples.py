@@ -18,7 +18,6 @@ import tilewright as tw
 from tilewright.launch.launcher import LaunchError, device_arch
 
 TESTS = Path(__file__).parents[1] / "lowering"
-sys.path += [str(TESTS), str(TESTS / "tile")]
 
 import test_tile_examples as examples  # noqa: E402
 from printing_kernel import FAILED, PRINTED  # noqa: E402

@@ -7,19 +7,14 @@ table.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tile_frontend_cases import CASES, output
 
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
-
-sys.path.append(str(Path(__file__).parents[1] / "examples"))
-
-from tile_frontend_cases import CASES, output
 
 HERE = [name for name, case in CASES.items() if case[2].get("engine") != "umma"]
 """What a Hopper GPU runs."""

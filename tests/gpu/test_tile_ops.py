@@ -8,24 +8,19 @@ Needs a GPU; `python -m pytest tests/gpu/test_tile_ops.py`. Skipped, with the re
 
 from __future__ import annotations
 
-import sys
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-import tilewright as tw
-from tilewright.launch import launcher
-from tilewright.launch.launcher import LaunchError, device_arch
-
-sys.path.append(str(Path(__file__).parents[1] / "lowering" / "cuda_tile"))
-
 from every_op import Case, cases
 from judge import differs, tried
 from points import points, swept
 from tile_ir import entry
+
+import tilewright as tw
+from tilewright.launch import launcher
+from tilewright.launch.launcher import LaunchError, device_arch
 
 try:
     ARCH = device_arch()

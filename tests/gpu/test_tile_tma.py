@@ -7,7 +7,6 @@ table.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tma_gemms import MULTICAST, SPLIT_K, THREADS
+from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 
 import tilewright as tw
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
-
-sys.path.append(str(Path(__file__).parents[1] / "lowering" / "tile"))
-sys.path.append(str(Path(__file__).parents[1] / "lowering" / "interpreter"))
-
-from tma_gemms import MULTICAST, SPLIT_K, THREADS
-from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()

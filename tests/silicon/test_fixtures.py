@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, scalar_forms, scalar_kernel
 from record import all_mmas

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from warpgroup_mmas import CASES, Form, digest, forms, immediates, inputs
 
 import tilewright as tw

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from inputs import MMA_CASES, mma_inputs
 from record import all_mmas
 from wmma_matrices import WARP, access_arguments, access_kernel, access_result, accesses_of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import re
+import subprocess
+import sys
 import weakref
 from importlib import import_module
 from inspect import getsource
@@ -196,3 +198,18 @@ def test_the_collector_is_as_before_a_compilation() -> None:
     with pytest.raises(tw.CompileError):
         tw.compile("oops", "sm_80")
     assert gc.get_threshold() == before
+
+
+def test_values_older_than_the_patches_have_their_types() -> None:
+    code = """
+from xdsl.dialects.arith import AddiOp
+from xdsl.dialects.builtin import i32
+from xdsl.dialects.test import TestOp
+a, b = TestOp(result_types=[i32, i32]).results
+from tilewright import xdsl_patches
+xdsl_patches.install()
+op = AddiOp(a, b)
+op.verify()
+assert op.result.type == a.type == i32
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

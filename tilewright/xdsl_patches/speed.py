@@ -186,6 +186,15 @@ class _Use:
 
 
 _NONE = SSAValues[Any]()
+
+
+class _EarlierType:
+    """The type of a value that is older than the patch; of others it is their own attribute."""
+
+    def __get__(self, value: Any, _class: Any = None) -> Any:
+        return self if value is None else value.__dict__["_type"]
+
+
 _TYPE = property(attrgetter("type"), lambda value, type_: setattr(value, "type", type_))
 """An own attribute of each value is `type`, which is read most often; xDSL keeps it in `_type`."""
 
@@ -376,7 +385,7 @@ PATCHES: Patches = {
     "constructed_ops": (
         (Operation, "__init__", _construct),
         (Operation, "location", UNKNOWN_LOC),
-        (SSAValue, "type", None),
+        (SSAValue, "type", _EarlierType()),
         (SSAValue, "_type", _TYPE),
     ),
     "indexed_values": (

@@ -3,16 +3,12 @@ assembler as these tests ask it: whether a text is legal, which takes no optimiz
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
-
-sys.path.append(str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

@@ -6,18 +6,12 @@ Each loads what it needs and stores one tile, so that a wrong result shows.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parents[2] / "sweep"))
-
 from point_values import DTYPES, drawn
 from tile_ir import row
 

@@ -3,16 +3,10 @@ longest blocks first. PTX equals the program level, which is near float64."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from tile_ir import entry
 

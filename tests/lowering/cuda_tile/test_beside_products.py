@@ -4,14 +4,9 @@ stages, loops in loops, sums added to memory side by side. PTX equals the progra
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from test_warpgroups import matrix, operand, product
 
 import tilewright as tw

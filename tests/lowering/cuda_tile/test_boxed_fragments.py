@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
-
 from test_warpgroups import check, product
 
 import tilewright as tw

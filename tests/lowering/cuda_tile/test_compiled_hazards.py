@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
 
 import pytest
 from attention_kernel import GIVEN, attention

@@ -6,17 +6,10 @@ A sample here; all of it, ptxas included, with TILEWRIGHT_THOROUGH=1.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
-sys.path.append(str(Path(__file__).parents[2] / "sampling"))
-sys.path.append(str(Path(__file__).parents[2] / "sweep"))
-
 from covering import THOROUGH, covering
 from every_op import Case, cases, scaled
 from judge import TARGETS, differs

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.context import Context
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
-
 from test_warpgroups import check, matrix, operand, product
 from tile_ir import entry
+from xdsl.context import Context
 
 import tilewright as tw
 from tilewright.launch import ptxas

@@ -3,15 +3,10 @@ NumPy."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-
 from tile_ir import entry, row
 
 import tilewright as tw

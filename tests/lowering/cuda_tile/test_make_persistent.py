@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
-
 from attention_kernel import GIVEN, attention
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product
 from tile_ir import entry
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
-
 from attention_kernel import GIVEN, attention
 from test_hints import hinted
 from test_pairs import TYPES, paired

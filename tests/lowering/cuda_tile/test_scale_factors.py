@@ -3,16 +3,11 @@ level."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-
 from covering import THOROUGH
 from tile_ir import entry
 

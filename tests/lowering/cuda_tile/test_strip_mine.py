@@ -4,16 +4,10 @@ PTX equals the program level."""
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-
 from attention_kernel import GIVEN, arguments, attention, operands
 from test_warpgroups import matrix, operand
 from tile_ir import entry

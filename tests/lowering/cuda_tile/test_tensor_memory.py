@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interpreter" / "cuda_tile"))
-sys.path.append(str(Path(__file__).parent))
-
 from attention_kernel import GIVEN, arguments, attention, operands
 from every_op import scaled
 from test_copied_loads import chained

@@ -1,13 +1,8 @@
 """Makes faults.py importable, which --import-mode=importlib does not; patience that ends soon."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from tilewright.lowering.interpreter.machine import livelock, schedule
-
-sys.path.append(str(Path(__file__).parent))
 
 
 @pytest.fixture

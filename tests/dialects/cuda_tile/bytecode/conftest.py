@@ -1,6 +1,0 @@
-"""Makes bytecode_kernels.py and mutations.py importable, which --import-mode=importlib does not."""
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parent))
