@@ -31,7 +31,7 @@ from tilewright.dialects.cute.int_tuple import product
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.gpu import FuncOp, other_spelling
+from tilewright.dialects.gpu import FuncOp, LaunchOp, other_spelling
 from tilewright.source.diagnostic import named
 
 Rule = Callable[[Any], str | None]
@@ -214,6 +214,12 @@ def _branch(op: cf.BranchOp | cf.ConditionalBranchOp) -> str | None:
     return None
 
 
+def _body(op: func.FuncOp | gpu.FuncOp | gpu.LaunchOp) -> str | None:
+    if len(op.body.blocks) > 1 and any(not block.ops for block in op.body.blocks):
+        return "expected its blocks to end in terminators, got an empty one"
+    return None
+
+
 def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
@@ -222,8 +228,8 @@ def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
         other, name = spelled
         beside = f", which says {op.attributes[name]}" if name in op.attributes else ""
         return f"expected {name}, got {other} = {op.attributes[other]}{beside}"
-    if len(op.body.blocks) > 1 and any(not block.ops for block in op.body.blocks):
-        return "expected its blocks to end in terminators, got an empty one"
+    if (why := _body(op)) is not None:
+        return why
     attributes, count = op.properties.get("arg_attrs"), len(op.function_type.inputs)
     if isa(attributes, ArrayAttr) and len(attributes) != count:
         return f"expected attributes of {count} arguments, got {len(attributes)}"
@@ -262,6 +268,7 @@ RULES: dict[type[Operation], Rule] = {
     func.FuncOp: _kernel,
     gpu.FuncOp: _kernel,
     FuncOp: _kernel,
+    LaunchOp: _body,
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
     memref.GetGlobalOp: _get_global,

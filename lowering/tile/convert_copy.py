@@ -4,7 +4,7 @@ Each instruction moves the next values of source and destination, in the order o
 coordinates. What is out of bounds is not accessed: zeros arrive instead.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i32
@@ -14,6 +14,7 @@ from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.rules.copies import no_whole_bytes, not_first
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
@@ -241,14 +242,13 @@ class TileMove:
     def asynchronously(self, instruction: CopyInstruction) -> None:
         """`cp.async`: what is out of bounds is not read, and zeros land. An instruction reads its
         first elements: where others are within bounds each has an instruction of its own."""
-        cache = Cache(instruction.cache)
         kernel, width = self.kernel, instruction.traits.values
         for start in range(0, self.size, width):
-            count = width
+            count, cache = width, Cache(instruction.cache)
             if self._inside(start, width).apart:
                 # Less than 16 bytes go through L1.
                 count, cache = 1, Cache.CA
-                self._require(self.source.bits >= 32, "are the first ones of each cp.async")
+                self._require(self.source.bits >= 32, not_first)
             for first in range(start, start + width, count):
                 inside = self._inside(first, count)
                 fill = None if inside.is_all else self._bytes(inside, count)
@@ -263,14 +263,10 @@ class TileMove:
         """The elements from the `first` on that are within bounds."""
         return Inside(True, None) if self.bounds is None else self.bounds.of(first, count)
 
-    def _require(self, holds: bool, rule: str) -> None:
-        """Raise OpError where not all elements within bounds are known to follow a rule."""
+    def _require(self, holds: bool, fault: Callable[[int], str]) -> None:
+        """Raise OpError, a fault of the elements' bits, where bounds are not known to be right."""
         if not holds:
-            raise OpError(
-                self.op,
-                f"'{self.op.name}' expected bounds within which elements of "
-                f"{self.source.bits} bits {rule}; nearest legal: a universal copy",
-            )
+            raise OpError(self.op, f"'{self.op.name}' {fault(self.source.bits)}")
 
     def _bytes(self, inside: Inside, count: int) -> SSAValue:
         """How many bytes are within bounds, as i32."""
@@ -278,7 +274,7 @@ class TileMove:
         wanted: SSAValue = emitter.constant(count * bits // 8, 32)
         if inside.count is not None:
             shared = per_item(self.source)
-            self._require(divisor_of(inside.count) % shared == 0, "fill whole bytes")
+            self._require(divisor_of(inside.count) % shared == 0, no_whole_bytes)
             some = emitter.binary(
                 "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
             )

@@ -109,10 +109,7 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     ]
     total: SSAValue | None = None
     for axis in used or "x":
-        place = emitter.once(
-            ("thread", axis),
-            lambda axis=axis: gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum(axis))),  # type: ignore[misc]
-        )
+        place = emitter.of_launch(gpu.ThreadIdOp, axis)
         total = place if total is None else emitter.binary("or", total, place)
     assert total is not None
     return total

@@ -98,8 +98,8 @@ def _is_last(op: AllocOp) -> bool:
 
 
 def _first_warp(kernel: Kernel) -> SSAValue:
-    emitter, x = kernel.emitter, gpu.DimensionAttr(gpu.DimensionEnum.X)
-    thread = emitter.once(("thread", "x"), lambda: gpu.ThreadIdOp(x))
+    emitter = kernel.emitter
+    thread = emitter.of_launch(gpu.ThreadIdOp)
     return emitter.compare("lt", thread, emitter.constant(WARP, None))
 
 

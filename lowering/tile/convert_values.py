@@ -93,9 +93,7 @@ def _bounds(op: TileSchedulerBoundsOp, kernel: Kernel) -> None:
 def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: Kernel) -> Leaf:
     """A number of the grid along x, as i32."""
     emitter = kernel.emitter
-    axis = gpu.DimensionAttr(gpu.DimensionEnum.X)
-    place = emitter.once((op_type, "x"), lambda: op_type(axis))
-    leaf = kernel.leaf(emitter.resized(place, None, 32))
+    leaf = kernel.leaf(emitter.resized(emitter.of_launch(op_type), None, 32))
     assert isinstance(leaf, Leaf)
     return leaf
 

@@ -120,6 +120,21 @@ def test_every_block_has_a_terminator() -> None:
         tw.compile(empty, "sm_90a")
 
 
+def test_the_first_block_of_a_launch_has_a_terminator() -> None:
+    arguments = ", ".join(f"%a{i}: index" for i in range(12))
+    launch = f""""builtin.module"() ({{
+      %one = "arith.constant"() <{{value = 1 : index}}> : () -> index
+      "gpu.launch"(%one, %one, %one, %one, %one, %one)
+          <{{operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0>}}> ({{
+      ^0({arguments}):
+      ^1:
+        "gpu.terminator"() : () -> ()
+      }}) : (index, index, index, index, index, index) -> ()
+    }}) : () -> ()"""
+    with pytest.raises(tw.CompileError, match=r"'gpu\.launch' expected its blocks to end in term"):
+        tw.compile(launch, "sm_90a")
+
+
 @pytest.mark.parametrize("given", ["", "{}, {}"])
 def test_attributes_are_those_of_the_arguments(given: str) -> None:
     properties = f"""sym_name = "k", function_type = (i32) -> (), arg_attrs = [{given}]"""

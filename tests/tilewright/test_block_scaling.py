@@ -164,6 +164,12 @@ def test_quantized_matrices_through_a_block_scaled_mma(
     np.testing.assert_array_equal(d.view(np.float32), expected[row, column])
 
 
+@pytest.mark.filterwarnings("error")
+def test_floats_beyond_float64_are_infinite() -> None:
+    x = np.full(32, np.finfo(np.longdouble).max)
+    assert np.isnan(tw.quantize(x, "mxfp8").scales.astype(np.float32)).all()
+
+
 ONES = np.ones((2, 32), np.float32)
 WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
     (ONES, "mxfp5", {}, 'one of "mxfp8", "mxfp6", "mxfp4", "nvfp4", got \'mxfp5\'; nearest legal'),

@@ -37,10 +37,11 @@ def apply(sources: Path, name: str, *how: str) -> None:
 
 def failing(sources: Path) -> set[str]:
     """The patches of which a test fails."""
+    path = os.pathsep.join(filter(None, (str(sources), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "tests"],
         cwd=sources,
-        env={**os.environ, "PYTHONPATH": str(sources)},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
     )

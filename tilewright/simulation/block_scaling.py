@@ -217,7 +217,7 @@ def _floats(x: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(x)
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
         raise ArgumentError(f"quantize expected floats, got {array.dtype}")
-    with np.errstate(invalid="ignore"):  # of NaNs that signal
+    with np.errstate(invalid="ignore", over="ignore"):  # NaNs that signal, longdouble
         return array.astype(np.float64)
 
 

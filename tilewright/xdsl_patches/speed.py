@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, OpOperands, _IRNode
 from xdsl.irdl import (
@@ -31,6 +31,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
+from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity
 from tilewright.xdsl_patches import lexer, verification
 from tilewright.xdsl_patches.assignments import Patches
@@ -166,9 +167,14 @@ def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
     return _values(accessor.index(_of(op, accessor.construct)))
 
 
+@once_each
+def _numbers(sizes: DenseArrayBase[Any]) -> Sequence[int]:
+    return sizes.get_values()
+
+
 def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
     option = accessor.option
-    sizes = option.container(op)[option.attribute_name].get_values()
+    sizes = _numbers(option.container(op)[option.attribute_name])
     return _values(accessor.index(sizes, _of(op, accessor.construct)))
 
 

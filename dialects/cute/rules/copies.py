@@ -301,3 +301,20 @@ def _mode_along(coords: Typed, wanted: int) -> int | None:
         if isinstance(stride, ScaledBasis) and stride == ScaledBasis(1, (wanted,)):
             return place
     return None
+
+
+def not_first(bits: int) -> str:
+    """The fault of a cp.async of elements of so many bits of which others than the first ones are
+    within bounds."""
+    return (
+        f"expected bounds within which elements of {bits} bits are the first ones of each "
+        "cp.async; nearest legal: a universal copy"
+    )
+
+
+def no_whole_bytes(bits: int) -> str:
+    """The fault of a cp.async of which a part of a byte is within bounds."""
+    return (
+        f"expected bounds within which elements of {bits} bits fill whole bytes; nearest legal: "
+        f"limits that are multiples of {8 // bits}"
+    )

@@ -20,9 +20,7 @@ class ThreadNumber:
     @property
     def number(self) -> SSAValue:
         """The number of the thread."""
-        axis = gpu.DimensionAttr(gpu.DimensionEnum.X)
-        thread = self._emitter.once((gpu.ThreadIdOp, "x"), lambda: gpu.ThreadIdOp(axis))
-        return self._emitter.resized(thread, None, 32)
+        return self._emitter.resized(self._emitter.of_launch(gpu.ThreadIdOp), None, 32)
 
     @property
     def is_first(self) -> SSAValue:

@@ -247,6 +247,5 @@ def _scalars(op: core.GetTileBlockIdOp, table: LayoutTable) -> TileLayout:
 def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: Kernel) -> None:
     kind = gpu.BlockIdOp if isinstance(op, core.GetTileBlockIdOp) else gpu.GridDimOp
     for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
-        number = kernel.emitter.once((kind, axis), lambda axis=axis: kind(gpu.DimensionAttr(axis)))
-        number = kernel.emitter.resized(number, None, 32)
+        number = kernel.emitter.resized(kernel.emitter.of_launch(kind, axis), None, 32)
         kernel.place(result, kernel.table.scalar, [number])

@@ -88,7 +88,7 @@ def test_cp_async_within_half_a_register_of_packed_elements() -> None:
     "element, dtype, count, case, rule",
     [
         ("ui4", np.uint8, 16, ("(16,1):(1,0)", "(16,1)", "(9,1)", (64, 16, 16, 512)),
-         "elements of 4 bits fill whole bytes"),
+         "elements of 4 bits fill whole bytes; nearest legal: limits that are multiples of 2"),
         ("f16", np.float16, 8, ("((2,2),2):((1,2),4)", "((2,2),2)", "((1,2),2)", (64, 4, 4, 128)),
          "elements of 16 bits are the first ones of each cp.async"),
     ],

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
+from tilewright.dialects.cute.rules.copies import no_whole_bytes, not_first
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
@@ -108,8 +109,8 @@ def copy_async(copying: Copying) -> None:
         holes = np.any(filled[:, 1:] > filled[:, :-1], axis=1)
         if holes.any():
             # A copy reads elements from the first on: others are copied one by one.
-            _require(~holes | (source.bits >= 32), len(holes) // gang.count, source.bits,
-                     "are the first ones of each cp.async")  # fmt: skip
+            whole = ~holes | (source.bits >= 32)
+            _require(whole, len(holes) // gang.count, not_first(source.bits))
             filled, width = filled.reshape(-1, 1), 1
     above, below = (
         spread(run_addresses(tensor, width), gang.count).ravel().astype(np.uint64)
@@ -117,21 +118,18 @@ def copy_async(copying: Copying) -> None:
     )
     threads = np.repeat(np.arange(gang.count), len(below) // gang.count)
     bits = filled.sum(axis=1, dtype=np.int64) * source.bits
-    _require(bits % 8 == 0, len(bits) // gang.count, source.bits, "fill whole bytes")
+    if source.bits < 8:
+        _require(bits % 8 == 0, len(bits) // gang.count, no_whole_bytes(source.bits))
     counts = bits // 8
     size = width * source.bits // 8
     with faults_of(threads):
         start_copy(copying.machine, gang.lanes[threads], below, above, counts, size, copying.op)
 
 
-def _require(holds: NDArray[np.bool_], copies: int, bits: int, rule: str) -> None:
-    """Raise Fault at the first thread, each having so many `copies`, where bounds break a rule."""
+def _require(holds: NDArray[np.bool_], copies: int, fault: str) -> None:
+    """Raise Fault at the first thread, each having so many `copies`, where bounds are wrong."""
     if not holds.all():
-        raise Fault(
-            f"expected bounds within which elements of {bits} bits {rule}; nearest legal: a "
-            "universal copy",
-            int(np.argmin(holds)) // copies,
-        )
+        raise Fault(fault, int(np.argmin(holds)) // copies)
 
 
 # Atoms of a warp
