@@ -6,7 +6,11 @@ JOBS ?= 2
 # Tests start hundreds of processes: without bytecode each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-browser docs suite check lint typed types conformance bench bench-gpu golden-update clean
+.PHONY: help demo test test-browser docs suite check lint typed types conformance bench bench-gpu golden-update clean
+
+## help: what can be made
+help:
+	@sed -n 's/^## //p' Makefile
 
 ## demo: compile, check, interpret and (with a GPU) launch examples/gemm_sm80.mlir
 demo: $(VENV)/demo.stamp

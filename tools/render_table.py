@@ -1,6 +1,8 @@
 """Lines of text in columns."""
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from tilewright.dialects.cute.drawing import Drawing
 
@@ -20,6 +22,34 @@ def table(rows: Sequence[Sequence[str]], first: int = 0, indent: str = "") -> It
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield (indent + "  ".join(cells)).rstrip()
+
+
+_LEAST = 8
+"""The least width to which a column is narrowed."""
+
+
+def fitted(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The rows as a table at most so many characters wide where that is possible: the widest
+    columns are narrowed, and what they hold goes on in the lines below."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+    lines: list[tuple[str, ...]] = []
+    for row in rows:
+        parts = (_parts(cell, width) for cell, width in zip(row, widths, strict=True))
+        lines += zip_longest(*parts, fillvalue="")
+    yield from table(lines)
+
+
+def _parts(text: str, width: int) -> list[str]:
+    """The text in parts of at most so many characters, which end behind a comma, a bar or a space
+    where there is one."""
+    parts = [""]
+    for word in re.findall(rf"[^,| ]{{1,{width - 1}}}[,| ]?|[,| ]", text):
+        if len(parts[-1]) + len(word.rstrip()) > width:
+            parts.append("")
+        parts[-1] += word
+    return [part.rstrip() for part in parts]
 
 
 def matrix(shown: Drawing) -> str:

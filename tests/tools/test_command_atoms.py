@@ -50,6 +50,39 @@ def test_one_line_a_row(capsys):
     assert {"ldmatrix", "stmatrix", "movmatrix", "cp.async"} < {line.split()[0] for line in lines}
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_terminal_is_not_exceeded(width, capsys, monkeypatch):
+    wide = listed(capsys)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    lines = listed(capsys).splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) > ROWS
+    letters = sorted(re.sub(r"\s", "", wide))
+    assert sorted(re.sub(r"\s", "", "".join(lines))) == letters
+
+
+@pytest.mark.parametrize(
+    "types, least", [("bf16,bf16,f32", 5), ("s8,u8", 2), ("f16,f16,f16,f32", 2)]
+)
+def test_rows_of_types(types, least, capsys):
+    rows = json.loads(listed(capsys, "--types", types, "--json"))
+    assert len(rows) >= least
+    wanted = dict(zip("ABCD", [*types.split(","), *types.split(",")[2:]], strict=False))
+    for row in rows:
+        assert any(
+            all(own.get(name, word) == word for name, word in wanted.items())
+            for own in row["types"]
+        )
+
+
+def test_types_of_no_row_are_named(capsys):
+    with pytest.raises(SystemExit):
+        main(["atoms", "--types", "f17,f16"])
+    said = capsys.readouterr().err
+    assert "expected --types that an MMA has, got 'f17,f16'" in said and "bf16" in said
+
+
 def test_a_row_of_wgmma_is_one_line(capsys):
     lines = listed(capsys, "--op", "sm90").splitlines()[1:]
     assert len(lines) == len(WGMMA_ROWS)

@@ -20,7 +20,7 @@ TYPES = ["f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s32", "e4m3"]
 
 
 def verdicts(capsys, *words):
-    main(["check-ptx", *words])
+    main(["check-ptx", "--exit-zero", *words])
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -47,6 +47,27 @@ def test_stdin(words, monkeypatch, capsys):
     feed(monkeypatch, b"\xef\xbb\xbf" + LEGAL.encode() + b"\nnonsense\n")
     found = verdicts(capsys, "--arch", "sm_80", "--brief", *words)
     assert found == [{"ptx": LEGAL, "ok": True}, {"ptx": "nonsense", "ok": None}]
+
+
+@pytest.mark.parametrize("line, status", [(LEGAL, None), ("nonsense", None), (ILLEGAL, 1)])
+@pytest.mark.parametrize("words", [[], ["--brief"]])
+def test_illegal_is_status_1_unless_zero_is_asked_for(line, status, words, capsys):
+    words = ["check-ptx", "--arch", "sm_90a", *words, line]
+    if status is None:
+        main(words)
+    else:
+        with pytest.raises(SystemExit) as leaving:
+            main(words)
+        assert leaving.value.code == status
+    said = capsys.readouterr().out
+    main([*words, "--exit-zero"])
+    assert capsys.readouterr().out == said
+
+
+def test_a_dash_among_the_words_is_stdin(monkeypatch, capsys):
+    feed(monkeypatch, ILLEGAL.encode())
+    found = verdicts(capsys, "--arch", "sm_80", "--brief", LEGAL, "-", "nonsense")
+    assert [each["ptx"] for each in found] == [LEGAL, ILLEGAL, "nonsense"]
 
 
 def test_mnemonics_on_the_command_line_come_first(monkeypatch, capsys):

@@ -21,6 +21,11 @@ def refused(capsys, *words):
     return output.err
 
 
+def test_a_word_alone_is_decoded(capsys):
+    assert shown(capsys, "0x4000004000010040") == shown(capsys, "decode", "0x4000004000010040")
+    assert refused(capsys, "encode") == "error: expected an integer such as 0x400, got 'encode'\n"
+
+
 def test_a_descriptor_in_words(capsys):
     out = shown(capsys, "decode", "0x4000004000010040", "--type", "bf16", "--major", "k")
     assert out.splitlines() == [

@@ -1,14 +1,18 @@
-"""List the atom lattice: every tensor-core instruction, and the copies that feed them."""
+"""List the atom lattice: every tensor-core instruction, and the copies that feed them. On a
+terminal the table is as wide as that; elsewhere a row is one line.
+"""
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from shutil import get_terminal_size
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
 from tilewright.tools.commands.input import InputError, read_target
 from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.instructions.listing import Listing, version_text
-from tilewright.tools.render_table import table
+from tilewright.tools.render_table import fitted, table
 
 _HEADING = ("op", "shape", "a,b -> c,d", "qualifiers", "modifiers", "target", "PTX", "section")
 
@@ -17,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", metavar="TARGET", help="only what that target runs: sm_90a")
     parser.add_argument(
         "--op", metavar="OP", help="only rows of that op, or of ops that begin so: sm80, wmma"
+    )
+    parser.add_argument(
+        "--types",
+        metavar="A,B,ACC",
+        help="only rows that take these element types, of a, b and the accumulators (or of a, b, c,"
+        " d), or as many of them as are given: bf16,bf16,f32",
     )
     parser.add_argument(
         "--json", action="store_true", help="a JSON list, with the mnemonics of every row"
@@ -28,10 +38,14 @@ def run(options: argparse.Namespace) -> None:
     if options.arch is not None:
         arch = read_target(options.arch)
         rows = [row for row in rows if arch.supports(row.target)]
+    if options.types is not None:
+        rows = _of_types(rows, options.types.split(","))
     if options.json:
         print("[\n" + ",\n".join(json.dumps(_json(row)) for row in rows) + "\n]")
     else:
-        print("\n".join(table([_HEADING, *map(cells, rows)])))
+        shown = [_HEADING, *map(cells, rows)]
+        lines = fitted(shown, get_terminal_size().columns) if sys.stdout.isatty() else table(shown)
+        print("\n".join(lines))
 
 
 def _of_op(op: str) -> Sequence[Listing]:
@@ -41,6 +55,28 @@ def _of_op(op: str) -> Sequence[Listing]:
         legal = ", ".join(dict.fromkeys(row.op for row in lattice()))
         raise InputError(f"expected an op of the lattice, got '{op}'; legal: {legal}")
     return rows
+
+
+def _of_types(rows: Sequence[Listing], wanted: Sequence[str]) -> Sequence[Listing]:
+    """The rows of MMAs that take the types, in the order a, b, c, d; of three the last is the type
+    of c and of d. Raises InputError where there is none."""
+    asked = [*wanted, *wanted[2:]][:4]
+    found = [row for row in rows if any(_takes(types, asked) for types in row.types)]
+    if not found:
+        known = {types[each] for row in rows for types in row.types for each in types}
+        raise InputError(
+            f"expected --types that an MMA has, got '{','.join(wanted)}';"
+            f" types of elements: {', '.join(sorted(known))}"
+        )
+    return found
+
+
+def _takes(types: Mapping[str, str], asked: Sequence[str]) -> bool:
+    """A product takes them where it has no c of its own, too."""
+    product = types.keys() >= {"A", "B"}
+    return product and all(
+        types.get(operand, word) == word for operand, word in zip("ABCD", asked, strict=False)
+    )
 
 
 def _json(row: Listing) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Predict the bank conflicts of the copies of kernels of tiles: for each copy from or to shared
 memory how many ways the slowest access of a warp conflicts, 1 being none, and the swizzle under
-which it would conflict least.
+which it would conflict least. A last line says where none conflicts.
 
   tilewright bank-conflicts FILE
 """
@@ -19,8 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print a row for each access."""
+    """Print a row for each access, and whether none conflicts."""
     module, _ = verified(read_source(options.file), options.file)
+    conflicts = list(bank_conflicts(module))
     header = ["line", "op", "", "shared memory", "ways", "better"]
     rows = [
         [
@@ -31,6 +32,13 @@ def run(options: argparse.Namespace) -> None:
             str(conflict.ways),
             f"{conflict.best}: {conflict.best_ways}" if conflict.best_ways < conflict.ways else "-",
         ]
-        for conflict in bank_conflicts(module)
+        for conflict in conflicts
     ]
-    print("\n".join(table([header, *rows])))
+    if rows:
+        print("\n".join(table([header, *rows])))
+    if all(conflict.ways == 1 for conflict in conflicts):
+        print(
+            f"none of {len(rows)} accesses conflicts"
+            if rows
+            else "none: nothing copies from or to shared memory"
+        )

@@ -4,8 +4,8 @@ A line is a mnemonic, or an instruction with its operands, as PTX writes them. A
 where the PTX ISA has it, legal operands exist for it and the target runs it; an instruction where
 its operands are legal too. Names of registers are free, and only counted. Of the tensor cores'
 instructions every mnemonic is listed, and of others those that tilewright emits (`tilewright atoms`
-names them): the rest is not judged, which is `"ok": null`. That some lines are illegal or not
-judged is no failure: the verdict is the output, and the exit status is 0.
+names them): the rest is not judged, which is `"ok": null`. The exit status is 1 where a line is
+illegal, unless --exit-zero says that the verdicts on stdout are enough; not judged is no failure.
 """
 
 import argparse
@@ -23,32 +23,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--batch", metavar="FILE", help="a file of one PTX a line; - is stdin, the default"
     )
     parser.add_argument("--brief", action="store_true", help='leave "why" out')
+    parser.add_argument("--exit-zero", action="store_true", help="exit 0 where a line is illegal")
     parser.add_argument(
-        "ptx", metavar="PTX", nargs="*", help="a mnemonic, or an instruction in one word"
+        "ptx",
+        metavar="PTX",
+        nargs="*",
+        help="a mnemonic, an instruction in one word, or - for stdin",
     )
 
 
 def run(options: argparse.Namespace) -> None:
     arch = read_target(options.arch).name
-    lines: list[str] = list(options.ptx)
-    if options.batch is not None or not lines:
-        lines += read_text(options.batch or "-").split("\n")
-    sys.stdout.writelines(_verdicts(lines, arch, options.brief))
+    lines: list[str] = []
+    for word in options.ptx or ([] if options.batch else ["-"]):
+        lines += read_text(word).split("\n") if word == "-" else [word]
+    if options.batch is not None:
+        lines += read_text(options.batch).split("\n")
+    legal = True
+    for line, ok in _verdicts(lines, arch, options.brief):
+        sys.stdout.write(line)
+        legal &= ok is not False
+    if not (legal or options.exit_zero):
+        sys.exit(1)
 
 
 _WORDS = {True: "true", False: "false", None: "null"}
 
 
-def _verdicts(lines: Iterable[str], arch: str, brief: bool) -> Iterator[str]:
-    """One JSON line for every line that is not blank."""
+def _verdicts(lines: Iterable[str], arch: str, brief: bool) -> Iterator[tuple[str, bool | None]]:
+    """One JSON line for every line that is not blank, and whether that is legal."""
     encode = json.JSONEncoder().encode
     for line in lines:
         ptx = line.strip()
         if not ptx:
             continue
         if brief:
-            yield f'{{"ptx": {encode(ptx)}, "ok": {_WORDS[is_legal(ptx, arch)]}}}\n'
+            ok = is_legal(ptx, arch)
+            yield f'{{"ptx": {encode(ptx)}, "ok": {_WORDS[ok]}}}\n', ok
         else:
             why = why_illegal(ptx, arch)
             ok = True if why is None else is_legal(ptx, arch)
-            yield encode({"ptx": ptx, "ok": ok, "why": why}) + "\n"
+            yield encode({"ptx": ptx, "ok": ok, "why": why}) + "\n", ok

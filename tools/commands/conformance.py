@@ -157,14 +157,16 @@ def _records(options: argparse.Namespace, executor: Executor) -> bool:
         settings = {"level": options.level or "program", "arch": options.arch}
         judge = partial(_judged, "replay", settings)
     verdicts, begun = Counter[str](), time.perf_counter()
-    for name, test, outcome in in_order(
-        executor, judge, _chosen(options.files, options.only or "")
-    ):
-        verdicts[outcome.verdict] += 1
-        if outcome.verdict == records.FAILED or (options.list and outcome.lines):
-            share = f" ({outcome.share:.2f} of the bound)" if outcome.share else ""
-            print(f"{outcome.verdict}: {name} {test}{share}")
-            print(*(f"    {line}" for line in outcome.lines), sep="\n")
+    chosen = list(_chosen(options.files, options.only or ""))
+    with closing(ProgressBar("records")) as progress:
+        for name, test, outcome in in_order(executor, judge, chosen):
+            verdicts[outcome.verdict] += 1
+            if outcome.verdict == records.FAILED or (options.list and outcome.lines):
+                progress.close()
+                share = f" ({outcome.share:.2f} of the bound)" if outcome.share else ""
+                print(f"{outcome.verdict}: {name} {test}{share}")
+                print(*(f"    {line}" for line in outcome.lines), sep="\n")
+            progress.update(verdicts.total(), len(chosen))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     print(f"{verdicts.total()} records: {counts}; {time.perf_counter() - begun:.1f} s")
     return bool(verdicts) and not verdicts[records.FAILED]

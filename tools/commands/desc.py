@@ -1,6 +1,7 @@
 """Explain or build the 64-bit descriptors by which wgmma and tcgen05 read matrices in shared
 memory, the 32-bit instruction descriptor of tcgen05.mma, and its zero-column mask.
 
+  tilewright desc 0x4000004000010040
   tilewright desc decode 0x4000004000010040 [--type bf16] [--shape 64x16] [--major k]
   tilewright desc encode 'S<3,3,3> o 0 o (64,16):(64,1)' --type bf16 [--address 0x400]
   tilewright desc decode 0x4000404000010040 --format tcgen05 --type bf16
@@ -37,7 +38,7 @@ from tilewright.tools.commands.field_descriptors import (
     decode_fields,
     encode_fields,
 )
-from tilewright.tools.commands.input import InputError, add_options, read_integer
+from tilewright.tools.commands.input import InputError, UsageError, add_options, read_integer
 from tilewright.tools.render_table import table
 
 _K_BYTES = 32
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         f"""
-action: say what a word means, or build one
+action ACTION: decode: say what a word means, or encode: build one; decode where it is left out
 what WORD|LAYOUT|FIELDS: a word (0x4000004000010040), a layout in CuTe's notation, or fields:
     m=128,n=64
 --format: whose descriptor it is (wgmma)
@@ -59,7 +60,7 @@ what WORD|LAYOUT|FIELDS: a word (0x4000004000010040), a layout in CuTe's notatio
 --address N: encode: where offset 0 lies in the shared window (0)
 --json: one JSON object
 """,
-        action={"choices": ("decode", "encode")},
+        what={"nargs": "?"},
         format={"default": WGMMA.name, "choices": (*FORMATS, *FIELD_DESCRIPTORS)},
         kind={"choices": KINDS},
         type={"default": "f16", "choices": _ALL_TYPES},
@@ -76,6 +77,10 @@ _ALL_TYPES = tuple(dict.fromkeys(name for names in _TYPES.values() for name in n
 
 
 def run(options: argparse.Namespace) -> None:
+    if options.what is None:
+        options.action, options.what = "decode", options.action
+    if options.action not in ("decode", "encode"):
+        raise UsageError(f"expected decode or encode, got '{options.action}'")
     if options.format in FIELD_DESCRIPTORS:
         if options.action == "decode":
             decode_fields(options.format, options.kind, options.what, json_wanted=options.json)
