@@ -132,7 +132,8 @@ class GlobalMemory:
     def exchange(self, address: Bits, value: Bits, width: int, count: int = 1) -> tuple[Bits, Bits]:
         """Store, and return what was there and what is there now: [threads, count]."""
         value = np.broadcast_to(value.reshape(len(value), count), (len(address), count))
-        before, after = np.empty((2, *value.shape), _WORDS[width])
+        before: Bits = np.empty(value.shape, _WORDS[width])
+        after = np.empty_like(before)
         for rows, data, words in self._located(address, width, count, "write"):
             before[rows], data[words] = data[words], value[rows]
             after[rows] = data[words]
