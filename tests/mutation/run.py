@@ -205,13 +205,15 @@ and `cp.async.bulk.wait_group` without `read` behind what a copy wrote. Of a poi
 nothing says are one it sees nothing: run it with both over one array. Strong accesses, `.relaxed`
 and stronger, to the same bytes must have scopes that have both threads in them, where addresses are
 computed from one pointer: in a cluster unless something orders them, between blocks of a kernel
-that is not one of clusters and asks for its block, or says what grid it has.
+that is not one of clusters and asks for its block, or says what grid it has. Where a kernel has
+fences between threads, releases or acquires, what one of these blocks writes and another one reads
+needs a release of the one behind it and an acquire of the other before it, of the scope `gpu`;
+which flag belongs to what is not asked, nor what copies and `multimem` do.
 
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
-around a branch, what else blocks do to each other (weak accesses, and fences whose scope is too
-narrow), the data (a store whose guard is wrong, values that two threads of one op write to one
-element) and, but for the above, coordinates in global memory. What depends on numbers from memory
-is not proven: `tw.compile(unproven="error")` refuses it. """
+around a branch, what else blocks do to each other (weak accesses alone), the data (a store whose
+guard is wrong, values that two threads of one op write to one element) and, but for the above,
+coordinates in global memory. What depends on numbers from memory is not proven: `tw.compile(unproven="error")` refuses it. """
 
 
 def main() -> None:
