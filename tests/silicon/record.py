@@ -4,8 +4,9 @@
 
 Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz, wgmma.npz and cluster_addresses.npz: the
 results of every scalar instruction form, every `mma.sync`, every matrix copy, every `wmma` with its
-loads and stores, and every `wgmma` that the chip runs, and the addresses of `mapa`, on the inputs of inputs.py, matrix_copies.py, wmma_matrices.py and
-warpgroup_mmas.py. The test_*fixtures.py compare the interpreter to them.
+loads and stores, and every `wgmma` that the chip runs, on the inputs of inputs.py,
+matrix_copies.py, wmma_matrices.py and warpgroup_mmas.py, and the addresses that `mapa` gives. The
+test_*fixtures.py and test_cluster_addresses.py compare the interpreter to them.
 """
 
 from __future__ import annotations
