@@ -1,4 +1,4 @@
-"""Addresses of a cluster's shared memory, as the chip gives them: ranks stand in the bits above."""
+"""Addresses of a cluster's shared memory: ranks stand in the bits above, as on the chip."""
 
 from __future__ import annotations
 
