@@ -195,7 +195,9 @@ def _of_blocks(program: Program, launch: Launch) -> Hazard | None:
 def _beside(function: Operation, launch: Launch) -> Iterator[Launch]:
     """The next block along each axis that a kernel knows of, or says its grid has."""
     known = extents_of(function, GRID)
-    registers = map(register_of, function.walk())
+    registers = (
+        register_of(op) for op in function.walk() if op.results and op.results[0].first_use
+    )
     asked = {register[1] for register in registers if register and register[0] in _BLOCKS}
     for axis in range(3) if known else asked if launch.ctas == 1 else ():
         first = tuple(launch.cluster[axis] if other == axis else 0 for other in range(3))
