@@ -21,6 +21,7 @@ from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
 from view_tensor_memory import view_tensor_memory
+from view_warpgroups import view_warpgroups
 from views import views
 from wgmma_orders import wgmma_orders
 
@@ -38,7 +39,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
     generator.__name__: generator
     for generator in (
         scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions, views,
-        view_tensor_memory,
+        view_tensor_memory, view_warpgroups,
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
         tile_shared,

@@ -164,8 +164,10 @@ A mutant is *caught statically* by the passes of `tw.compile`, which look at eve
 way, *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two
 seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where
 every run gives the kernel's result and no rule says that it must, which does not say that it is
-wrong; *wrong* where a run gives something else without an error. Guards of stores and coordinates
-of copies are not mutated: they synchronise nothing.
+wrong; *wrong* where a run gives something else without an error, but *not stored* where a guard is
+changed and what differs is what was there before the launch, on every schedule: which results are
+stored is a matter of data. Guards of stores and coordinates of copies are not mutated: they
+synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once
@@ -205,13 +207,16 @@ and `cp.async.bulk.wait_group` without `read` behind what a copy wrote. Of a poi
 nothing says are one it sees nothing: run it with both over one array. Strong accesses, `.relaxed`
 and stronger, to the same bytes must have scopes that have both threads in them, where addresses are
 computed from one pointer: in a cluster unless something orders them, between blocks of a kernel
-that is not one of clusters and asks for its block, or says what grid it has.
+that is not one of clusters and asks for its block, or says what grid it has. Where a kernel has
+fences between threads, releases or acquires, what one of these blocks writes and another one reads
+needs a release of the one behind it and an acquire of the other before it, of the scope `gpu`;
+which flag belongs to what is not asked, nor what copies and `multimem` do.
 
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
-around a branch, what else blocks do to each other (weak accesses, and fences whose scope is too
-narrow), the data (a store whose guard is wrong, values that two threads of one op write to one
-element) and, but for the above, coordinates in global memory. What depends on numbers from memory
-is not proven: `tw.compile(unproven="error")` refuses it. """
+around a branch, what else blocks do to each other (weak accesses alone), the data (a store whose
+guard is wrong, values that two threads of one op write to one element) and, but for the above,
+coordinates in global memory. What depends on numbers from memory is not proven:
+`tw.compile(unproven="error")` refuses it. """
 
 
 def main() -> None:

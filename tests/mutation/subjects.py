@@ -51,6 +51,11 @@ class Subject:
             lower_tiles(module, self.arch, source)
         return module, text
 
+    def given(self) -> list[Array]:
+        """The arrays before a run."""
+        arguments = (getattr(argument, "array", argument) for argument in self.arguments())
+        return [argument for argument in arguments if isinstance(argument, np.ndarray)]
+
     def run(self, module: ModuleOp, schedule: int | None = None) -> list[Array]:
         """The arrays after a run of a module. Raises ExecutionError and CompileError."""
         return interpret(

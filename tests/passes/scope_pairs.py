@@ -1,4 +1,5 @@
-"""Strong accesses to global memory for too few: those of the CTA or the cluster alone."""
+"""Strong accesses to global memory for too few: those of the CTA or the cluster alone; and blocks
+that nothing orders, as a flag is not released or acquired, or for too few."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from hazard_kernels import CLUSTER_SYNC, Pair
 WORD = "  %flags = cute_nvgpu.address %p : memref<?xi32> -> i64\n"
 BLOCK = '  %b = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 SAYS = "expected a scope that has all threads in it"
+DONE = "expected global memory that other blocks are done with"
+FENCE = 'cute_nvgpu.fence "acq_rel.{}"'
 
 
 def add(scope: str, address: str = "%flags") -> str:
@@ -80,4 +83,52 @@ PAIRS = (
       %v = {load("relaxed.cta")}
     }}
   }}""", ctas=2),
+    # One block writes, sets a flag, and the other one reads behind it.
+    *(Pair(f"a flag between blocks, {name}", DONE, f"""{WORD}{BLOCK}
+  %writes = arith.cmpi eq, %b, %c0 : index
+  scf.if %first {{
+    scf.if %writes {{
+      memref.store %odd, %p[%c4] : memref<?xi32> // OTHER
+      {sets[0]} // RIGHT
+      {sets[1]} // WRONG
+      {sets[2]}
+    }} else {{
+      scf.while () : () -> () {{
+        %v = {gets[0]}
+        %unset = arith.cmpi ne, %v, %odd : i32
+        scf.condition(%unset)
+      }} do {{
+        scf.yield
+      }}
+      {gets[1]} // RIGHT
+      {gets[2]} // WRONG
+      %data = memref.load %p[%c4] : memref<?xi32> // HERE
+    }}
+  }}""", blocks=2) for name, sets, gets in (
+        ("set relaxed", (store("release.gpu"), store("relaxed.gpu"), ""),
+         (load("acquire.gpu"), "", "")),
+        ("set behind a fence of the CTA", (FENCE.format("gpu"), FENCE.format("cta"),
+         store("relaxed.gpu")), (load("acquire.gpu"), "", "")),
+        ("read before a fence of the cluster", ("", "", store("release.gpu")),
+         (load("relaxed.gpu"), FENCE.format("sys"), FENCE.format("cluster"))),
+        ("read without a fence", (FENCE.format("gpu"), FENCE.format("gpu"), store("relaxed.gpu")),
+         (load("relaxed.gpu"), FENCE.format("gpu"), "")),
+    )),
+    # Each block takes a ticket; the last one reads what the others wrote.
+    Pair("tickets of a grid", DONE, f"""{WORD}{BLOCK}
+  %here = arith.addi %b, %c1 : index
+  scf.if %first {{
+    memref.store %odd, %p[%here] : memref<?xi32> // OTHER
+    cute_nvgpu.fence "acq_rel.gpu" // RIGHT
+    cute_nvgpu.fence "acq_rel.cta" // WRONG
+    %old = {add("gpu")}
+    %last = arith.cmpi eq, %old, %odd : i32
+    scf.if %last {{
+      cute_nvgpu.fence "acq_rel.gpu"
+      %a = memref.load %p[%c1] : memref<?xi32> // HERE
+      %z = memref.load %p[%c2] : memref<?xi32>
+      %sum = arith.addi %a, %z : i32
+      memref.store %sum, %p[%c8] : memref<?xi32>
+    }}
+  }}""", blocks=2),
 )  # fmt: skip

@@ -3,6 +3,8 @@ passes and runs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import array_pairs
 import cluster_pairs
 import group_pairs
@@ -35,3 +37,14 @@ def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
 def test_the_right_one_passes_and_runs(pair: Pair, level: str) -> None:
     checked(pair, "RIGHT", level)
     run(pair, "RIGHT", level, schedule=1)
+
+
+@pytest.mark.parametrize("axis", "xyz")
+@pytest.mark.parametrize("level", ["atom", "ptx"])
+def test_blocks_along_another_axis(axis: str, level: str) -> None:
+    """A block waits for the flag of the one before it, along whichever axis it asks for."""
+    (pair,) = (pair for pair in PAIRS if pair.name == "a flag between blocks, set relaxed")
+    other = replace(pair, body=pair.body.replace("#gpu<dim x>", f"#gpu<dim {axis}>"))
+    checked(other, "RIGHT", level)
+    with pytest.raises(tw.CompileError, match=r"no release\.gpu of its block follows it"):
+        checked(other, "WRONG", level)

@@ -2,10 +2,11 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz and wgmma.npz: the results of every scalar
-instruction form, every `mma.sync`, every matrix copy, every `wmma` with its loads and stores, and
-every `wgmma` that the chip runs, on the inputs of inputs.py, matrix_copies.py, wmma_matrices.py and
-warpgroup_mmas.py. The test_*fixtures.py compare the interpreter to them.
+Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz, wgmma.npz and cluster_addresses.npz: the
+results of every scalar instruction form, every `mma.sync`, every matrix copy, every `wmma` with its
+loads and stores, and every `wgmma` that the chip runs, on the inputs of inputs.py,
+matrix_copies.py, wmma_matrices.py and warpgroup_mmas.py, and the addresses that `mapa` gives. The
+test_*fixtures.py and test_cluster_addresses.py compare the interpreter to them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import cluster_addresses
 import warpgroup_mmas
 from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
@@ -117,6 +119,15 @@ def record_wgmma(arch: str) -> dict[str, Any]:
     return results
 
 
+def record_cluster_addresses(arch: str) -> dict[str, Any]:
+    """The address of one place in each CTA of a cluster."""
+    if not target(arch).supports(target("sm_90")):
+        return {}
+    kernel, ranks = tw.compile(cluster_addresses.KERNEL, arch), cluster_addresses.RANKS
+    out = np.zeros(ranks, np.uint32)
+    return {"mapa": kernel.launch(out, grid=(ranks,), block=(1,))[0]}
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -128,6 +139,7 @@ def main() -> None:
         ("matrix_copies", record_matrix_copies(arch)),
         ("wmma", record_wmma(arch)),
         ("wgmma", record_wgmma(arch)),
+        ("cluster_addresses", record_cluster_addresses(arch)),
     ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")

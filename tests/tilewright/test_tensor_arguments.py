@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from driver_stand_in import OnGpu
+from without_checks import without_checks
 
 import tilewright as tw
 from tilewright.arguments.arrays import ArrayArgument
@@ -263,6 +265,60 @@ def test_an_array_on_the_gpu_says_how_it_lies(wrong: dict[str, Any], why: str) -
         for less in ({key: interface[key] for key in {*interface} - {*wrong}}, 7):
             with pytest.raises(ArgumentError, match=r"'x' expected a __cuda.*(KeyError|TypeError)"):
                 values([SimpleNamespace(__cuda_array_interface__=less), 1.5])
+
+
+COPIED = """
+func.func @k(%x: memref<?xf32>, %y: memref<?xf32>, %i: memref<?xi64>) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c1 = arith.constant 1 : index
+  %offset = memref.load %i[%c0] : memref<?xi64>
+  %first = arith.index_cast %offset : i64 to index
+  scf.for %k = %c0 to %c4 step %c1 {
+    %v = memref.load %x[%k] : memref<?xf32>
+    %at = arith.addi %first, %k : index
+    memref.store %v, %y[%at] : memref<?xf32>
+  }
+  func.return
+}"""
+BOXES = """!map = !cute_nvgpu.tma_descriptor<8x16xi32>
+!box = memref<8x16xi32, #cute<space smem>>
+func.func @k(%m: !map, %n: !map) attributes {gpu.kernel} {
+  %zero = arith.constant 0 : index
+  %s = memref.alloc() : !box
+  cute_nvgpu.tma.store %s[%zero, %zero] to %n[%zero, %zero] : !box to !map
+  func.return
+}"""
+
+
+@pytest.mark.parametrize("dlpack", [False, True])
+def test_what_is_written_on_the_gpu_is_not_read_only(dlpack: bool) -> None:
+    """Where it is read, or says where to write, it may be."""
+    (entry,) = tw.compile(COPIED, "sm_90a").entries
+    assert [entry.parameters[number][0] for number in entry.written] == ["y"]
+    x, y, i = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(1, np.int64)
+    x.flags.writeable = i.flags.writeable = False
+
+    def bound(*arrays: np.ndarray) -> list[Any]:
+        there = [OnGpu(array, dlpack=dlpack) for array in arrays]
+        return entry.values(Binding(entry.arguments, there, _Memory(), on_gpu=True))
+
+    assert bound(x, y, i) == [array.ctypes.data for array in (x, y, i)]
+    with pytest.raises(ArgumentError, match="'y' expected an array that may be written, as"):
+        bound(x, x, i)
+
+
+def test_a_map_of_what_is_read_only_on_the_gpu() -> None:
+    with without_checks():
+        (entry,) = tw.compile(BOXES, "sm_90a").entries
+    array = np.zeros(132, np.int32)
+    array = array[-array.ctypes.data % 16 // 4 :][:128].reshape(8, 16)
+    array.flags.writeable = False
+    fixed = tw.TensorMap(OnGpu(array), box=(8, 16), element="i32", shape=(8, 16))
+    free = tw.TensorMap(array.ctypes.data, box=(8, 16), element="i32", shape=(8, 16))
+    entry.values(Binding(entry.arguments, [fixed, free], _Memory(), on_gpu=True))
+    with pytest.raises(ArgumentError, match="'n' expected an array that may be written"):
+        entry.values(Binding(entry.arguments, [fixed, fixed], _Memory(), on_gpu=True))
 
 
 def test_a_bare_pointer_is_to_a_dense_array() -> None:

@@ -6,7 +6,7 @@ A dimension of the array is a leaf of the layout that a tensor of the tile level
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from operator import index
 from typing import Any, TypeGuard
@@ -33,7 +33,8 @@ def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
 @dataclass(frozen=True, slots=True)
 class ArrayArgument:
     """An array that a kernel gets: on the CPU `flat`, its memory from its first element to its last
-    one, or at an `address` of the GPU. `dtype` is NumPy's name of its elements' type."""
+    one, or at an `address` of the GPU, where it may be `read_only`. `dtype` is NumPy's name of its
+    elements' type."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -41,6 +42,7 @@ class ArrayArgument:
     width: int
     flat: NDArray[Any] | None = None
     address: int = 0
+    read_only: bool = False
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> ArrayArgument:
@@ -85,6 +87,7 @@ class ArrayArgument:
             dtype = np.dtype(str.strip(interface["typestr"]))
             shape = tuple(map(index, interface["shape"]))
             steps, address = interface.get("strides"), index(interface["data"][0])
+            read_only = any(interface["data"][1:])
             pairs = [divmod(step, dtype.itemsize) for step in steps or ()]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
@@ -97,13 +100,13 @@ class ArrayArgument:
         if masked or nowhere or min(shape, default=0) < 0:
             raise ValueError(f"sizes from 0 on, no mask and an address, got {interface!r:.200}")
         strides = _dense(shape) if steps is None else tuple(whole for whole, _ in pairs)
-        return cls(shape, strides, dtype_name(dtype), dtype.itemsize, address=address)
+        return cls(shape, strides, dtype_name(dtype), dtype.itemsize, None, address, read_only)
 
     @classmethod
     def _by_dlpack(cls, array: Any) -> ArrayArgument:
-        shape, strides, dtype, width, address = described(array)
+        shape, strides, dtype, width, address, read_only = described(array)
         dense = _dense(shape) if strides is None else strides
-        return cls(shape, dense, dtype, width, address=address)
+        return cls(shape, dense, dtype, width, None, address, read_only)
 
     @property
     def ndim(self) -> int:
@@ -133,7 +136,7 @@ class ArrayArgument:
         if near < len(shape):
             strides[near] = 1 if strides[near] == per or shape[near] == 1 else strides[near]
             shape[near] *= per
-        return ArrayArgument(tuple(shape), tuple(strides), self.dtype, 1, self.flat, self.address)
+        return replace(self, shape=tuple(shape), strides=tuple(strides), width=1)
 
     @property
     def is_dense(self) -> bool:

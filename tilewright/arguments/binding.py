@@ -65,12 +65,18 @@ class Placed:
     array: ArrayArgument
     address: int
 
+    @property
+    def read_only(self) -> bool:
+        """It is on the GPU, and may not be written."""
+        return self.array.read_only
+
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A tensor map, as its memory made it."""
+    """A tensor map, as its memory made it, and whether its array may not be written."""
 
     handle: Any
+    read_only: bool = False
 
 
 Bound = int | Placed | Mapped | LaneValue | tuple[Any, ...]
@@ -108,10 +114,7 @@ class Binding:
         written to an array that is read-only."""
         blocks = [content for _, content in zip(self.host.blocks, contents, strict=False)]
         if (name := self.host.changed(blocks)) is not None:
-            raise ArgumentError(
-                f"argument '{name}' expected an array that may be written, as the kernel does, got "
-                "a read-only one"
-            )
+            raise written_read_only(name)
         pairs = zip(self.placed, self._places, strict=True)
         return [array.seen(place.of(blocks)) for array, place in pairs]
 
@@ -228,6 +231,7 @@ class Binding:
         box = parameter.box
         if box is not None and _key(box) != _key(arg.box):
             raise _error(parameter, f"expected a TensorMap of box {box}, got {arg.box}")
+        array = None
         if arg.array is not None:
             address = self._placed(parameter, ArrayArgument.of(arg.array))
         elif not self._on_gpu:
@@ -235,14 +239,17 @@ class Binding:
         else:
             array = self._there(parameter, arg.tensor)
             address = int(arg.tensor) if array is None else array.address
-        return self._mapped(parameter, arg, address)
+        return self._mapped(parameter, arg, address, array is not None and array.read_only)
 
-    def _mapped(self, parameter: Parameter, map_: TensorMap, address: int) -> Mapped:
+    def _mapped(
+        self, parameter: Parameter, map_: TensorMap, address: int, read_only: bool
+    ) -> Mapped:
         name, box = parameter.name, map_.box
         if address % CHUNK:
             got = f"for {parameter.text}, got {address:#x}"
             raise _error(parameter, f"expected an address of whole {CHUNK} bytes {got}")
-        return Mapped(self._memory.add_tensor_map(name, address, map_.shape, map_.strides, box))
+        handle = self._memory.add_tensor_map(name, address, map_.shape, map_.strides, box)
+        return Mapped(handle, read_only)
 
     # --- parts of arguments ---
 
@@ -275,9 +282,8 @@ class Binding:
     ) -> Mapped:
         assert isinstance(type_, TmaDescriptorType)
         try:
-            return self._mapped(
-                parameter, placed.array.tensor_map(type_.box, modes), placed.address
-            )
+            map_ = placed.array.tensor_map(type_.box, modes)
+            return self._mapped(parameter, map_, placed.address, placed.read_only)
         except TensorMapError as error:
             raise _error(parameter, str(error)) from None
 
@@ -302,7 +308,7 @@ class Binding:
             )
         except TensorMapError as error:
             raise _error(parameter, str(error)) from None
-        return self._mapped(parameter, map_, placed.address)
+        return self._mapped(parameter, map_, placed.address, placed.read_only)
 
     # --- structs ---
 
@@ -325,6 +331,14 @@ def _field(value: Any, path: Sequence[int]) -> Bound:
     for number in path:
         value = value[number]
     return value
+
+
+def written_read_only(name: str) -> ArgumentError:
+    """The error of an argument that the kernel writes and that may not be written."""
+    return ArgumentError(
+        f"argument '{name}' expected an array that may be written, as the kernel does, got a "
+        "read-only one"
+    )
 
 
 def _error(parameter: Parameter, message: str) -> ArgumentError:

@@ -12,6 +12,7 @@ from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
 from tilewright.launch import launcher
+from tilewright.passes.analysis.written_parameters import written_parameters
 from tilewright.source.diagnostic import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
     callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
-    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma.
+    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma. `written` are the
+    numbers of the parameters through which it may write.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -46,6 +48,7 @@ class Entry:
     ctas: int = 1
     takes_blocks: bool = False
     by_warpgroups: bool = False
+    written: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -65,6 +68,7 @@ class Entry:
             block_ctas(op),
             TAKES_BLOCKS in op.attributes,
             any(inner.name == _WGMMA for inner in op.walk()),
+            written_parameters(op),
         )
 
     def grid(self, blocks: Extents) -> Extents:
@@ -79,10 +83,15 @@ class Entry:
         return self.shared_bytes if self.shared_bytes > STATIC_SHARED_LIMIT else 0
 
     def values(self, binding: Binding) -> list[Any]:
-        """The driver's argument for each parameter: bits, addresses and tensor maps."""
-        from tilewright.arguments.binding import Mapped, Placed
+        """The driver's argument for each parameter: bits, addresses and tensor maps. Raises
+        ArgumentError for an array on the GPU that the kernel may write and nobody may."""
+        from tilewright.arguments.binding import Mapped, Placed, written_read_only
 
         bound = binding.values if self.parts is None else binding.parts(self.parts)
+        for number in self.written:
+            value = bound[number]
+            if isinstance(value, Placed | Mapped) and value.read_only:
+                raise written_read_only(self.parameters[number][0])
         return [
             value.address
             if isinstance(value, Placed)

@@ -57,7 +57,7 @@ class Access:
 class Conflict:
     """Two accesses that nothing orders, at one byte of an allocation."""
 
-    earlier: Access | None
+    earlier: Access
     later: Access
     earlier_block: int
     later_block: int
@@ -67,11 +67,7 @@ class Conflict:
         """The diagnostic at the later access; `coordinates` names a block."""
         element = self.byte // self.later.footprint.itemsize
         name = f"{self.later.footprint.allocation.name}[{element}]"
-        other = (
-            f"the {self.earlier.kind.value} of {self.earlier.place()}"
-            if self.earlier
-            else ("another access")
-        )
+        other = f"the {self.earlier.kind.value} of {self.earlier.place()}"
         if self.earlier_block == self.later_block:
             return (
                 f"expected a token from every access that conflicts with its "

@@ -4,6 +4,7 @@ allocation, one or several.
 Without acquire and release nothing orders two blocks, so that is enough to know.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -91,8 +92,8 @@ class BlockConflicts:
             if wrong is not None:
                 at = tuple(np.argwhere(wrong)[0])
                 block = int(np.broadcast_to(part.of_tiles(own), wrong.shape)[at]) - 1
-                later = int(blocks[0]) if together else block
-                return self._conflict(access, later, int(part.places()[at]))
+                laters = blocks.tolist() if together else [block]
+                return self._conflict(access, laters, int(part.places()[at]))
         return None
 
     def _update(self, part: Box | Scatter, own: Words, kind: Kind) -> NDArray[np.bool_] | None:
@@ -120,19 +121,25 @@ class BlockConflicts:
             part.put(self._words[kind], _SEVERAL, shared)
         return None
 
-    def _conflict(self, access: Access, later: int, granule: int) -> Conflict:
-        """The conflict at a granule, with the latest access of another block that was there."""
+    def _conflict(self, access: Access, laters: Iterable[int], granule: int) -> Conflict:
+        """The conflict at a granule of the access by one of some blocks, with the latest access of
+        another block that was there."""
         byte = granule * self._granule
-        for earlier in reversed(self.accesses[: self._noted]):
-            footprint = earlier.footprint
-            if access.kind is Kind.READ and earlier.kind is Kind.READ:
-                continue
-            low, high = footprint.low * footprint.itemsize, footprint.high * footprint.itemsize
-            for row in np.flatnonzero((low <= byte) & (byte < high)):
-                several = len(low) == 1 and len(earlier.blocks) > 1
-                block = int(earlier.blocks[-1 if several else row])
-                if block == later:
-                    continue
-                if byte // footprint.itemsize in footprint.elements_of(int(row)):
-                    return Conflict(earlier, access, block, later, byte)
-        return Conflict(None, access, MAX_BLOCKS, later, byte)
+        return next(
+            Conflict(earlier, access, block, later, byte)
+            for later in laters
+            for earlier in reversed(self.accesses[: self._noted])
+            if earlier.kind in CONFLICTS[access.kind]
+            for block in _blocks_at(earlier, byte)
+            if block != later
+        )
+
+
+def _blocks_at(access: Access, byte: int) -> Iterator[int]:
+    """The blocks whose access touches a byte of its allocation; of one for all of them the last
+    comes first."""
+    footprint, blocks = access.footprint, access.blocks.tolist()
+    element = byte // footprint.itemsize
+    for row in np.flatnonzero((footprint.low <= element) & (element < footprint.high)).tolist():
+        if element in footprint.elements_of(row):
+            yield from (blocks[row],) if len(footprint.low) == len(blocks) else blocks[::-1]

@@ -145,13 +145,8 @@ class Machine:
         message = conflict.message(self.coordinates)
         op = conflict.later.op
         if self.races == "error":
-            self._fail(op, message, self._other(op, conflict))
-        self._warn(op, conflict.earlier.op if conflict.earlier else None, message)
-
-    def _other(self, op: Operation, conflict: Conflict) -> Iterator[str]:
-        """A note with the line of the earlier access, where it is another one."""
-        if conflict.earlier is not None:
-            yield from self._note("the other access is", conflict.earlier.op, op)
+            self._fail(op, message, self._note("the other access is", conflict.earlier.op, op))
+        self._warn(op, conflict.earlier.op, message)
 
     def _note(self, words: str, op: Operation, named: Operation) -> Iterator[str]:
         """A note with the line of an op, where it is not the op that the error names."""

@@ -35,8 +35,8 @@ class Allocation:
     size: int
     read_only: NDArray[np.bool_] | None = None
 
-    def check_writable(self, first: NDArray[np.int64], size: int) -> None:
-        """Raise Fault, with the row, where one of `size` bytes from some place on may not be
+    def check_writable(self, first: NDArray[np.int64], size: int, lanes: Lanes) -> None:
+        """Raise Fault, with the thread, where one of `size` bytes from some place on may not be
         written."""
         if self.read_only is None or not len(first):
             return
@@ -45,7 +45,7 @@ class Allocation:
         if wrong.any():
             row = int(np.argmax(wrong))
             byte = int(octets[row, np.argmax(self.read_only[octets[row]])])
-            raise Fault(why_read_only(byte, f"'{self.name}'"), row)
+            raise Fault(why_read_only(byte, f"'{self.name}'"), int(lanes[row]))
 
 
 class GlobalMemory:
@@ -120,31 +120,24 @@ class GlobalMemory:
 
     def load(self, address: Bits, width: int, count: int = 1) -> Bits:
         """`count` words of `width` bytes at each address: [threads, count], or [threads]."""
-        if len(groups := self._groups(address)) > 1:
-            parts = [self.load(address[lanes], width, count) for lanes in groups]
-            return np.concatenate(parts)[np.argsort(np.concatenate(groups))]
-        where, words = self._locate(address, width, count, "read")
-        loaded = where.data.view(_WORDS[width])[words]
+        loaded = np.empty((len(address), count), _WORDS[width])
+        for rows, data, words in self._located(address, width, count, "read"):
+            loaded[rows] = data[words]
         return loaded[:, 0] if count == 1 else loaded
 
     def store(self, address: Bits, value: Bits, width: int, count: int = 1) -> None:
         """The inverse of `load`; of threads that write one place the last one wins."""
-        if len(groups := self._groups(address)) > 1:
-            rows = np.broadcast_to(value.reshape(len(value), count), (len(address), count))
-            for lanes in groups:
-                self.store(address[lanes], rows[lanes], width, count)
-            return
-        where, words = self._locate(address, width, count, "write")
-        value = value.reshape(len(value), count)
-        where.data.view(_WORDS[width])[words] = np.broadcast_to(value, (len(words), count))
+        self.exchange(address, value, width, count)
 
     def exchange(self, address: Bits, value: Bits, width: int, count: int = 1) -> tuple[Bits, Bits]:
         """Store, and return what was there and what is there now: [threads, count]."""
-        where, words = self._locate(address, width, count, "write")
-        data = where.data.view(_WORDS[width])
-        before = data[words]
-        data[words] = np.broadcast_to(value.reshape(len(value), count), words.shape)
-        return before, data[words]
+        value = np.broadcast_to(value.reshape(len(value), count), (len(address), count))
+        before: Bits = np.empty(value.shape, _WORDS[width])
+        after = np.empty_like(before)
+        for rows, data, words in self._located(address, width, count, "write"):
+            before[rows], data[words] = data[words], value[rows]
+            after[rows] = data[words]
+        return before, after
 
     def read_bytes(self, address: Bits, counts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size].
@@ -166,8 +159,7 @@ class GlobalMemory:
     def check_writable(self, address: Bits, width: int) -> None:
         """Raise Fault where a word at one of these addresses may not be written."""
         if any(allocation.read_only is not None for allocation in self.allocations):
-            for lanes in self._groups(address):
-                self._locate(address[lanes], width, 1, "write")
+            list(self._located(address, width, 1, "write"))
 
     def _groups(self, address: Bits) -> list[Lanes]:
         """Threads by the allocation they name."""
@@ -178,18 +170,18 @@ class GlobalMemory:
             return [np.arange(len(address))]
         return [np.flatnonzero(number == allocation) for allocation in np.unique(number)]
 
-    def _locate(
+    def _located(
         self, address: Bits, width: int, count: int, verb: str
-    ) -> tuple[Allocation, NDArray[np.int64]]:
-        lanes = np.arange(len(address))
-        size = np.full(len(address), width * count, dtype=np.int64)
-        if len(self._groups(address)) > 1:
-            raise Fault(f"one {verb} reaches into several kernel arguments")
-        where, first = self._bounds(address, lanes, size, verb)
-        check_aligned(first, width * count, lanes, verb, where.name)
-        if verb == "write":
-            where.check_writable(first, width * count)
-        return where, first[:, None] // width + np.arange(count)
+    ) -> Iterator[tuple[Lanes, Bits, NDArray[np.int64]]]:
+        """Accesses by the allocations that they are of: threads, the allocation's words, and which
+        of them each thread accesses."""
+        for lanes in self._groups(address):
+            size = np.full(len(lanes), width * count, dtype=np.int64)
+            where, first = self._bounds(address[lanes], lanes, size, verb)
+            check_aligned(first, width * count, lanes, verb, where.name)
+            if verb == "write":
+                where.check_writable(first, width * count, lanes)
+            yield lanes, where.data.view(_WORDS[width]), first[:, None] // width + np.arange(count)
 
     def _bounds(
         self, address: Bits, lanes: Lanes, size: NDArray[np.int64], verb: str

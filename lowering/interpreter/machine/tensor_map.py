@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
+from tilewright.lowering.interpreter.values import Lanes
 
 
 class Buffer(Protocol):
@@ -21,7 +22,7 @@ class Buffer(Protocol):
 
     data: NDArray[np.uint8]
 
-    def check_writable(self, first: NDArray[np.int64], size: int) -> None: ...
+    def check_writable(self, first: NDArray[np.int64], size: int, lanes: Lanes) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class TensorImage:
     def check_writable(self, corner: Sequence[int]) -> None:
         """Raise Fault where a write of the box at a corner would change what is read-only."""
         span = self.span(0, corner, written=True)
-        self.buffer.check_writable(span.first, span.size)
+        self.buffer.check_writable(span.first, span.size, span.lanes)
 
     def span(self, lane: int, corner: Sequence[int], *, written: bool = False) -> Span:
         """The accesses of a thread to the elements of the box at a corner, or to those that are

@@ -15,7 +15,7 @@ from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
-from tilewright.passes.analysis.hazards.scopes import StrongAccess, access_of, check_scopes
+from tilewright.passes.analysis.hazards.scopes import GlobalAccess, access_of, check_scopes
 from tilewright.passes.analysis.hazards.trace import Event
 
 
@@ -119,7 +119,7 @@ class StrongAccesses(ArrayAccesses):
     """Who makes strong accesses in a cluster, where some are narrow."""
 
     @cached_property
-    def _strong_accesses(self) -> list[tuple[int, int, StrongAccess]]:
+    def _strong_accesses(self) -> list[tuple[int, int, GlobalAccess]]:
         """Accesses by their role and when."""
         return []
 

@@ -8,14 +8,10 @@ from tilewright.dialects.cute.types.memref import Space, is_memref
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.grids import other_blocks
 from tilewright.passes.analysis.hazards.happens_before import Machine
-from tilewright.passes.analysis.hazards.launches import GRID, Launch, extents_of, launches
+from tilewright.passes.analysis.hazards.launches import Launch, launches
+from tilewright.passes.analysis.hazards.publications import between_blocks
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import roles_of
-from tilewright.passes.analysis.hazards.scopes import (
-    accesses_of,
-    asks_for_its_block,
-    check_blocks,
-)
 from tilewright.passes.analysis.hazards.trace import OutOfBounds, PlacedView, TooLong, Trace
 
 LONGEST_RING = 8
@@ -24,10 +20,10 @@ LONGEST_RING = 8
 def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     """The first hazard of a function, or None, and what could not be decided."""
     program = Program(function)
-    if not program.is_followed:
-        return None, {}
     unproven: dict[Operation, str] = {}
-    hazard = _first(program, unproven)
+    hazard = _first(program, unproven) if program.is_followed else None
+    if hazard is None and program.orders_blocks:
+        hazard = between_blocks(function)
     return hazard, unproven if program.has_events else {}
 
 
@@ -44,7 +40,6 @@ def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
                 continue  # A block that is not meant says nothing of others.
             if hazard is None or _is_avoided(program, launch, hazard):
                 first = _in_other_blocks(program, launch, unproven)
-                first = first or _between_blocks(program, launch)
                 break
             first = first or hazard
         if first is not None:
@@ -63,28 +58,6 @@ def _in_other_blocks(
                 hazard.where, f"in block {other.first} of a grid of {other.grid}"
             )))  # fmt: skip
             return hazard
-    return None
-
-
-def _between_blocks(program: Program, launch: Launch) -> Hazard | None:
-    """The first hazard between blocks: of strong accesses whose scope is too narrow for them."""
-    known, (cluster, _, _) = extents_of(program.function, GRID), launch.cluster
-    if not launch.is_kernel or not program.has_narrow_scopes:
-        return None
-    if known is None and (launch.ctas > 1 or not asks_for_its_block(program.function)):
-        return None
-    if isinstance(follow(program, launch, {}), OutOfBounds):
-        return None
-    blocks = [(launch.first, accesses_of(program.trace))]
-    beside = replace(launch, first=(cluster, 0, 0), grid=known or (2 * cluster, 1, 1))
-    others = [*other_blocks(program, launch), *([beside] if cluster < beside.grid[0] else [])]
-    for other in others:
-        if not isinstance(follow(program, other, {}), OutOfBounds):
-            blocks.append((other.first, accesses_of(program.trace)))
-    try:
-        check_blocks((str(block), accesses) for block, accesses in blocks)
-    except Hazard as hazard:
-        return hazard
     return None
 
 
@@ -128,6 +101,10 @@ def follow(
         return hazard
     except TooLong:
         program.say_unproven(program.function, "it has more events than are followed")
+        unproven |= program.trace.unproven
+        if program.trace.guessed and launch.guessed:
+            # A loop that waits for memory may end.
+            return follow(program, replace(launch, guessed=False), unproven)
     finally:
         unproven |= program.trace.unproven
     return None

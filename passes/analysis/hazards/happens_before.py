@@ -23,7 +23,7 @@ class Machine(TensorAccesses):
         return {
             "access": self._access,
             "array": self._array,
-            "strong": self._strong,
+            "global": self._strong,
             "cp.async": self._cp_async,
             **dict.fromkeys(("cp.commit", "bulk.commit"), self._commit),
             **dict.fromkeys(("cp.wait", "bulk.wait"), self._group_wait),

@@ -1,27 +1,25 @@
 """Strong accesses to global memory whose scope leaves out threads that make others to the same
 bytes. PTX ISA, memory consistency model, scope and morally strong operations.
 
-Two CTAs of a cluster know what orders them. Two blocks of a grid may run at the same time, so that
-nothing does: a kernel that asks for its block is meant for more than one, unless it is one of
-clusters, of which it may be meant for one.
+Two CTAs of a cluster know what orders them; of blocks see `publications`.
 """
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import i64
+from xdsl.dialects import func, gpu, memref
+from xdsl.dialects.builtin import MemRefType, NoneAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
-from tilewright.passes.analysis.hazards.launches import register_of
+from tilewright.passes.analysis.hazards.places import element_bits
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
 from tilewright.passes.analysis.hazards.thread_accesses import (
@@ -30,45 +28,78 @@ from tilewright.passes.analysis.hazards.thread_accesses import (
     is_strong,
     writes,
 )
-from tilewright.passes.analysis.hazards.trace import Event, Trace
+from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.passes.analysis.thread_dependence import reached
 
 _WIDEST = tuple(SCOPES).index("gpu")
-_BLOCKS = ("gpu.block_id", "gpu.grid_dim")
 
 
-class StrongAccess(NamedTuple):
+class GlobalAccess(NamedTuple):
     """An access of some threads of a CTA: its op, the argument that its address is computed from,
-    the bytes, whether it writes, and its scope, from 0 for `cta`."""
+    the bytes, whether it writes, and its scope, from 0 for `cta`; None of a weak one."""
 
     op: Operation
     root: SSAValue
     bytes: NDArray[np.int64]
     writes: bool
-    scope: int
+    scope: int | None
+
+    def meets(self, other: "GlobalAccess") -> bool:
+        """Some bytes are of both."""
+        return self.root is other.root and bool(np.isin(self.bytes, other.bytes).any())
 
 
-def scope_of(op: Any) -> int | None:
-    """The scope of a strong access to global memory, from 0 for `cta`; None of any other op."""
-    if not isinstance(op, ORDERED) or memory_operand(op).is_shared or not is_strong(op):
+def order_of(op: Any) -> tuple[str, int] | None:
+    """The order that a fence, or a strong access to global memory, makes, and its scope, from 0 for
+    `cta`; None of any other op."""
+    if isinstance(op, memref.AtomicRMWOp):
+        return "relaxed", _WIDEST
+    strong = isinstance(op, ORDERED) and not memory_operand(op).is_shared and is_strong(op)
+    if not strong and not isinstance(op, OrdersThreads):
         return None
-    return list(SCOPES).index(op.semantics.data.rpartition(".")[2])
+    word, _, scope = op.semantics.data.rpartition(".")
+    return word, list(SCOPES).index(scope)
 
 
 def is_narrow(op: Operation) -> bool:
     """Its scope does not have all threads of the GPU."""
-    scope = scope_of(op)
-    return scope is not None and scope < _WIDEST
+    order = order_of(op)
+    return order is not None and order[1] < _WIDEST
 
 
-def effect_of_strong(op: Any) -> Effect | None:
-    """The event of a strong access, where its address is computed from one argument."""
-    roots = [root for value in reached(op.address, lambda _: True) if (root := _root(value))]
+def orders_others(op: Operation) -> bool:
+    """It is a fence, a release or an acquire, or its scope is narrow."""
+    return is_narrow(op) or isinstance(op, OrdersThreads) or order_of(op) != ("relaxed", _WIDEST)
+
+
+def effect_of_global(op: Any) -> Effect | None:
+    """The event of an access to global memory, where its place is computed from one argument."""
+    memory, order = memory_operand(op), order_of(op)
+    if (indices := memory.indices) is None:
+        values = reached(memory.memory, lambda _: True)
+        roots, scale = [root for value in values if (root := _root(value))], 0
+    else:
+        roots, scale = (
+            [memory.memory] if _is_line(memory.memory) else [],
+            element_bits(memory.memory) // 8,
+        )
     if len(roots) != 1:
         return None
-    place = MemoryPlace(roots[0], (op.address,), offset=op.offset.value.data, writes=writes(op))
-    return Effect("strong", places=(place,), constant=(scope_of(op), bytes_of(op)),
-                  predicate=op.predicate)  # fmt: skip
+    place = MemoryPlace(roots[0], indices or (memory.memory,), offset=memory.offset,
+                        writes=writes(op))  # fmt: skip
+    return Effect("global", places=(place,), constant=(order and order[1], bytes_of(op), scale),
+                  predicate=getattr(op, "predicate", None))  # fmt: skip
+
+
+def _is_line(memory: SSAValue) -> bool:
+    """The elements of a memref that the kernel is given lie one behind the other."""
+    type_ = memory.type
+    return (
+        isinstance(memory, BlockArgument)
+        and isinstance(type_, MemRefType)
+        and len(type_.get_shape()) == 1
+        and isinstance(type_.layout, NoneAttr)
+    )
 
 
 def _root(value: SSAValue) -> SSAValue | None:
@@ -82,54 +113,25 @@ def _root(value: SSAValue) -> SSAValue | None:
     return value if given and isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp) else None
 
 
-def asks_for_its_block(function: Operation) -> bool:
-    """A kernel uses the number of its block, or how many there are."""
-    return any(
-        (register := register_of(op)) is not None
-        and register[0] in _BLOCKS
-        and op.results[0].first_use is not None
-        for op in function.walk()
-    )
-
-
-def access_of(event: Event, lanes: NDArray[Any]) -> StrongAccess | None:
-    """The access of some threads at an event; None where its address is not known."""
+def access_of(event: Event, lanes: NDArray[Any], base: int = 0) -> GlobalAccess | None:
+    """The access of some threads at an event; None where its address is not known. A memref begins
+    at an address `base`."""
     ((place, _, (number,)),) = event.accesses
     if number is UNKNOWN:
         return None
-    scope, size = event.constant
+    scope, size, scale = event.constant
+    number = number * scale + base if scale else number
     assert isinstance(place.memref, SSAValue)
-    return StrongAccess(event.op, place.memref, np.unique(run_from(number, lanes, size)),
+    return GlobalAccess(event.op, place.memref, np.unique(run_from(number, lanes, size)),
                         place.writes, scope)  # fmt: skip
 
 
-def accesses_of(trace: Trace) -> list[StrongAccess]:
-    """The strong accesses of a launch."""
-    accesses = (
-        access_of(event, np.flatnonzero(event.mask.flags))
-        for event in trace.events if event.kind == "strong"
-    )  # fmt: skip
-    return [access for access in accesses if access is not None]
-
-
-def check_scopes(one: StrongAccess, other: StrongAccess, *, wanted: str, where: str) -> None:
-    """Raise Hazard where two accesses by threads that only a scope as wide as wanted has together
-    are to the same bytes."""
-    narrow = min((one, other), key=lambda access: access.scope)
-    if narrow.scope >= list(SCOPES).index(wanted) or not (one.writes or other.writes):
+def check_scopes(one: GlobalAccess, other: GlobalAccess, *, wanted: str, where: str) -> None:
+    """Raise Hazard where two strong accesses by threads that only a scope as wide as wanted has
+    together are to the same bytes."""
+    if one.scope is None or other.scope is None or not (one.writes or other.writes):
         return
-    if one.root is other.root and np.isin(one.bytes, other.bytes).any():
-        beside = one if narrow is other else other
-        raise Hazard("scope", narrow.op, beside.op, where=where, nearest=wanted,
-                     missing=list(SCOPES)[narrow.scope])  # fmt: skip
-
-
-def check_blocks(blocks: Iterable[tuple[str, list[StrongAccess]]]) -> None:
-    """Raise Hazard where two blocks access the same bytes and a scope leaves one of them out."""
-    before: list[tuple[str, StrongAccess]] = []
-    for block, accesses in blocks:
-        for access in accesses:
-            for other, earlier in before:
-                where = f"in blocks {other} and {block}"
-                check_scopes(earlier, access, wanted="gpu", where=where)
-        before += ((block, access) for access in accesses)
+    narrow, beside = (one, other) if one.scope <= other.scope else (other, one)
+    missing = list(SCOPES)[min(one.scope, other.scope)]
+    if missing in list(SCOPES)[: list(SCOPES).index(wanted)] and one.meets(other):
+        raise Hazard("scope", narrow.op, beside.op, where=where, nearest=wanted, missing=missing)

@@ -12,6 +12,7 @@ from xdsl.traits import IsTerminator
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import tmem_access
+from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import NameOp
@@ -23,14 +24,17 @@ from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.events import effect_of
 from tilewright.passes.analysis.hazards.launches import Leaf
 from tilewright.passes.analysis.hazards.scopes import (
-    effect_of_strong,
+    effect_of_global,
     is_narrow,
-    scope_of,
+    order_of,
+    orders_others,
 )
 from tilewright.passes.analysis.hazards.thread_accesses import ORDERED
 
 LOADS = (tmem_access.TmemAccessOp, tcgen05_access.LdOp, tcgen05_access.LdRedOp)
 """Ops that load registers from tensor memory."""
+STRONG = (*ORDERED, OrdersThreads)
+"""Ops that order threads by global memory, where they are strong."""
 MMAS = (wgmma.WgmmaOp,)
 """Instructions that give registers once a group is complete; of the ops `wgmma_flow` knows more."""
 
@@ -126,7 +130,7 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
-                elif isinstance(op, ORDERED):
+                elif isinstance(op, STRONG) and order_of(op) is not None:
                     self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events
@@ -134,12 +138,17 @@ class Slice:
     @property
     def has_narrow_scopes(self) -> bool:
         """Some access to global memory is strong for a part of the GPU's threads alone."""
-        return any(map(is_narrow, self._strong))
+        return any(is_narrow(op) for op in self._strong if isinstance(op, ORDERED))
+
+    @property
+    def orders_blocks(self) -> bool:
+        """Threads order others by what is in global memory."""
+        return any(map(orders_others, self._strong))
 
     def _find_strong(self) -> None:
         """Strong accesses are events where some are narrow."""
         for op in self._strong if self.has_narrow_scopes else ():
-            if scope_of(op) is None or (effect := effect_of_strong(op)) is None:
+            if not isinstance(op, ORDERED) or (effect := effect_of_global(op)) is None:
                 continue
             for parent in reversed(list(ancestors(op, self.function))):
                 self._effects.setdefault(parent, None)

@@ -23,6 +23,7 @@ LEVELS = ("atom", "ptx")
 LOWERED = {
     "memref.load": "ptx.ld",
     "memref.store": "ptx.st",
+    "cute_nvgpu.address.store": "ptx.st",
     "cute_nvgpu.fragment.load": "ptx.ld",
     "cute_nvgpu.fragment.store": "ptx.st",
     "cute_nvgpu.cp.async": "ptx.cp.async",

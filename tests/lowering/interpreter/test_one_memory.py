@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults import kernel, run
+from faults import fault, kernel, run
 from test_mbarriers import BOX, EXPECT, LOAD, MAP, STORE, WAIT, made
 from test_memory_order import HANDED_ON, PROXY
 
@@ -194,6 +194,47 @@ def test_threads_that_write_one_element(level: Any) -> None:
     assert run(kernel(body.replace("WHAT", "one")), level, [np.zeros(1, np.int32)])[0][0] == 1
     with pytest.raises(tw.ExecutionError, match="two threads of the op write one element"):
         run(kernel(body.replace("WHAT", "i")), level, [np.zeros(1, np.int32)])
+
+
+# One op, several arguments
+
+BY_PARITY = """  %a = cute_nvgpu.address %p : memref<?xi32> -> i64
+  %b = cute_nvgpu.address %q : memref<?xi32> -> i64
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %half = arith.divui %t, %c2 : index
+  %bytes = arith.muli %half, %c4 : index
+  %at = arith.index_cast %bytes : index to i64
+  %parity = arith.andi %t, %c1 : index
+  %even = arith.cmpi eq, %parity, %c0 : index
+  %base = arith.select %even, %a, %b : i64
+  %to = arith.addi %base, %at : i64
+  %i = arith.index_cast %t : index to i32
+  cute_nvgpu.address.store %i to %to + 0 : i32 to i64 // HERE"""
+
+
+@pytest.mark.parametrize("races", ["error", "ignore"])
+def test_threads_of_a_store_write_two_arguments(races: Any) -> None:
+    """A fault names the thread whose address it is."""
+    text, write = kernel(BY_PARITY, TWO), "cute_nvgpu.address.store"
+    for level in ("atom", "ptx"):
+        p, q = run(text, level, [np.zeros(32, np.int32) for _ in "pq"], races=races)
+        assert (p == np.arange(0, 64, 2)).all() and (q == np.arange(1, 64, 2)).all()
+    whole, part, fixed = np.zeros(32, np.int32), np.zeros(5, np.int32), np.zeros(32, np.int32)
+    fixed.flags.writeable = False
+    for args, thread, why in (
+        ([whole, part], 11, "write out of bounds: bytes 20 to 23 of 'q'"),
+        ([part, whole], 10, "write out of bounds: bytes 20 to 23 of 'p'"),
+        ([whole, fixed], 1, "got byte 0 of 'q', which is read-only"),
+    ):
+        fault("", write, why, thread=(thread, 0, 0), text=text, args=args, races=races)
+
+
+def test_races_of_threads_of_a_store_to_two_arguments() -> None:
+    read = f"  %v = memref.load %q[%half] : memref<?xi32>\n{BY_PARITY.splitlines()[-1]}"
+    text = kernel(BY_PARITY.replace(BY_PARITY.splitlines()[-1], read), TWO)
+    args = [np.full(32, -1, np.int32) for _ in "pq"]
+    fault("", "cute_nvgpu.address.store", "this write and the read by", text=text, args=args)
 
 
 # What may not be written

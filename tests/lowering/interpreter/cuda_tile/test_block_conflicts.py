@@ -56,7 +56,10 @@ def test_conflicts_are_those_of_sets(seed: int) -> None:
         conflict = conflicts.add(Access(ModuleOp([]), kind, np.array(blocks), footprint))
         assert (conflict is not None) == expected
         if conflict is not None:
-            assert conflict.later_block in own[conflict.byte]
+            assert conflict.later_block in own[conflict.byte] - {conflict.earlier_block}
+            assert conflict.earlier.kind in CONFLICTS[kind]
+            there = touched.get((conflict.byte, conflict.earlier.kind), set())
+            assert conflict.earlier_block in there | own[conflict.byte]
             break
         for byte, who in own.items():
             touched.setdefault((byte, kind), set()).update(who)
