@@ -25,7 +25,12 @@ from xdsl.irdl import (
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
-from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, VarIRConstruct
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BaseAttrAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+)
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
@@ -167,6 +172,12 @@ def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
     return _values(accessor.index(_of(op, accessor.construct)))
 
 
+def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
+    construct = accessor.construct
+    values = op._operands if construct is _OPERAND else _of(op, construct)
+    return values[accessor.idx]
+
+
 @once_each
 def _numbers(sizes: DenseArrayBase[Any]) -> Sequence[int]:
     return sizes.get_values()
@@ -224,7 +235,8 @@ def _construct(
         self.add_region(region)
     if location is not None:
         self.location = location
-    self._operands = values = SSAValues(operands)
+    # A tuple is made three times as fast as SSAValues, and nobody sees it: accessors wrap parts.
+    self._operands = values = tuple(operands)
     uses: list[Any] = []  # list[Any]() takes half a microsecond
     for index, value in enumerate(values):
         use: Any = _new(_Use)
@@ -399,6 +411,7 @@ PATCHES: Patches = {
         (SSAValues, "__getitem__", _tuple.__getitem__),
         (OpOperands, "__getitem__", _operand_of),
         (BaseAccessor, "__get__", _get),
+        (BeforeVariadicSingleAccessor, "__get__", _get_one),
         (BaseAttrAccessor, "__get__", _get_sized),
     ),
     "values_alone": ((operations, "irdl_op_init", _build),),
