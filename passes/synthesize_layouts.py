@@ -144,13 +144,19 @@ def _with_layouts(root: Operation) -> Iterator[Operation]:
     """The ops that make a fragment, keep one where it is, or want it in a layout; and those with
     regions."""
     for op in root.walk():
-        if op.regions or type(op) in _KEEPING or _is_asked(type(op)):
+        if op.regions or _is_concerned(type(op)):
             yield op
             continue
         for value in op.results:
             if value.type.__class__ is FragmentType:
                 yield op
                 break
+
+
+@cache
+def _is_concerned(op: type[Operation]) -> bool:
+    """An op that keeps fragments where they are, or wants them in a layout."""
+    return op in _KEEPING or _is_asked(op)
 
 
 @cache

@@ -174,8 +174,11 @@ def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
 
 def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
     construct = accessor.construct
-    values = op._operands if construct is _OPERAND else _of(op, construct)
-    return values[accessor.idx]
+    if construct is _OPERAND:
+        return op._operands[accessor.idx]
+    if construct is _RESULT:
+        return op.results[accessor.idx]
+    return _of(op, construct)[accessor.idx]
 
 
 @once_each
@@ -184,9 +187,10 @@ def _numbers(sizes: DenseArrayBase[Any]) -> Sequence[int]:
 
 
 def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
-    option = accessor.option
+    option, construct = accessor.option, accessor.construct
     sizes = _numbers(option.container(op)[option.attribute_name])
-    return _values(accessor.index(sizes, _of(op, accessor.construct)))
+    values = op._operands if construct is _OPERAND else _of(op, construct)
+    return _values(accessor.index(sizes, values))
 
 
 # Construction
@@ -260,6 +264,12 @@ def _construct(
     # An implicit builder takes the place of Operation's own.
     if Operation.__post_init__ is not _no_more:
         self.__post_init__()
+
+
+def _create(class_: Any, **fields: Any) -> Any:
+    op = _new(class_)
+    _construct(op, **fields)
+    return op
 
 
 @cache
@@ -402,9 +412,11 @@ PATCHES: Patches = {
     ],
     "constructed_ops": (
         (Operation, "__init__", _construct),
+        (Operation, "create", classmethod(_create)),
         (Operation, "location", UNKNOWN_LOC),
         (SSAValue, "type", _EarlierType()),
         (SSAValue, "_type", _TYPE),
+        (OpResult, "owner", property(attrgetter("op"))),
     ),
     "indexed_values": (
         (Operation, "operands", _OPERANDS),
