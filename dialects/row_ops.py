@@ -60,8 +60,9 @@ def memory_operand(op: Any, name: str = "") -> MemoryOperand:
     else:
         memory = next((value for value in op.operands if is_memref(value.type)), op.operands[0])
     if is_memref(memory.type):
-        return MemoryOperand(memory, tuple(_field(op, name, "indices", ())))
-    offset = _field(op, name, "offset", None)
+        indices = _field(op.__class__, name, "indices")
+        return MemoryOperand(memory, tuple(getattr(op, indices, ())))
+    offset = getattr(op, _field(op.__class__, name, "offset"), None)
     return MemoryOperand(memory, None, 0 if offset is None else offset.value.data)
 
 
@@ -70,6 +71,8 @@ def box_corner(op: Any) -> tuple[SSAValue, ...]:
     return tuple(op.coordinates)[:: -1 if isinstance(op, TensorCopyOp) else 1]
 
 
-def _field(op: Any, operand: str, name: str, default: Any) -> Any:
-    """A field of an operand, `dest_indices`, or of the op."""
-    return getattr(op, f"{operand}_{name}", getattr(op, name, default))
+@cache
+def _field(op: type[Operation], operand: str, name: str) -> str:
+    """The name of a field of an operand, `dest_indices`, or of the op."""
+    own = f"{operand}_{name}"
+    return own if own in dir(op) else name

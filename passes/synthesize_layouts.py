@@ -3,8 +3,9 @@
 What an MMA reads and writes has the atom's layouts, and so has what `wmma.load` and `wmma.store`
 move; what `tmem.load` and `tmem.store` move has their shape's. They spread from there, both ways,
 along everything that keeps registers in place: fragment ops, copies, and the carried values of
-loops and branches. A fragment that two MMAs want in different layouts is an error that names both;
-one that no MMA ever sees stays as it is.
+loops and branches. A fragment that two MMAs want in different layouts is an error that names both,
+but in a kernel that was lowered from the tile level, where it is cast; one that no MMA ever sees
+stays as it is.
 """
 
 from collections import deque
@@ -21,6 +22,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute import Layout, equivalent
+from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
@@ -61,28 +63,30 @@ class SynthesizeLayoutsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         ops = list(_with_layouts(op))
         made = dict[tuple[int, int], FragmentType]()
-        for value, source in _sources(ops).items():
+        try:
+            sources = _sources(ops)
+        except LayoutConflict as conflict:
+            _cast(conflict)
+            return self.apply(ctx, op)
+        for value, source in sources.items():
             _set_layout(value, source.layout, made)
         _set_signatures(ops)
 
 
-def cast_between_layouts(root: Operation) -> None:
-    """Cast where ops want one fragment in several layouts, as registers at the tile level may be
-    the operands of several MMAs. Raises LayoutConflict where it is no operand."""
-    while True:
-        try:
-            _sources(list(_with_layouts(root)))
+def _cast(conflict: LayoutConflict) -> None:
+    """Cast the operand that is wanted in another layout: registers at the tile level may be those
+    of several MMAs. Raises LayoutConflict where it is no operand, or none from the tile level."""
+    for source in conflict.sources:
+        op = holder = source.op
+        while holder is not None and SIGNATURE not in holder.attributes:
+            holder = holder.parent_op()
+        if source.operand is not None and holder is not None:
+            value = op.operands[source.operand]
+            cast = fragment.CastOp(value, value.type)
+            Rewriter.insert_op(cast, InsertPoint.before(op))
+            op.operands[source.operand] = cast.result
             return
-        except LayoutConflict as conflict:
-            for source in conflict.sources:
-                if source.operand is not None:
-                    value = source.op.operands[source.operand]
-                    cast = fragment.CastOp(value, value.type)
-                    Rewriter.insert_op(cast, InsertPoint.before(source.op))
-                    source.op.operands[source.operand] = cast.result
-                    break
-            else:
-                raise
+    raise conflict
 
 
 def _sources(ops: Sequence[Operation]) -> dict[SSAValue, _Source]:
@@ -144,13 +148,19 @@ def _with_layouts(root: Operation) -> Iterator[Operation]:
     """The ops that make a fragment, keep one where it is, or want it in a layout; and those with
     regions."""
     for op in root.walk():
-        if op.regions or type(op) in _KEEPING or _is_asked(type(op)):
+        if op.regions or _is_concerned(type(op)):
             yield op
             continue
         for value in op.results:
             if value.type.__class__ is FragmentType:
                 yield op
                 break
+
+
+@cache
+def _is_concerned(op: type[Operation]) -> bool:
+    """An op that keeps fragments where they are, or wants them in a layout."""
+    return op in _KEEPING or _is_asked(op)
 
 
 @cache

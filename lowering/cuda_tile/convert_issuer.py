@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssuedProduct,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
-from tilewright.lowering.cuda_tile.pipelines.ring import Range
+from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
@@ -86,9 +86,9 @@ class Issuer(SpecializedWarp):
     def _loop(self, event: IssuedLoop) -> None:
         op, tensor = event.op, self.kernel.tensor
 
-        def body(number: SSAValue, bounds: Range, carried: Sequence[SSAValue]) -> list[SSAValue]:
+        def body(bounds: Range, carried: Sequence[SSAValue]) -> list[SSAValue]:
             self._parity, *tensor.parities[2:] = carried
-            FreshAccumulators(op, bounds, self.kernel).begin(number)
+            FreshAccumulators(op, self.kernel).begin(bounds)
             self.walk(op.region.block, event.events)
             return [self._parity, *tensor.parities[2:]]
 

@@ -13,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
-from tilewright.lowering.cuda_tile.pipelines.ring import Range
 
 
 class SpecializedWarp:
@@ -34,24 +33,23 @@ class SpecializedWarp:
         self,
         op: ForOp,
         values: Sequence[SSAValue],
-        body: Callable[[SSAValue, Range, Sequence[SSAValue]], Sequence[SSAValue]],
+        body: Callable[[Range, Sequence[SSAValue]], Sequence[SSAValue]],
     ) -> Sequence[SSAValue]:
         """A loop that carries values, and the places of rings, which move on behind the body."""
-        kernel, emitter = self.kernel, self.kernel.emitter
+        kernel, bounds = self.kernel, loop_bounds(op, self.kernel)
         rings, own = self.rings.carried_by(op), self.rings.of(op)
-        bounds = Range(*loop_bounds(op, kernel))
-        begun = [*places_of(rings), *values]
-        block = Block(arg_types=[bounds.lower.type, *(value.type for value in begun)])
-        outer, end = emitter.enter(block), len(begun) - len(values)
-        place_rings(rings, block.args[1:])
-        kernel.count(op, loop_variable(op, block.args[0], kernel))
-        again = body(block.args[0], bounds, block.args[1 + end :])
-        if own is not None:
-            own.advance()
-        emitter.add(scf.YieldOp(*places_of(rings), *again))
-        emitter.leave(outer)
-        loop = scf.ForOp(bounds.lower, bounds.upper, bounds.step, begun, Region(block))
-        results = emitter.add(loop).results
+        end = 2 * len(rings)
+
+        def iterate(number: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            place_rings(rings, carried)
+            kernel.count(op, loop_variable(op, number, kernel))
+            again = body(bounds.at(number), carried[end:])
+            if own is not None:
+                own.advance()
+            return [*places_of(rings), *again]
+
+        over = bounds.lower, bounds.upper, bounds.step
+        results = kernel.emitter.loop(over, [*places_of(rings), *values], iterate)
         place_rings(rings, results)
         return results[end:]
 

@@ -225,7 +225,7 @@ def _emitted(emitter: Emitter, operation: str, operands: tuple[Scalar, ...]) -> 
         return Leaf(value, width, emitter)
     if operation in ("div", "ceil_div") and positive and not isinstance(operands[1], int):
         bounds[1] = 2  # A divisor that is not known may be 1.
-    bound = _BOUNDS[operation](*bounds) if positive and operation in _BOUNDS else None
+    bound = BOUNDS[operation](*bounds) if positive and operation in BOUNDS else None
     limit = 1 << (width - 1)
     bound = limit if bound is not None and bound > limit else bound
     factor = divisor_of_result(operation, operands)
@@ -253,7 +253,7 @@ def _bits_above(a: int, b: int) -> int:
     return 1 << max((a - 1).bit_length(), (b - 1).bit_length())
 
 
-_BOUNDS: dict[str, Callable[[int, int], int]] = {
+BOUNDS: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b - 1,
     "mul": lambda a, b: (a - 1) * (b - 1) + 1,
     "div": lambda a, b: (a - 1) // (b - 1) + 1,

@@ -17,7 +17,6 @@ from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.passes.analysis.functions import functions
-from tilewright.passes.synthesize_layouts import cast_between_layouts
 from tilewright.source.diagnostic import OpError
 
 modules_of("tilewright.lowering.tile")  # Importing them fills the table of rules.
@@ -68,7 +67,6 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     lowered.attributes["gpu.kernel"] = op.attributes.get("gpu.kernel", StringAttr(""))
     lowered.attributes[SIGNATURE] = ArrayAttr([argument.type for argument in source.args])
     lowered.location = op.location
-    cast_between_layouts(lowered)
     return lowered
 
 

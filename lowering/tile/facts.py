@@ -1,13 +1,16 @@
 """Facts of the integers of a kernel before it runs: constants, what divides them, and what
 they are below."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import gcd
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result
+from tilewright.lowering.emit.leaves import BOUNDS
 
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
 """Most threads of a CTA along each axis, and with that what a thread's index is below."""
@@ -78,40 +81,39 @@ class Facts:
         return fact if fits else NOTHING
 
     def _arithmetic(self, value: SSAValue) -> Fact:
-        match value.owner:
-            case arith.AddiOp() | arith.MuliOp() as op:
-                a, b = self[op.lhs], self[op.rhs]
-                adds = isinstance(op, arith.AddiOp)
-                factor = gcd(a.factor, b.factor) if adds else a.factor * b.factor
-                if a.bound is None or b.bound is None:
-                    return Fact(max(factor, 1))
-                bound = a.bound + b.bound - 1 if adds else (a.bound - 1) * (b.bound - 1) + 1
-                return Fact(max(factor, 1), bound if bound <= _GRID else None)
-            case arith.DivUIOp() | arith.DivSIOp() as op:
-                a, by = self[op.lhs], self.constant(op.rhs)
-                if a.bound is None or by is None or by <= 0:
-                    return NOTHING
-                return Fact(max(a.factor // by, 1) if a.factor % by == 0 else 1,
-                            (a.bound - 1) // by + 1)  # fmt: skip
-            case arith.RemUIOp() | arith.RemSIOp() as op:
-                a, by = self[op.lhs], self.constant(op.rhs)
-                if a.bound is None or by is None or by <= 0:
-                    return NOTHING
-                return Fact(max(gcd(a.factor, by), 1), min(a.bound, by))
-            case _:
-                return NOTHING
+        op = value.owner
+        name = _NAMES.get(type(op)) if isinstance(op, Operation) else None
+        if name not in BOUNDS or not isinstance(op, Operation):
+            return NOTHING
+        a, b = (self._leaf(operand) for operand in op.operands)
+        bounds = [bound for operand in op.operands if (bound := self[operand].bound) is not None]
+        divides = name in _DIVIDING
+        if divides and (len(bounds) < 2 or not isinstance(b, int) or b == 0):
+            return NOTHING
+        bound = BOUNDS[name](*bounds) if len(bounds) == 2 else None
+        small = divides or (bound is not None and bound <= _GRID)
+        return Fact(divisor_of_result(name, (a, b)), bound if small else None)
+
+    def _leaf(self, value: SSAValue) -> Scalar:
+        """A value as a leaf of the algebra."""
+        known = self.constant(value)
+        return Dynamic(64, self[value].factor) if known is None else known
 
 
-_FOLDED: dict[type[Operation], Callable[[int, int], int]] = {
-    arith.AddiOp: lambda a, b: a + b,
-    arith.SubiOp: lambda a, b: a - b,
-    arith.MuliOp: lambda a, b: a * b,
-    arith.DivUIOp: lambda a, b: a // b,
-    arith.DivSIOp: lambda a, b: a // b,
-    arith.RemUIOp: lambda a, b: a % b,
-    arith.RemSIOp: lambda a, b: a % b,
+_NAMES: dict[type[Operation], str] = {
+    arith.AddiOp: "add",
+    arith.SubiOp: "sub",
+    arith.MuliOp: "mul",
+    arith.DivUIOp: "div",
+    arith.DivSIOp: "div",
+    arith.RemUIOp: "mod",
+    arith.RemSIOp: "mod",
 }
-"""The operations on constants; divisions of what is not negative."""
+_DIVIDING: dict[str, Callable[[int, int], int]] = {"div": lambda a, b: a // b, "mod": operator.mod}
+"""Of numbers that are not negative."""
+
+_FOLDED = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, **_DIVIDING}
+"""The operations on constants."""
 
 
 def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -> int | None:
@@ -122,14 +124,13 @@ def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -
         return known if known is None or signed or known >= 0 else None
     if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
         return op.value.value.data
-    fold = _FOLDED.get(type(op)) if isinstance(op, Operation) else None
-    if fold is None or not isinstance(op, Operation):
+    name = _NAMES.get(type(op)) if isinstance(op, Operation) else None
+    if name is None or not isinstance(op, Operation):
         return None
     a, b = map(constant, op.operands)
-    divides = "Div" in type(op).__name__ or "Rem" in type(op).__name__
-    if a is None or b is None or (divides and not (a >= 0 and b > 0)):
+    if a is None or b is None or (name in _DIVIDING and not (a >= 0 and b > 0)):
         return None
-    folded = fold(a, b)
+    folded = _FOLDED[name](a, b)
     type_ = op.results[0].type
     bits = type_.bitwidth if isinstance(type_, IntegerType) else 64
     return folded if -(1 << bits - 1) <= folded < 1 << bits - 1 else None

@@ -74,10 +74,11 @@ def _rule(op_type: type[NvgpuOp], instruction: type[PtxOp]) -> Rule:
 def instruction_of(op: Any, instruction: type[PtxOp], fields: dict[str, Any]) -> PtxOp:
     """The instruction with those of some fields that it has, other properties being the op's of the
     same names."""
-    values, properties = _fields(instruction)
-    given = {name: fields[name] for name in values if name in fields}
-    for name in properties:
-        given[name] = fields[name] if name in fields else _constant(getattr(op, name, None))
+    names, own = _fields(instruction, op.__class__)
+    given = {name: field for name, field in fields.items() if name in names}
+    for name in own:
+        if name not in fields:
+            given[name] = _constant(getattr(op, name))
     # Some constructors take less than the fields.
     made = instruction.__new__(instruction)
     FieldsOp.__init__(made, **given)
@@ -85,12 +86,12 @@ def instruction_of(op: Any, instruction: type[PtxOp], fields: dict[str, Any]) ->
 
 
 @cache
-def _fields(instruction: type[PtxOp]) -> tuple[list[str], list[str]]:
-    """The names of its operands and results, and of its properties."""
+def _fields(instruction: type[PtxOp], op: type[Any]) -> tuple[set[str], set[str]]:
+    """The names of its operands, results and properties, and of the properties that an op has."""
     definition = instruction.get_irdl_definition()
+    properties = definition.properties.keys() - {SEGMENTS}
     results = [name for name, _ in definition.results]
-    properties = [name for name in definition.properties if name != SEGMENTS]
-    return [*_operands(definition), *results], properties
+    return {*_operands(definition), *results, *properties}, properties.intersection(dir(op))
 
 
 def _operands(definition: OpDef) -> list[str]:

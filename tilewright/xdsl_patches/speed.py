@@ -25,7 +25,12 @@ from xdsl.irdl import (
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
-from xdsl.irdl.operations import BaseAccessor, BaseAttrAccessor, VarIRConstruct
+from xdsl.irdl.operations import (
+    BaseAccessor,
+    BaseAttrAccessor,
+    BeforeVariadicSingleAccessor,
+    VarIRConstruct,
+)
 from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
@@ -167,15 +172,25 @@ def _get(accessor: Any, op: Any, _class: Any = None) -> Any:
     return _values(accessor.index(_of(op, accessor.construct)))
 
 
+def _get_one(accessor: Any, op: Any, _class: Any = None) -> Any:
+    construct = accessor.construct
+    if construct is _OPERAND:
+        return op._operands[accessor.idx]
+    if construct is _RESULT:
+        return op.results[accessor.idx]
+    return _of(op, construct)[accessor.idx]
+
+
 @once_each
 def _numbers(sizes: DenseArrayBase[Any]) -> Sequence[int]:
     return sizes.get_values()
 
 
 def _get_sized(accessor: Any, op: Any, _class: Any = None) -> Any:
-    option = accessor.option
+    option, construct = accessor.option, accessor.construct
     sizes = _numbers(option.container(op)[option.attribute_name])
-    return _values(accessor.index(sizes, _of(op, accessor.construct)))
+    values = op._operands if construct is _OPERAND else _of(op, construct)
+    return _values(accessor.index(sizes, values))
 
 
 # Construction
@@ -224,7 +239,8 @@ def _construct(
         self.add_region(region)
     if location is not None:
         self.location = location
-    self._operands = values = SSAValues(operands)
+    # A tuple is made three times as fast as SSAValues, and nobody sees it: accessors wrap parts.
+    self._operands = values = tuple(operands)
     uses: list[Any] = []  # list[Any]() takes half a microsecond
     for index, value in enumerate(values):
         use: Any = _new(_Use)
@@ -248,6 +264,12 @@ def _construct(
     # An implicit builder takes the place of Operation's own.
     if Operation.__post_init__ is not _no_more:
         self.__post_init__()
+
+
+def _create(class_: Any, **fields: Any) -> Any:
+    op = _new(class_)
+    _construct(op, **fields)
+    return op
 
 
 @cache
@@ -390,15 +412,18 @@ PATCHES: Patches = {
     ],
     "constructed_ops": (
         (Operation, "__init__", _construct),
+        (Operation, "create", classmethod(_create)),
         (Operation, "location", UNKNOWN_LOC),
         (SSAValue, "type", _EarlierType()),
         (SSAValue, "_type", _TYPE),
+        (OpResult, "owner", property(attrgetter("op"))),
     ),
     "indexed_values": (
         (Operation, "operands", _OPERANDS),
         (SSAValues, "__getitem__", _tuple.__getitem__),
         (OpOperands, "__getitem__", _operand_of),
         (BaseAccessor, "__get__", _get),
+        (BeforeVariadicSingleAccessor, "__get__", _get_one),
         (BaseAttrAccessor, "__get__", _get_sized),
     ),
     "values_alone": ((operations, "irdl_op_init", _build),),

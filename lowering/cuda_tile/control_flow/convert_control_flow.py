@@ -7,8 +7,9 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import cf, scf
@@ -26,22 +27,14 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
-from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
+from tilewright.lowering.cuda_tile.control_flow.loop_parts import LoopRings, LoopTiles
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.kernel.tensor_tiles import (
-    begin_iteration,
-    end_iteration,
-    make_room_for_loop,
-    parity_carried,
-)
-from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
+from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorAccumulators
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing, CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
-from tilewright.lowering.cuda_tile.pipelines.ring import Range, Ring, StagePlace
-from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.hoisted_operands import HoistedOperands
 from tilewright.lowering.cuda_tile.products.late_product import LateProduct
@@ -158,21 +151,11 @@ def _if(op: IfOp, kernel: Kernel) -> None:
 # --- loops ---
 
 
-def _enter_body(
-    op: ForOp | LoopOp,
-    block: Block,
-    registers: Sequence[SSAValue],
-    carried: CarriedTiles,
-    kernel: Kernel,
-) -> tuple[Block, int]:
-    """Go into the body of a loop, which carries registers; where to come back to."""
+def _enter_body(block: Block, kernel: Kernel) -> tuple[Block, int]:
+    """Go into the body of a loop; where to come back to."""
     kernel.groups.wait()
     kernel.scratch.state = True
-    flushed = kernel.order.flushed
-    outer = kernel.emitter.enter(block)
-    carried.bind(registers)
-    carried.bind_again(op.init_values, op)
-    return outer, flushed
+    return kernel.emitter.enter(block), kernel.order.flushed
 
 
 def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) -> None:
@@ -182,122 +165,98 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) 
     kernel.at(op)
 
 
-class _Again:
-    """The end of the body of a `for`."""
-
-    def __init__(self, op: ForOp, carried: CarriedTiles) -> None:
-        self._carried, self.types = carried, carried.types(op)
-
-    def values(self, terminator: Operation) -> list[SSAValue]:
-        return self._carried.registers(terminator.operands)
-
-
 @lowers(ForOp)
 def _for(op: ForOp, kernel: Kernel) -> None:
-    source, ahead = op.region.block, Rings.in_kernel(kernel)
-    others: list[tuple[Ring, StagePlace]] = []
-    own, rings, copies = ahead.of(op), ahead.carried_by(op), CopyRings.in_kernel(kernel).of(op)
-    bounds = Range(*loop_bounds(op, kernel))
-    carried = CarriedTiles(source.args[1:], kernel)
-    make_room_for_loop(op, kernel)
-    fresh = FreshAccumulators(op, bounds, kernel)
-    initial, leaf = carried.registers(op.init_values, fresh.products), _Again(op, carried)
-    kernel.groups.wait()
-    fresh.before_loop()
-    if own is not None:
-        own.before_loop(bounds)
-    kept = HoistedOperands(op, kernel)
-    if copies is not None:
-        copies.before_loop(bounds)
-    elif kept:
-        kernel.scratch.barrier()
-    # Memory that was taken above is free of MMAs: the turns' own may be in flight behind this.
-    begin_iteration(op, kernel)
-    record = kernel.tensor.record
-    if record is not None:
-        record.enter(op)
-        others = [(ring, ring.place) for ring in rings if ring.is_read_by_mmas]
-        rings = [ring for ring in rings if not ring.is_read_by_mmas]
-    order, stages = parity_carried(op, kernel), [] if copies is None else [copies.stage]
-    begun = [*places_of(rings), *order, *stages]
-    late, lower = LateProduct.of(op, kernel), bounds.lower
-    if late is not None:
-        passed = _first_iteration(op, late, bounds, [*initial, *begun], carried, kernel)
-        initial, begun = passed[: len(initial)], passed[len(initial) :]
-        lower = kernel.emitter.binary("add", lower, bounds.step)
-    types = [bounds.lower.type, *leaf.types, *(value.type for value in begun)]
-    block, end = Block(arg_types=types), 1 + len(leaf.types)
-    outer, flushed = _enter_body(op, block, block.args[1:end], carried, kernel)
-    place_rings(rings, block.args[end:])
-    ordered = end + 2 * len(rings)
-    kernel.tensor.carry(block.args[ordered : ordered + len(order)])
-    if copies is not None:
-        copies.begin(block.args[-1], block.args[0])
-    kernel.count(op, loop_variable(op, block.args[0], kernel))
-    fresh.begin(block.args[0])
-    if own is not None:
-        _fly(own.begin(block.args[0]), op, source.args[1:], kernel)
-    if late is not None:
-        late.weights = list(block.args[-len(late.types) :])
+    _Loop(op, kernel).lower()
+
+
+class _Loop:
+    """A `for` by its parts."""
+
+    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+        self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
+        fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
+        self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
+        hoisted = HoistedOperands(op, kernel, barrier=copies is None)
+        parts: tuple[LoopPart | None, ...] = (
+            self._tiles, fresh, LoopRings(op, copies, kernel), hoisted,
+            TensorAccumulators(op, kernel), copies, self._late,
+        )  # fmt: skip
+        self._parts = [part for part in parts if part is not None]
+
+    def lower(self) -> None:
+        """Emit the loop, and what goes with it around."""
+        op, kernel, bounds = self._op, self._kernel, self._bounds
+        emitter, lower = kernel.emitter, bounds.lower
+        # Memory is free of MMAs that a part takes; then those of iterations may be in flight.
+        for part in sorted(self._parts, key=lambda part: isinstance(part, TensorAccumulators)):
+            part.before(bounds)
+        if (late := self._late) is not None:
+            passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
+            self._pass(passed)
+            late.carried = passed[-len(late.types) :]
+            lower = emitter.binary("add", lower, bounds.step)
+        begun = self._carried
+        block = Block(arg_types=[lower.type, *(value.type for value in begun)])
+        number, *values = block.args
+        outer, flushed = _enter_body(block, kernel)
+        self._pass(values)
+        # Copies of a later iteration count that one first; rings begin where this one is counted.
+        for part in sorted(self._parts, key=lambda part: not isinstance(part, CopyRing)):
+            if part is self._tiles:
+                kernel.count(op, loop_variable(op, number, kernel))
+            part.begin(bounds.at(number))
+        _lower_with(late, op, self._tiles, kernel)
+        for part in self._parts:
+            part.end()
+        emitter.add(scf.YieldOp(*self._carried))
+        _leave_body(op, outer, flushed, kernel)
+        if kernel.tensor.record is not None and _does_nothing(block):
+            block.erase(safe_erase=False)
+            self._pass(begun)
+        else:
+            loop = scf.ForOp(lower, bounds.upper, bounds.step, begun, Region(block))
+            self._pass(emitter.add(loop).results)
+        for part in self._parts:
+            part.after(bounds)
+        if late is not None:
+            late.begin(bounds)
+            _last_product(op, late, bounds, kernel)
+
+    @property
+    def _carried(self) -> list[SSAValue]:
+        return [value for part in self._parts for value in part.carried]
+
+    def _pass(self, values: Sequence[SSAValue]) -> None:
+        """Have the parts carry other values."""
+        coming = iter(values)
+        for part in self._parts:
+            part.carried = list(islice(coming, len(part.carried)))
+
+
+def _lower_with(late: LateProduct | None, op: ForOp, tiles: LoopTiles, kernel: Kernel) -> None:
+    """Lower the body of a `for` with a product that is late."""
     kernel.late = late
-    values = _lower_from(source.first_op, kernel, leaf)
+    tiles.carried = _lower_from(op.region.block.first_op, kernel, tiles)
     kernel.late = None
-    if own is not None:
-        own.end()
-    kernel.groups.settle([] if own is None else own.flying)
-    if own is not None and own.flying and _is_accessed_by_threads(op, ahead, copies):
-        kernel.emitter.add(wgmma_sync.WgmmaWaitGroupOp(0))
-    end_iteration(op, kernel)
-    if record is not None:
-        record.leave()
-    stages = [] if copies is None else [copies.next()]
-    weights = [] if late is None else late.weights
-    order_now = parity_carried(op, kernel)
-    kernel.emitter.add(scf.YieldOp(*values, *places_of(rings), *order_now, *stages, *weights))
-    _leave_body(op, outer, flushed, kernel)
-    passed = [*initial, *begun]
-    if record is not None and _does_nothing(block):
-        block.erase(safe_erase=False)
-    else:
-        loop = scf.ForOp(lower, bounds.upper, bounds.step, passed, Region(block))
-        passed = kernel.emitter.add(loop).results
-    for ring, place in others:
-        ring.place = place
-    results = CarriedTiles(op.results, kernel)
-    results.bind(passed[: end - 1])
-    results.bind_again(op.init_values, op)
-    place_rings(rings, passed[end - 1 :])
-    kernel.tensor.carry(passed[ordered - 1 : ordered - 1 + len(order)])
-    kept.release()
-    fresh.after_loop()
-    if own is not None:
-        _fly(own.after_loop(bounds), op, op.results, kernel)
-    if copies is not None or _reads_memory_first(op):
-        kernel.groups.wait()  # ptxas keeps no MMAs in flight where other waits come first.
-    if copies is not None:
-        copies.after_loop()
-    if late is not None:
-        late.weights = list(passed[-len(late.types) :])
-        _last_product(op, late, bounds, kernel)
 
 
 def _first_iteration(
-    op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue],
-    carried: CarriedTiles, kernel: Kernel,
+    op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue], tiles: LoopTiles,
+    kernel: Kernel,
 ) -> Sequence[SSAValue]:  # fmt: skip
     """The values that a loop carries behind its first iteration, if there is one, else those
     given."""
-    emitter, leaf, ring = kernel.emitter, _Again(op, carried), late.ring
+    emitter, ring = kernel.emitter, late.ring
     rings, begun = Rings.in_kernel(kernel).carried_by(op), ring.place
-    outer, flushed = _enter_body(op, Block(), given[: len(leaf.types)], carried, kernel)
+    outer, flushed = _enter_body(Block(), kernel)
+    tiles.begin(bounds)
     kernel.count(op, loop_variable(op, bounds.lower, kernel))
-    ring.begin(bounds.lower)
-    kernel.late = late
-    values = _lower_from(op.region.block.first_op, kernel, leaf)
-    kernel.late = None
+    ring.begin(bounds)
+    _lower_with(late, op, tiles, kernel)
     ring.end()
     kernel.groups.settle([])
-    emitter.add(scf.YieldOp(*values, *places_of(rings), *late.weights))
+    emitter.add(scf.YieldOp(*tiles.carried, *places_of(rings), *late.weights))
     first = Region(emitter.block)
     _leave_body(op, outer, flushed, kernel)
     ring.place = begun
@@ -305,65 +264,28 @@ def _first_iteration(
     none = Region(Block([*nothing, scf.YieldOp(*given, *nothing)]))
     runs = emitter.compare("lt", bounds.lower, bounds.upper)
     types = [*(value.type for value in given), *late.types]
-    passed = emitter.add(scf.IfOp(runs, types, first, none)).results
-    place_rings(rings, passed[len(leaf.types) :])
-    return passed
+    return emitter.add(scf.IfOp(runs, types, first, none)).results
 
 
 def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -> None:
     """Multiply what the last iteration has put off, if there was one."""
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
     before = kernel[late.sums] = kernel[result]
-    outer = emitter.enter(Block())
-    late.issue_deferred()
-    kernel.groups.wait()
-    emitter.add(scf.YieldOp(*kernel[late.sums].fragments))
-    last = Region(emitter.block)
-    emitter.leave(outer)
-    none = Region(Block([scf.YieldOp(*before.fragments)]))
+
+    def last() -> Sequence[SSAValue]:
+        late.issue_deferred()
+        kernel.groups.wait()
+        return kernel[late.sums].fragments
+
     runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    types = [fragment.type for fragment in before.fragments]
-    sums = emitter.add(scf.IfOp(runs, types, last, none)).results
+    sums = emitter.either(runs, last, lambda: before.fragments)
     kernel[result] = replace(before, fragments=tuple(sums))
-
-
-def _reads_memory_first(op: ForOp) -> bool:
-    """True where memory is accessed, or a region comes, before anybody reads the results."""
-    following = op.next_op
-    while following is not None and not set(op.results) & set(following.operands):
-        if isinstance(following, MemoryOp) or following.regions:
-            return True
-        following = following.next_op
-    return False
-
-
-def _is_accessed_by_threads(op: ForOp, ahead: Rings, copies: CopyRing | None) -> bool:
-    """True where threads access memory in a loop but by copies: ptxas keeps no MMAs in flight
-    then."""
-    copied = set[Operation]() if copies is None else {load.op for load in copies.plan.loads}
-    accesses = (inner for inner in op.walk() if isinstance(inner, MemoryOp))
-    return any(access not in copied and ahead.plan.of(access) is None for access in accesses)
 
 
 def _does_nothing(block: Block) -> bool:
     """True of the body of a loop that passes on what it is given."""
     *ops, last = block.walk()
     return all(is_pure(op) for op in ops) and list(last.operands) == list(block.args[1:])
-
-
-def _fly(
-    flights: Mapping[Operation, MmaGroup], op: ForOp, values: Sequence[SSAValue], kernel: Kernel
-) -> None:
-    """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
-    results."""
-    last = op.region.block.last_op
-    assert last is not None
-    for product, flight in flights.items():
-        value = values[list(last.operands).index(product.results[0])]
-        tile = kernel[value]
-        if isinstance(tile, AccumulatorTile):
-            kernel[value] = replace(tile, group=flight)
-        kernel.groups.pending.append(flight)
 
 
 class _Turn:
@@ -403,7 +325,9 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     begun = places_of(rings)
     places = [value.type for value in begun]
     before, end = Block(arg_types=[*places, *leaf.again]), len(places) + len(leaf.again)
-    outer, flushed = _enter_body(op, before, before.args[len(places) :], carried, kernel)
+    outer, flushed = _enter_body(before, kernel)
+    carried.bind(before.args[len(places) :])
+    carried.bind_again(op.init_values, op)
     place_rings(rings, before.args)
     goes_on, *values = _lower_from(source.first_op, kernel, leaf)
     kernel.groups.wait()

@@ -10,6 +10,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 
@@ -18,7 +19,7 @@ def is_counted(op: ForOp) -> bool:
     return op.unsigned_cmp is not None and element_of(op.lower_bound) == i64
 
 
-def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue]:
+def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     """The bounds and the step, in 64 bits where the number behind the last one may be none of its
     type, or is unsigned."""
     lower, upper, step = (
@@ -31,22 +32,20 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> tuple[SSAValue, SSAValue, SSAValue
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
     small = last is not None and by is not None and last + by < 1 << (width - 1)
     if (small and not unsigned) or width == 64:
-        return lower, upper, step
+        return Range(lower, upper, step, lower)
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
-    wide = [kernel.emit(cast, [bound], i64) for bound in (lower, upper, step)]
-    return wide[0], wide[1], wide[2]
+    lower, upper, step = (kernel.emit(cast, [bound], i64) for bound in (lower, upper, step))
+    return Range(lower, upper, step, lower)
 
 
-def _iterations(
-    kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
-) -> tuple[SSAValue, SSAValue, SSAValue]:
+def _iterations(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Range:
     """From zero to the number of iterations of an unsigned loop, by one."""
     zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
     less = IntegerAttr(RELATIONS["less_than"][1], i64)
     some = kernel.emit(arith.CmpiOp, [lower, upper], i1, predicate=less)
     distance = on_integers(kernel, arith.SubiOp, upper, lower)
     count = on_integers(kernel, arith.CeilDivUIOp, distance, step)
-    return zero, kernel.emitter.select(some, count, zero), one
+    return Range(zero, kernel.emitter.select(some, count, zero), one, zero)
 
 
 def loop_variable(op: ForOp, number: SSAValue, kernel: Kernel) -> SSAValue:

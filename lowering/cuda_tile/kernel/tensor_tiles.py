@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
@@ -63,24 +64,41 @@ def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
         make_room(accumulators.column, op, kernel)
 
 
-def begin_iteration(op: Operation, kernel: Kernel) -> None:
-    """Before a loop: what its body may rely on, which holds again at its end."""
-    if products := products_in(op):
-        in_flight = any(_goes_on(product.results[0], op) for product in products)
-        kernel.tensor.begin_iteration(in_flight=in_flight)
-    else:
-        kernel.tensor.wait()
+class TensorAccumulators(LoopPart):
+    """The sums of a loop in tensor memory: who has them at the begin of its body has them at its
+    end; the loop carries the parities of their mbarriers. The thread that issues MMAs has a loop
+    of its own, of what is recorded here."""
 
+    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+        self._op, self._kernel, self._products = op, kernel, products_in(op)
+        self._in_flight = any(_goes_on(product.results[0], op) for product in self._products)
 
-def end_iteration(op: Operation, kernel: Kernel) -> None:
-    """At the end of the body of a loop."""
-    if products_in(op):
-        begin_iteration(op, kernel)
+    def before(self, bounds: Range) -> None:
+        """Establish what the body may rely on."""
+        if not self._products:
+            self._kernel.tensor.wait()
+        self._establish()
+        if (record := self._kernel.tensor.record) is not None:
+            record.enter(self._op)
 
+    def begin(self, bounds: Range) -> None:
+        """Go on with the parities of the iteration."""
+        self._kernel.tensor.carry(self.carried)
 
-def parity_carried(op: Operation, kernel: Kernel) -> list[SSAValue]:
-    """The parities that a loop carries in which MMAs are issued."""
-    return [*kernel.tensor.parities] if products_in(op) else []
+    def end(self) -> None:
+        """Establish it again."""
+        self._establish()
+        if (record := self._kernel.tensor.record) is not None:
+            record.leave()
+
+    def _establish(self) -> None:
+        if self._products:
+            self._kernel.tensor.begin_iteration(in_flight=self._in_flight)
+            self.carried = [*self._kernel.tensor.parities]
+
+    def after(self, bounds: Range) -> None:
+        """Go on with those that are left."""
+        self._kernel.tensor.carry(self.carried)
 
 
 def _goes_on(value: SSAValue, loop: Operation) -> bool:

@@ -23,12 +23,13 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import Access
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.lowering.cuda_tile.pipelines.ring import Range, at_iteration
+from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     CopiedLoad,
     CopiedLoads,
@@ -40,7 +41,7 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
-class CopyRing:
+class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
     def __init__(self, plan: CopiedLoop, kernel: Kernel) -> None:
@@ -63,7 +64,7 @@ class CopyRing:
             self._lines[load] = lines[key]
             self._bases[load] = emitter.emit(address.AddressOp(lines[key]))
 
-    def before_loop(self, bounds: Range) -> None:
+    def before(self, bounds: Range) -> None:
         """Begin to fill all stages but those that are read."""
         kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
@@ -77,13 +78,12 @@ class CopyRing:
             if stage:
                 number = emitter.binary("add", number, bounds.step)
             self._copy(number, emitter.constant(stage, 32))
-        self.stage = emitter.constant(0, 32)
+        self.carried = [emitter.constant(0, 32)]
 
-    def begin(self, stage: SSAValue, number: SSAValue) -> None:
+    def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
-        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
-        assert bounds is not None
-        self.stage, ahead = stage, self.plan.ahead
+        kernel, emitter, ahead = self.kernel, self.kernel.emitter, self.plan.ahead
+        (self.stage,) = (stage,) = self.carried
         emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
@@ -94,18 +94,18 @@ class CopyRing:
         less = emitter.binary("sub", stage, back)
         more = emitter.binary("add", stage, ahead)
         before = emitter.select(wraps, more, less)
-        far = kernel.constant(ahead, number.type)
-        number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
+        far = kernel.constant(ahead, bounds.number.type)
+        number = emitter.binary("add", bounds.number, emitter.binary("mul", bounds.step, far))
         self._copy(number, before)
 
-    def next(self) -> SSAValue:
-        """The stage of the next iteration."""
+    def end(self) -> None:
+        """Go on to the stage of the next iteration."""
         emitter = self.kernel.emitter
         last = emitter.compare("eq", self.stage, self.plan.stages - 1)
         more = emitter.binary("add", self.stage, 1)
-        return emitter.select(last, emitter.constant(0, 32), more)
+        self.carried = [emitter.select(last, emitter.constant(0, 32), more)]
 
-    def after_loop(self) -> None:
+    def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
         self.kernel.scratch.reserved -= self._taken

@@ -27,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -45,16 +46,6 @@ class StagePlace:
 
     stage: SSAValue
     parity: SSAValue
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The bounds of a loop, and where it is."""
-
-    lower: SSAValue
-    upper: SSAValue
-    step: SSAValue
-    number: SSAValue | None = None
 
 
 class Ring:
@@ -216,10 +207,9 @@ class Ring:
         assert bounds is not None
         if not self.produces:
             return
-        number = bounds.lower if bounds.number is None else bounds.number
-        type_ = number.type
+        number = bounds.number
         if by:
-            far = kernel.constant(by, type_)
+            far = kernel.constant(by, number.type)
             number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
         copies = kernel.both(self.copies(), emitter.compare("lt", number, bounds.upper))
         assert copies is not None
@@ -282,13 +272,11 @@ class Ring:
         for i in range(self.stages - 1):
             self._ahead(self.pipeline.groups, self._moved(self.place, i), i, fresh=fresh)
 
-    def begin(self, number: SSAValue) -> dict[Operation, MmaGroup]:
+    def begin(self, bounds: Range) -> dict[Operation, MmaGroup]:
         """Begin an iteration; the groups in flight from the one before, by product."""
-        bounds, self.left, self.flying = self.range, [], []
-        assert bounds is not None
-        self.range = Range(bounds.lower, bounds.upper, bounds.step, number)
+        self.range, self.left, self.flying = bounds, [], []
         before = self.before(self.place)
-        follows = self.kernel.emitter.compare("ne", number, bounds.lower)
+        follows = self.kernel.emitter.compare("ne", bounds.number, bounds.lower)
         complete = [
             group
             for group in self.pipeline.groups

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.pipelines.ring import Range
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
@@ -18,21 +18,21 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 )
 
 
-class FreshAccumulators:
+class FreshAccumulators(LoopPart):
     """Those of a loop, by what it carries, and the products that alone add to them."""
 
-    def __init__(self, op: ForOp, bounds: Range, kernel: Kernel) -> None:
-        self.kernel, self.bounds = kernel, bounds
+    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+        self.kernel = kernel
         self.products = dict(_found(op, kernel))
 
-    def before_loop(self) -> None:
+    def before(self, bounds: Range) -> None:
         """Store zeros where there is no iteration."""
         if not self.products:
             return
         kernel, emitter, tensor = self.kernel, self.kernel.emitter, self.kernel.tensor
         tensor.wait()
         touched = tensor.touched
-        runs = emitter.compare("lt", self.bounds.lower, self.bounds.upper)
+        runs = emitter.compare("lt", bounds.lower, bounds.upper)
         emitter.when(runs, lambda: None, self._store)
         # Behind the stores there are no MMAs before the loop's end.
         kernel.tensor.touched = touched
@@ -44,13 +44,13 @@ class FreshAccumulators:
             zero = self.kernel.constant(0, accumulators.element)
             self.kernel.tensor.store(accumulators, [zero] * accumulators.layout().count)
 
-    def begin(self, number: SSAValue) -> None:
+    def begin(self, bounds: Range) -> None:
         """In the loop's body: the products add but in the first iteration."""
         for product in self.products.values():
-            follows = self.kernel.emitter.compare("ne", number, self.bounds.lower)
+            follows = self.kernel.emitter.compare("ne", bounds.number, bounds.lower)
             self.kernel.tensor.adds[product] = follows
 
-    def after_loop(self) -> None:
+    def after(self, bounds: Range) -> None:
         """Threads may have stored."""
         self.kernel.tensor.touched |= bool(self.products)
 

@@ -9,25 +9,29 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import StageTile
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
 
 
-class HoistedOperands:
-    """The operands that a loop keeps in shared memory, which its MMAs read behind a barrier."""
+class HoistedOperands(LoopPart):
+    """The operands that a loop keeps in shared memory. Its MMAs read them, and those that a loop
+    before it has laid down, behind a barrier: its own, unless copies come with one."""
 
-    def __init__(self, loop: Operation, kernel: Kernel) -> None:
-        self._kernel, self._loop, self._bytes = kernel, loop, 0
+    def __init__(self, loop: Operation, kernel: Kernel, *, barrier: bool) -> None:
+        self._kernel, self._loop, self._barrier, self._bytes = kernel, loop, barrier, 0
         self._tiles: dict[SSAValue, PlacedTile] = {}
-        for product, name, value in _operands(loop, kernel):
+
+    def before(self, bounds: Range) -> None:
+        """Lay them down."""
+        kernel = self._kernel
+        for product, name, value in _operands(self._loop, kernel):
             self._hoist(product, name, value)
         kernel.hoisted.append(self)
-
-    def __bool__(self) -> bool:
-        """True where there are some, or some of a loop before this one."""
-        beside = [own for own in self._kernel.hoisted if own._loop.parent is self._loop.parent]
-        return any(own._tiles for own in beside)
+        beside = [own for own in kernel.hoisted if own._loop.parent is self._loop.parent]
+        if self._barrier and any(own._tiles for own in beside):
+            kernel.scratch.barrier()
 
     def _hoist(self, product: Multiplication, name: str, value: SSAValue) -> None:
         kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]
@@ -48,7 +52,7 @@ class HoistedOperands:
         self._tiles[value], kernel.has_hoisted = tile, True
         kernel[value] = StageTile(base, order, tile.element)
 
-    def release(self) -> None:
+    def after(self, bounds: Range) -> None:
         """Behind the loop: what no loop behind it reads is in registers again, the last laid down
         first."""
         kernel, hoisted = self._kernel, self._kernel.hoisted

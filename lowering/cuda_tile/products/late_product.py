@@ -18,6 +18,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
@@ -28,8 +29,9 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
 
 
-class LateProduct:
-    """A late product on its way: `weights` are the fragments of A that it is behind with."""
+class LateProduct(LoopPart):
+    """A late product on its way: `weights` are the fragments of A that it is behind with, which the
+    loop carries."""
 
     def __init__(self, late: LateMultiplication, ring: Ring, kernel: Kernel) -> None:
         self.op: Operation = late.op
@@ -42,6 +44,14 @@ class LateProduct:
         """That of a loop, where others copy to its stages."""
         late, ring = kernel.late_products.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)
+
+    def begin(self, bounds: Range) -> None:
+        """Be behind with what the iteration before has put off."""
+        self.weights = list(self.carried)
+
+    def end(self) -> None:
+        """Leave to the next one what this has put off."""
+        self.carried = self.weights
 
     @property
     def types(self) -> list[Attribute]:

@@ -109,6 +109,8 @@ def computed(op: Operation) -> Callable[..., Any] | None:
     if (function := BINARY.get(type(op))) is not None:
         return _bit(function) if op.results[0].type == i1 else function
     match op:
+        case arith.ConstantOp():
+            return None  # first, there being so many
         case arith.IndexCastOp() | arith.ExtUIOp() | arith.ExtSIOp():
             return _cast
         case arith.TruncIOp():
