@@ -338,8 +338,8 @@ def _compiler_errors() -> Generator[None]:
 
 
 @cache
-def _compiler_error(exceptions: Any) -> type[CompileError]:
-    """The CompileError that is one of cuTile's `exceptions` too."""
+def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
+    """Makes the CompileError that is one of cuTile's `exceptions` too."""
 
     class TileCompileError(CompileError, exceptions.TileCompilerExecutionError):
         def __init__(self, error: CompileError):
