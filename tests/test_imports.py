@@ -56,6 +56,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "",
         "cutile",
         "cutile_script",
+        "cutile_pytest",
         "tools",
     ),
     "tilewright.passes": ("analysis", "cuda_tile", ""),

@@ -3,23 +3,28 @@ machine without tileiras.
 
     python -m tilewright.cutile_script samples/MatMul.py --correctness-check
     python -m tilewright.cutile_script --gpu samples/MatMul.py --correctness-check
+    python -m tilewright.cutile_script --gpu -m pytest cutile-python/test
 
 `ct.launch` runs kernels here (`tilewright.cutile.on_cpu`), and torch makes the tensors that a
 script asks for on "cuda" on the CPU; with `--gpu` it compiles them by tilewright and launches them
-(`on_gpu`). Needs torch beside the extra `cutile`, and `gpu`.
+(`on_gpu`). With `-m` it ends with how many launches it made; where pytest has workers (xdist), they
+need the plugin `tilewright.cutile_pytest`. Needs the extra `cutile`, and `gpu`.
 """
 
 import argparse
 import runpy
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
 
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
+from tilewright.cutile.launches import Launches, Numerics
 from tilewright.launch.launcher import device_capability
+from tilewright.lowering.interpreter.cuda_tile.machine import Races
 from tilewright.tile_kernel import Padding
 
 
@@ -32,9 +37,34 @@ def _capability(text: str) -> Capability:
     return int(major), int(minor or "0")
 
 
+@contextmanager
+def stand_in(
+    *,
+    gpu: bool,
+    arch: str | None = None,
+    told: Capability | None = None,
+    numerics: Numerics = "exact",
+    races: Races = "warn",
+    padding: Padding = "undetermined",
+) -> Generator[Launches]:
+    """Let programs for cuTile's GPU run on this machine's, or on the CPU, and find there what they
+    are `told` of it. Races, and what Tile IR leaves undefined, are warnings where nothing else is
+    asked for."""
+    with ExitStack() as stack:
+        if gpu:
+            launches = stack.enter_context(on_gpu(arch=arch))
+            stack.enter_context(cutile_answers(told or device_capability()))
+        else:
+            here = on_cpu(numerics=numerics, races=races, padding=padding)
+            launches = stack.enter_context(here)
+            stack.enter_context(cutile_answers(told or HOPPER))
+            if find_spec("torch"):
+                stack.enter_context(tensors_on_cpu(told or HOPPER))
+        yield launches
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Run a script with its arguments; the exit status is 2 where none is named. Races, and what
-    Tile IR leaves undefined, are warnings where nothing else is asked for."""
+    """Run a script or module with its arguments; the exit status is 2 where none is named."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
     parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
     parser.add_argument("--padding", choices=get_args(Padding), default="undetermined")
@@ -48,26 +78,31 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--gpu", action="store_true", help="on the GPU, by tilewright's PTX")
     parser.add_argument("--arch", metavar="TARGET", help="with --gpu: the GPU's own")
-    parser.add_argument("script", type=Path)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ...")
+    script = parser.add_argument("script", nargs=argparse.PARSER, metavar="SCRIPT ...")
+    script.required = False
     options = parser.parse_args(arguments)
-    script = str(options.script)
-    if not options.script.is_file():
-        parser.error(f"expected a script, got {script}")
-    sys.argv = [script, *options.arguments]
-    sys.path.insert(0, str(Path(script).resolve().parent))
-    told: Capability | None = options.capability
-    with ExitStack() as stack:
-        if options.gpu:
-            stack.enter_context(on_gpu(arch=options.arch))
-            stack.enter_context(cutile_answers(told or device_capability()))
-        else:
-            stack.enter_context(
-                on_cpu(numerics=options.numerics, races=options.races, padding=options.padding)
-            )
-            stack.enter_context(cutile_answers(told or HOPPER))
-            stack.enter_context(tensors_on_cpu(told or HOPPER))
-        runpy.run_path(script, run_name="__main__")
+    command: list[str] = options.module or options.script or [""]
+    if not options.module:
+        if not Path(command[0]).is_file():
+            parser.error(f"expected a script, got {command[0] or 'none'}")
+        sys.path.insert(0, str(Path(command[0]).resolve().parent))
+    sys.argv = command
+    with stand_in(
+        gpu=options.gpu,
+        arch=options.arch,
+        told=options.capability,
+        numerics=options.numerics,
+        races=options.races,
+        padding=options.padding,
+    ) as launches:
+        if not options.module:
+            runpy.run_path(command[0], run_name="__main__")
+            return 0
+        try:
+            runpy.run_module(command[0], run_name="__main__", alter_sys=True)
+        finally:
+            print(f"{launches.count} launches by tilewright")
     return 0
 
 

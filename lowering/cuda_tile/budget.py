@@ -44,6 +44,8 @@ class Attempt:
     """Tiles that change layout have no room even where nothing is in stages."""
     left: float = inf
     """The bytes that these have."""
+    stores: bool = False
+    """TMA stores tiles."""
 
 
 class Retreat(NamedTuple):
@@ -72,6 +74,8 @@ class Budget:
     """Accumulators are in tensor memory."""
     hoisted: bool = True
     """Loops keep operands in shared memory."""
+    stores: bool = True
+    """TMA stores tiles, from memory of their own."""
     beside: int = 0
     """The bytes of shared memory that stages leave at least."""
     conversion_bytes: float = inf
@@ -134,6 +138,11 @@ RETREATS: tuple[_Row, ...] = (
         Retreat("operands that loops keep in shared memory", "it has no room"),
         lambda budget, attempt: attempt.crowded and attempt.hoists,
         lambda attempt: {"hoisted": False},
+    ),
+    (
+        Retreat("stores by TMA", "shared memory has no room for them beside operands"),
+        lambda budget, attempt: attempt.crowded and attempt.stores and attempt.left <= 0,
+        lambda attempt: {"stores": False, "beside": 0},
     ),
     (
         Retreat(

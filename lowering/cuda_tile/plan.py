@@ -75,12 +75,13 @@ class Plan:
             hoists=kernel.has_hoisted,
             crowded=kernel.crowded is not None,
             left=scratch.left,
+            stores=bool(self.stored),
         )
 
 
 def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
     """The plan of a kernel under a budget."""
-    stored, beside = stored_boxes(entry, arch), budget.beside
+    stored, beside = stored_boxes(entry, arch) if budget.stores else {}, budget.beside
     threads = log2(thread_count(entry, arch))
     staged = beside if budget.tma or arch is None else shared_memory_limit(arch)
     ahead = find_pipelines(entry, arch, stored, staged)

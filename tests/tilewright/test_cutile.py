@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import namedtuple
+from typing import Annotated, Any
+from unittest.mock import Mock
 
 import cuda.tile as ct
 import ml_dtypes
@@ -11,9 +13,11 @@ import pytest
 from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_shape
 
 import tilewright as tw
-from tilewright.source.diagnostic import at
+from tilewright.cutile import launches
+from tilewright.source.diagnostic import Diagnostic, at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
+Point = namedtuple("Point", ["x", "y"])
 
 
 def test_numbers_and_arrays_of_numpy() -> None:
@@ -97,7 +101,57 @@ def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
         tw.cutile.launch((1,), kernel, args)
 
 
+@ct.kernel
+def of_static_list(
+    arrays: Annotated[list, ct.ListAnnotation(element=ct.ArrayAnnotation(static_shape_dims=(-1,)))],
+):
+    ct.store(arrays[0], (0,), ct.load(arrays[1], (0,), (4,)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "error", "words"),
+    [
+        (add, (1,), TypeError, "Kernel expects 4 arguments but 1 was given"),
+        (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0,)), TypeError,
+         "Received a tuple of length 1 for a parameter annotated as a tuple of length 2"),
+        (of_pair, (Point(np.ones(16), np.ones(16)), np.ones(16), (1.0, 2)), TypeError,
+         "Invalid kernel argument #0: 'Point' is a subclass of 'tuple'. Only plain tuples are"),
+        (of_pair, ((Point(1, 2), 1), np.ones(16), (1.0, 2)), TypeError,
+         "Invalid item #0 of kernel argument #0: 'Point' is a subclass of 'tuple'."),
+        (of_static_list, ([np.ones(4), np.ones(5)],), ValueError,
+         "Arrays in list vary in static shape at axis 0 (4 vs 5)"),
+        (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), OverflowError, "'a' expected sizes"),
+    ],
+)  # fmt: skip
+def test_refused_as_by_cutile(
+    kernel: Any, args: tuple[Any, ...], error: type[Exception], words: str
+) -> None:
+    """Programs that catch cuTile's errors of a launch, or read them, catch ours."""
+    with pytest.raises(error) as caught:
+        tw.cutile.launch((1,), kernel, args)
+    assert words in str(caught.value) and isinstance(caught.value, tw.ExecutionError)
+
+
+def test_a_grid_of_no_extents_is_one_block() -> None:
+    a, c = np.arange(8.0), np.zeros(8)
+    tw.cutile.launch((), add, (a, a, c, 8))
+    assert (c == 2 * a).all()
+
+
+def test_the_best_config_is_the_first_that_compiles() -> None:
+    a = np.ones(8)
+    with tw.cutile.on_cpu():
+        result = ct.tune.exhaustive_search(
+            [3, 4, 8], None, lambda _: (1,), add, lambda tile: (a, a, a, tile), quiet=True
+        )
+        with pytest.raises(ValueError, match="Search space is empty"):
+            ct.tune.exhaustive_search([], None, lambda _: (1,), add, lambda tile: (a, a, a, tile))
+    assert result.best.config == 4 and [config for config, *_ in result.failures] == [3]
+    assert (a == 1).all()
+
+
 @pytest.mark.parametrize("settings, message", [
+    ({"grid": (1, 1 << 24)}, "Grid[1] exceeds 24-bit limit: max=16777215, got=16777216."),
     ({"grid": 1}, "expected grid as up to three positive extents, got 1"),
     ({"args": 5}, "expected args as a list of arguments, got 5"),
     ({"kernel": len}, "as a @ct.kernel or its bytecode, got <built-in function len>"),
@@ -127,8 +181,23 @@ def test_a_method_of_cutile_is_where_it_is_called() -> None:
 
 
 def test_what_cutile_rejects() -> None:
-    with pytest.raises(tw.CompileError, match="add"):
-        tw.cutile.launch((1,), add, (np.ones(4), np.ones((4, 4)), np.ones(4), 4))
+    args = (np.ones(4), np.ones((4, 4)), np.ones(4), 4)
+    with pytest.raises(ct.TileTypeError, match="does not match the array rank"):
+        tw.cutile.launch((1,), add, args)
+    with tw.cutile.on_cpu(), pytest.raises(ct.TileTypeError):
+        ct.launch(None, (1,), add, args)
+
+
+def test_what_tilewright_rejects_is_an_error_of_the_compiler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fault = tw.CompileError(Diagnostic("expected less", "k.py", 3, 5))
+    monkeypatch.setattr(launches, "compiled", Mock(side_effect=fault))
+    with pytest.raises(ct.TileCompilerExecutionError) as caught:
+        tw.cutile.compile(halves, (np.ones(16), np.ones(16, np.float16)), "sm_90a")
+    assert isinstance(caught.value, tw.CompileError)
+    assert str(caught.value) == str(fault)
+    assert (caught.value.loc.line, caught.value.loc.col) == (3, 4)
 
 
 def test_a_kernel_that_cutile_cannot_read() -> None:

@@ -188,6 +188,23 @@ def test_what_does_not_compile_is_shown_at_its_line(monkeypatch: pytest.MonkeyPa
     assert line[len(caret) - 1 :].startswith("ct.printf(")
 
 
+@ct.kernel
+def quotients(a, b, c):
+    ct.store(c, (0,), ct.load(a, (0,), (64,)) // ct.load(b, (0,), (64,)))
+
+
+def test_quotients_of_unsigned_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuTile rounds them to negative infinity, which tileiras does not take."""
+    a, b = np.arange((1 << 32) - 64, 1 << 32, dtype=np.uint32), np.arange(1, 65, dtype=np.uint32)
+    here, c = np.zeros(64, np.uint32), np.zeros(64, np.uint32)
+    cutile.launch((1,), quotients, (a, b, here))
+    stand_in(monkeypatch, quotients, (a, b, c), a, b, c)
+    cutile.launch((1,), quotients, tuple(map(OnGpu, (a, b, c))), stream=0)
+    assert (here == a // b).all() and (c == here).all()
+    (remark,) = cutile.compile(quotients, (a, b, c), ARCH).remarks
+    assert "'cuda_tile.divi' of unsigned numbers rounds down" in str(remark)
+
+
 def test_compiled_kernels_outlive_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the cache gives back is what was compiled, remarks and tensor maps included."""
     args = (aligned(4096, np.float16).reshape(64, 64), aligned(4096, np.float16).reshape(64, 64))

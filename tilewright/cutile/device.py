@@ -64,7 +64,16 @@ def cutile_answers(capability: Capability) -> Generator[None]:
     """Let cuTile itself say that there is a GPU, and a compiler for it."""
     cext, compile_ = import_module("cuda.tile._cext"), import_module("cuda.tile._compile")
     version = getattr(import_module("cuda.tile._bytecode.version").BytecodeVersion, _BYTECODE)
+    find = compile_._find_compiler_bin
+
+    def compiler() -> Any:
+        try:
+            return find()
+        except FileNotFoundError:
+            return SimpleNamespace(path="tilewright")
+
     with (
+        mock.patch.object(compile_, "_find_compiler_bin", compiler),
         mock.patch.object(cext, "get_compute_capability", _answering(capability)),
         mock.patch.object(compile_, "_get_max_supported_bytecode_version", _answering(version)),
     ):

@@ -30,7 +30,6 @@ from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ExecutionError
 from tilewright.source.parsing import default_context
 
-_SAMPLES = 5
 _MOST = 8
 """The CTAs that share a block at most."""
 _COUNTED = 1 << 30
@@ -145,20 +144,23 @@ def _table(table: ArrayTable, memory: Any) -> ArrayArgument:
     return ArrayArgument((words.size,), (1,), "int64", 8, address=address)
 
 
-def microseconds(run: Any, stream: Any) -> list[float]:
-    """The times of a few launches on a stream by the driver's events, after one without."""
+def microseconds(run: Any, stream: Any, *, flush: bool) -> float:
+    """The time of a launch on a stream by the driver's events; `flush`: in front of it memory of
+    the size of the L2 cache is written, so that nothing of its own is there."""
     handle = launcher.stream_handle(stream)
-    run()
     begin, end = launcher.call("cuEventCreate", 0), launcher.call("cuEventCreate", 0)
-    samples: list[float] = []
+    size = launcher.l2_bytes() if flush else 0
+    room = launcher.call("cuMemAlloc", size) if size else None
     try:
-        for _ in range(_SAMPLES):
-            launcher.call("cuEventRecord", begin, handle)
-            run()
-            launcher.call("cuEventRecord", end, handle)
-            launcher.call("cuEventSynchronize", end)
-            samples.append(1e3 * launcher.call("cuEventElapsedTime", begin, end))
+        if size:
+            launcher.call("cuMemsetD8Async", room, 0, size, handle)
+        launcher.call("cuEventRecord", begin, handle)
+        run()
+        launcher.call("cuEventRecord", end, handle)
+        launcher.call("cuEventSynchronize", end)
+        return 1e3 * launcher.call("cuEventElapsedTime", begin, end)
     finally:
         for event in (begin, end):
             launcher.call("cuEventDestroy", event)
-    return samples
+        if size:
+            launcher.call("cuMemFree", room)

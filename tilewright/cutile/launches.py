@@ -6,28 +6,33 @@ import io
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from operator import index
 from typing import Any, Literal, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.options import checked
+from tilewright.arguments.options import RULES, checked
 from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
+from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
-from tilewright.source.checked import Rule, require
+from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
+_MAX_EXTENT = (1 << 24) - 1
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
@@ -45,7 +50,23 @@ _KERNEL_OR_BYTECODE = Rule(
 )
 
 
-@checked(kernel=_KERNEL_OR_BYTECODE)
+def _grid(given: Any) -> Extents:
+    """A grid of no extents is one block; cuTile's launch refuses those of more than 24 bits."""
+    extents = items(given)
+    for i, extent in enumerate(extents):
+        if index(extent) > _MAX_EXTENT:
+            raise ArgumentError(
+                f"expected extents of a grid of 24 bits, got {told(given)} (Grid[{i}] exceeds "
+                f"24-bit limit: max={_MAX_EXTENT}, got={extent}. Use multiple kernel launches for "
+                "larger workloads.)"
+            )
+    return RULES["grid"].read(extents or (1,))
+
+
+_GRID = Rule(RULES["grid"].words, _grid)
+
+
+@checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
 def launch(
     grid: Sequence[int],
     kernel: Any,
@@ -134,6 +155,13 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     ]
 
 
+@dataclass(slots=True)
+class Launches:
+    """How many launches were asked for in place of cuTile's."""
+
+    count: int = 0
+
+
 @checked()
 @contextmanager
 def on_cpu(
@@ -142,9 +170,9 @@ def on_cpu(
     arch: str = DEFAULT_ARCH,
     races: Races = "error",
     padding: Padding = "undetermined",
-) -> Generator[None]:
-    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, and
-    takes the first that compiles."""
+) -> Generator[Launches]:
+    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, which
+    take no time, and takes the first that compiles."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
@@ -152,22 +180,23 @@ def on_cpu(
         del stream
         launch(grid, kernel, args, numerics=numerics, arch=arch, races=races, padding=padding)
 
-    def untimed(stream: Any, grid: Any, kernel: Any, args: Sequence[Any]) -> list[float]:
+    def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
+        del grid
         bytecode(kernel, args)
-        return []
+        return 0.0
 
-    with _launching(here, untimed):
-        yield
+    with _launching(here, untimed) as launches:
+        yield launches
 
 
 @checked()
 @contextmanager
-def on_gpu(*, arch: str | None = None) -> Generator[None]:
+def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
-    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
-    copied to the GPU and back."""
+    them on the GPU of this machine, and `ct.tune` time what they take there, without a limit of
+    time. Arrays of NumPy are copied to the GPU and back."""
 
-    @checked(kernel=_KERNEL_OR_BYTECODE)
+    @checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
     def there(
         stream: Any,
         grid: Sequence[int],
@@ -182,23 +211,32 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
             cast("Extents", grid), kernel, parameters, arch, stream, programmatic_dependent_launch
         )
 
-    def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
-        return microseconds(lambda: there(stream, grid, kernel, args), stream)
+    def measured(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *options: Any
+    ) -> float:
+        flush = bool(options and options[-1])  # behind the limit of time, where there is one
+        return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)
 
-    with _launching(there, measured):
-        yield
+    with _launching(there, measured) as launches:
+        yield launches
 
 
 @contextmanager
-def _launching(launching: Any, measure: Measure) -> Generator[None]:
+def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
     """Let cuTile launch, and measure launches, by other functions than its own."""
-    ct = _cuda_tile()
+    ct, launches = _cuda_tile(), Launches()
+
+    def counting(*args: Any, **options: Any) -> None:
+        launches.count += 1
+        launching(*args, **options)
+
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(ct, "launch", launching))
+        stack.enter_context(mock.patch.object(ct, "launch", counting))
         if hasattr(ct, "__path__"):
-            tune = import_module("cuda.tile.tune")
-            stack.enter_context(mock.patch.object(tune, "exhaustive_search", searching(measure)))
-        yield
+            tune = import_module("cuda.tile.tune._tune")
+            for name in ("_benchmark", "benchmark_with_timeout"):
+                stack.enter_context(mock.patch.object(tune, name, measure))
+        yield launches
 
 
 def _current_stream() -> Any:
@@ -234,7 +272,8 @@ def _compiled(
     if known is None:
         code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
         name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
-        known = _KERNELS[key] = compiled(code, arch, name, schedule)
+        with _compiler_errors():
+            known = _KERNELS[key] = compiled(code, arch, name, schedule)
     return known
 
 
@@ -254,7 +293,8 @@ def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
     key = (kernel, repr(assumed))
     known = _MODULES.get(key)
     if known is None:
-        known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+        with _compiler_errors():
+            known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
     return known
 
 
@@ -277,66 +317,44 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
-    # OSError: a function without a source file; TypeError: an argument of another kind.
-    except (_cuda_tile().TileError, OSError, TypeError) as error:
+    except OSError as error:  # a function without a source file
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
+    except TypeError as error:  # an argument of another kind
+        raise ArgumentError(f"'{_name(kernel)}' {error}") from None
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
     return file.getvalue()
 
 
+@contextmanager
+def _compiler_errors() -> Generator[None]:
+    """Let what tilewright rejects be an error of cuTile's compiler too, where cuTile is there."""
+    try:
+        yield
+    except CompileError as error:
+        exceptions = sys.modules.get("cuda.tile._exception")
+        raise error if exceptions is None else _compiler_error(exceptions)(error) from None
+
+
+@cache
+def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
+    """Makes the CompileError that is one of cuTile's `exceptions` too."""
+
+    class TileCompileError(CompileError, exceptions.TileCompilerExecutionError):
+        def __init__(self, error: CompileError):
+            CompileError.__init__(self, error.diagnostic, error.further)
+            self.loc = exceptions.Loc(self.line or 0, (self.column or 1) - 1, error.diagnostic.file)
+            self.compiler_flags, self.compiler_version = "", None
+
+        __str__ = ValueError.__str__
+
+    return TileCompileError
+
+
 def _name(kernel: Any) -> str:
     return str(kernel._annotated_function.pyfunc.__name__)
 
 
-Measure = Callable[[Any, Sequence[int], Any, Sequence[Any]], Sequence[float]]
-"""The microseconds that launches of a kernel take: of the stream, the grid, the kernel and its
-arguments."""
-
-
-def searching(measure: Measure) -> Callable[..., Any]:
-    """`cuda.tile.tune.exhaustive_search` by a measure: of untimed kernels the best is the first
-    that compiles; their measurements are of no samples, their time NaN.
-
-    Raises ValueError where no config runs, as cuTile's does.
-    """
-
-    def search(
-        search_space: Sequence[Any],
-        stream: Any,
-        grid_fn: Callable[[Any], Any],
-        kernel: Any,
-        args_fn: Callable[[Any], tuple[Any, ...]],
-        hints_fn: Callable[[Any], dict[str, Any]] | None = None,
-        **_: Any,
-    ) -> Any:
-        tune = import_module("cuda.tile.tune")
-        successes: list[Any] = []
-        failures: list[tuple[Any, type[Exception], str]] = []
-        for config in search_space:
-            tuned = kernel if hasattr(kernel, "replace_hints") else kernel(config)
-            try:
-                if hints_fn is not None:
-                    tuned = tuned.replace_hints(**hints_fn(config))
-                samples = measure(stream, grid_fn(config), tuned, args_fn(config))
-            except Exception as error:
-                failures.append((config, type(error), str(error)))
-            else:
-                successes.append(tune.Measurement(config=config, **_statistics(samples)))
-        if not successes:
-            raise ValueError(f"expected a config that compiles, got {failures or 'none at all'}")
-        best = min(successes, key=lambda measurement: measurement.mean_us)
-        return tune.TuningResult(best=best, successes=tuple(successes), failures=tuple(failures))
-
-    return search
-
-
-def _statistics(samples: Sequence[float]) -> dict[str, Any]:
-    """The mean, and half of its 95% confidence interval."""
-    count = len(samples)
-    mean = sum(samples) / count if count else float("nan")
-    variance = float("nan")
-    if count > 1:
-        variance = sum((sample - mean) ** 2 for sample in samples) / (count - 1) / count
-    return {"mean_us": mean, "num_samples": count, "error_margin_us": 1.96 * variance**0.5}
+Measure = Callable[[Any, Any, Any, Any], float]
+"""The microseconds that a launch takes: of the stream, the grid, the kernel and its arguments."""

@@ -34,6 +34,10 @@ _TORCH_BITS = {
 }
 
 
+class IndexOverflowError(ArgumentError, OverflowError):
+    """An array that indices of 32 bits do not reach: an OverflowError, as cuTile's is."""
+
+
 @dataclass(frozen=True, slots=True)
 class CutileParameter:
     """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
@@ -105,7 +109,10 @@ class CutileParameter:
         if nodes is None:
             nodes = (getattr(self.annotation, "each", self.annotation),) * len(items)
         if len(nodes) != len(items):
-            raise ArgumentError(f"'{self.name}' expected {len(nodes)} items, got {len(items)}")
+            raise ArgumentError(
+                f"'{self.name}' expected {len(nodes)} items, got {len(items)} (Received a tuple of "
+                f"length {len(items)} for a parameter annotated as a tuple of length {len(nodes)})"
+            )
         return [
             CutileParameter(f"{self.name}[{i}]", node, item)
             for i, (node, item) in enumerate(zip(nodes, items, strict=True))
@@ -123,6 +130,7 @@ class CutileParameter:
             shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
             raise ArgumentError(f"'{self.name}' expected arrays of one dtype and rank, got {shown}")
         annotation = getattr(getattr(self.annotation, "list", None), "element", None)
+        self._check_static(elements, annotation)
         described = [
             self._array_constraint(element, annotation, arrays, aligned) for element in elements
         ]
@@ -136,6 +144,20 @@ class CutileParameter:
         return import_module("cuda.tile.compilation").ListConstraint(
             shared, alias_groups=(), elements_may_alias=bool(shared.alias_groups)
         )
+
+    def _check_static(self, elements: Sequence[AnyArray], annotation: Any) -> None:
+        """Raises ArgumentError where arrays of a list differ in a static extent or stride."""
+        first = elements[0]
+        for what, read in (("shape", _shape_of), ("stride", strides_of)):
+            for dim in _dims(annotation, f"static_{what}_dims", first.ndim):
+                values = [read(element)[dim] for element in elements]
+                other = next((value for value in values if value != values[0]), None)
+                if other is not None:
+                    raise ArgumentError(
+                        f"'{self.name}' expected arrays of one {what} where it is static, got "
+                        f"others (Arrays in list vary in static {what} at axis {dim} ({values[0]} "
+                        f"vs {other}))"
+                    )
 
     def _array_constraint(
         self,
@@ -156,7 +178,7 @@ class CutileParameter:
         if min(strides, default=0) < 0:
             raise ArgumentError(f"'{self.name}' expected strides forwards, got {strides}")
         if index == ct.int32 and max((*array.shape, *strides), default=0) >= 1 << 31:
-            raise ArgumentError(
+            raise IndexOverflowError(
                 f"'{self.name}' expected sizes and strides of 32 bits, got shape {array.shape} and "
                 f"strides {strides}; nearest legal: annotated as ct.IndexedWithInt64"
             )
@@ -251,19 +273,40 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     function = kernel._annotated_function
     annotations = function.parameter_annotations
     if len(args) != len(annotations):
+        wanted, given = len(annotations), len(args)
         raise ArgumentError(
-            f"'{function.pyfunc.__name__}' expected {len(annotations)} arguments, got {len(args)}"
+            f"'{function.pyfunc.__name__}' expected {wanted} arguments, got {given} (Kernel "
+            f"expects {wanted} argument{'s'[: wanted != 1]} but {given} "
+            f"{'was' if given == 1 else 'were'} given)"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
-    return [CutileParameter(name, annotation, _named(name, arg)) for name, annotation, arg in rows]
+    return [
+        CutileParameter(name, annotation, _named(name, arg, f"kernel argument #{i}"))
+        for i, (name, annotation, arg) in enumerate(rows)
+    ]
 
 
-def _named(name: str, argument: Any) -> Any:
-    """`as_array`, whose error names the parameter."""
+def _named(name: str, argument: Any, place: str) -> Any:
+    """`as_array`, whose error names the parameter; tuples with names, which cuTile refuses, are
+    refused."""
+    _check_plain(name, argument, place)
     try:
         return as_array(argument)
     except ArgumentError as error:
         raise ArgumentError(f"'{name}' {error}") from None
+
+
+def _check_plain(name: str, argument: Any, place: str) -> None:
+    if not isinstance(argument, tuple):
+        return
+    if type(cast("Any", argument)) is not tuple:
+        kind = type(cast("Any", argument)).__name__
+        raise ArgumentError(
+            f"'{name}' expected a tuple, got a {kind} (Invalid {place}: '{kind}' is a subclass of "
+            "'tuple'. Only plain tuples are accepted.)"
+        )
+    for i, item in enumerate(cast("tuple[Any, ...]", argument)):
+        _check_plain(name, item, f"item #{i} of {place}")
 
 
 def as_array(argument: Any) -> Any:
@@ -294,6 +337,10 @@ def as_array(argument: Any) -> Any:
     return bits.view(getattr(ml_dtypes, name))
 
 
+def _shape_of(array: AnyArray) -> Sequence[int]:
+    return array.shape
+
+
 def strides_of(array: AnyArray) -> list[int]:
     """Strides in elements."""
     if isinstance(array, ArrayArgument):
@@ -309,4 +356,11 @@ def write(array: NDArray[Any], content: NDArray[Any]) -> None:
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:
-    return {dim % ndim for dim in getattr(annotation, field, None) or ()}
+    dims = getattr(annotation, field, None) or ()
+    for dim in dims:
+        if not -ndim <= dim < ndim:
+            raise ArgumentError(
+                f"expected an axis of an array of rank {ndim}, got {dim} ({field} contains axis "
+                f"{dim} but array rank is {ndim})"
+            )
+    return {dim % ndim for dim in dims}

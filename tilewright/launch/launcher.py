@@ -81,6 +81,12 @@ def multiprocessors() -> int:
     return call("cuDeviceGetAttribute", name, _context())
 
 
+def l2_bytes() -> int:
+    """The size of the L2 cache of this machine's GPU. Raises LaunchError where there is none."""
+    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+    return call("cuDeviceGetAttribute", name, _context())
+
+
 def device_name() -> str:
     """The name of this machine's GPU. Raises LaunchError where there is none."""
     return call("cuDeviceGetName", 256, _context()).decode().strip("\0 ")

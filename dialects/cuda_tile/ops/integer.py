@@ -15,7 +15,7 @@ from tilewright.dialects.cuda_tile.attributes import (
     SignednessAttr,
 )
 from tilewright.dialects.cuda_tile.constraints import I1_TILE, INT_TILE
-from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode, Signedness
+from tilewright.dialects.cuda_tile.enums import IntegerOverflow, RoundingMode
 from tilewright.dialects.cuda_tile.ops.elementwise import (
     NO_OVERFLOW_RULE,
     BinaryInteger,
@@ -47,7 +47,9 @@ class CmpIOp(PureOp):
 
 @tile_op("cuda_tile.divi", 0x15)
 class DivIOp(BinaryInteger):
-    """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`."""
+    """x / y, towards zero or as said: `divi %x, %y signed rounding<negative_inf> : tile<i32>`.
+
+    cuTile writes `//` of unsigned numbers with rounding<negative_inf>, which tileiras refuses."""
 
     assembly_format = (
         "$lhs `,` $rhs custom<Word>($signedness) custom<OptionalWord>(`rounding`, $rounding)"
@@ -58,9 +60,7 @@ class DivIOp(BinaryInteger):
     rounding = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.ZERO))
 
     def verify_types(self) -> None:
-        rounding = verify_rounding(self, "rounding")
-        if rounding is RoundingMode.NEGATIVE_INF and self.signedness.data is Signedness.UNSIGNED:
-            raise self.fail("signed where rounding<negative_inf> is, got unsigned")
+        verify_rounding(self, "rounding")
 
 
 @tile_op("cuda_tile.mulhii", 0x4D)

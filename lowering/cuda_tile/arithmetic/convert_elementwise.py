@@ -18,6 +18,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
+from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.runs import run_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
@@ -166,7 +167,10 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
     kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
     if divides:
-        kind = _DIVISIONS[word(op, "rounding", "zero"), signed]
+        rounding = word(op, "rounding", "zero")
+        kind = _DIVISIONS[rounding, signed]
+        if rounding == "negative_inf" and not signed:
+            remark(op, "hint", f"'{op.name}' of unsigned numbers rounds down; tileiras refuses it")
     if is_natural(op.result) and kind in (arith.FloorDivSIOp, arith.DivSIOp, arith.RemSIOp):
         kind = arith.DivUIOp if divides else arith.RemUIOp
 

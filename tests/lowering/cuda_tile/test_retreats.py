@@ -73,6 +73,42 @@ def transposed() -> str:
     return hinted(text, "num_cta_in_cga = 1").replace("<sm_90 =", "<default =")
 
 
+def states() -> str:
+    """128 KiB of sums that a loop carries and multiplies by, and that are stored behind it."""
+    tiles = {"q": (64, 256), "k": (64, 256), "v": (64, 128), "s": (256, 128), "w": (64, 128)}
+    body, types, loads = "", dict[str, str](), dict[str, str]()
+    for name, (m, n) in tiles.items():
+        kind = "f32" if name == "s" else "bf16"
+        text, types[name] = view(name, kind, (256, n), (n, 1), (m, n))
+        body += text
+        loads[name] = f"""
+    %{name}0, %{name}1 = load_view_tko weak %{name}[%i, %o] : {types[name]}, tile<i32>
+        -> tile<{m}x{n}x{kind}>, token
+"""
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %four = constant <i32: 4> : tile<i32>
+    %z = constant <f32: 0.0> : tile<64x128xf32>
+    {loads["s"].replace("%i", "%o")}
+    %sums = for %i in (%o to %four, step %one) : tile<i32> iter_values(%sum = %s0)
+        -> (tile<256x128xf32>) {{
+      {loads["q"]}{loads["k"]}{loads["v"]}
+      %h = ftof %sum : tile<256x128xf32> -> tile<256x128xbf16>
+      %r = mmaf %q0, %h, %z : tile<64x256xbf16>, tile<256x128xbf16>, tile<64x128xf32>
+      %c = ftof %r : tile<64x128xf32> -> tile<64x128xbf16>
+      %d = store_view_tko weak %c, %w[%i, %o] : tile<64x128xbf16>, {types["w"]}, tile<i32> -> token
+      %t = permute %k0 [1, 0] : tile<64x256xbf16> -> tile<256x64xbf16>
+      %next = mmaf %t, %v0, %sum : tile<256x64xbf16>, tile<64x128xbf16>, tile<256x128xf32>
+      continue %next : tile<256x128xf32>
+    }}
+    %e = store_view_tko weak %sums, %s[%o, %o] token = %s1 : tile<256x128xf32>, {types["s"]},
+        tile<i32> -> token
+"""
+    types = {name: "f32" if name == "s" else "bf16" for name in tiles}
+    return entry(", ".join(f"%{name}_p: tile<ptr<{kind}>>" for name, kind in types.items()), body)
+
+
 STAGES, TMA = "stages in all of shared memory", "stages that TMA fills for MMAs of warps"
 PAIRS, TURNS = "pairs of CTAs that multiply", "two stages of accumulators"
 ISSUE, ANSWER = "threads read or issue", "threads and MMAs do not take turns"
@@ -112,6 +148,15 @@ CASES: dict[str, tuple[Callable[[], str], str, list[tuple[str, str]]]] = {
         lambda: attention(64, 128, 256, GIVEN),
         "sm_120a",
         [("operands that loops keep in shared memory", "it has no room")],
+    ),
+    "stores": (
+        states,
+        "sm_90a",
+        [
+            (STAGES, "tiles that change layout, or are stored, take 344064 bytes"),
+            ("stores by TMA", f"{FULL} for them beside operands"),
+            (STAGES, "tiles that change layout, or are stored, take 196608 bytes"),
+        ],
     ),
     "parts": (
         transposed,

@@ -42,6 +42,8 @@ cuda_tile.module @integer {
     %17 = shri %a, %b unsigned : tile<i32>
     // CHECK-NEXT: %18 = cmpi greater_than_or_equal %a, %b, unsigned : tile<i32> -> tile<i1>
     %18 = cmpi greater_than_or_equal %a, %b, unsigned : tile<i32> -> tile<i1>
+    // CHECK-NEXT: %19 = divi %a, %b unsigned rounding<negative_inf> : tile<i32>
+    %19 = divi %a, %b unsigned rounding<negative_inf> : tile<i32>
     // CHECK-NEXT: return
     return
   // CHECK-NEXT: }

@@ -52,16 +52,6 @@ cuda_tile.module @m {
 
 cuda_tile.module @m {
   entry @f(%i: tile<i32>) {
-    // expected-error @+1 {{'cuda_tile.divi' expected signed where rounding<negative_inf> is, got unsigned}}
-    %r = divi %i, %i unsigned rounding<negative_inf> : tile<i32>
-    return
-  }
-}
-
-// -----
-
-cuda_tile.module @m {
-  entry @f(%i: tile<i32>) {
     // expected-error @+1 {{'cuda_tile.divi' expected rounding of zero, negative_inf or positive_inf, got approx; nearest legal: zero}}
     %r = divi %i, %i signed rounding<approx> : tile<i32>
     return
