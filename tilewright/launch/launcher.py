@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from tilewright.arguments.device_memory import DeviceMemory
@@ -32,6 +33,7 @@ _CTYPES: dict[str, Any] = {
 }
 
 
+@cache
 def _driver() -> Any:
     """The `cuda.bindings.driver` module. Raises LaunchError where it is not installed."""
     try:
@@ -79,6 +81,19 @@ def multiprocessors() -> int:
     """The multiprocessors of this machine's GPU. Raises LaunchError where there is none."""
     name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     return call("cuDeviceGetAttribute", name, _context())
+
+
+def current_context() -> int:
+    """The driver's number of the context that is current, to which modules belong; where none is,
+    that of the first GPU is made so. Raises LaunchError."""
+    _context()
+    return int(call("cuCtxGetCurrent"))
+
+
+def is_capturing(stream: int) -> bool:
+    """True where what is launched on a stream becomes part of a CUDA graph. Raises LaunchError."""
+    none = _driver().CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+    return call("cuStreamIsCapturing", stream) != none
 
 
 def device_name() -> str:
@@ -137,6 +152,27 @@ def load(ptx: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadyLaunch:
+    """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
+    are where its arguments lie, which are `kept`."""
+
+    function: Any
+    extents: tuple[int, ...]
+    arguments: Any
+    kept: tuple[Any, ...]
+    programmatic: bool
+
+    def start(self, stream: int) -> None:
+        """Launch without waiting. Raises LaunchError."""
+        address = ctypes.addressof(self.arguments)
+        if self.programmatic:
+            config = _programmatic(self.extents, stream)
+            call("cuLaunchKernelEx", config, self.function, address, 0)
+        else:
+            call("cuLaunchKernel", self.function, *self.extents, stream, address, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceFunction:
     """A kernel on the GPU: the PTX types of its parameters, and the shared memory that each launch
     reserves."""
@@ -156,16 +192,39 @@ class DeviceFunction:
     ) -> None:
         """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
         it may start before the kernel in front of it has ended, and waits for that itself."""
-        kinds = tuple(_CTYPES[type_] for type_ in self.types)
-        extents = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3]]
-        arguments = (tuple(values), kinds)
-        if programmatic:
-            config = _programmatic([*extents, self.dynamic_shared_bytes], stream)
-            call("cuLaunchKernelEx", config, self.handle, arguments, 0)
-            return
-        call(
-            "cuLaunchKernel", self.handle, *extents, self.dynamic_shared_bytes, stream, arguments, 0
+        self.ready(values, grid, block, programmatic=programmatic).start(stream)
+
+    def ready(
+        self,
+        values: Sequence[Any],
+        grid: Sequence[int],
+        block: Sequence[int],
+        *,
+        programmatic: bool = False,
+    ) -> ReadyLaunch:
+        """A launch on these values, which `start` describes."""
+        numbers, offsets = _numbers(self.types)
+        own = numbers(*[v for v, at in zip(values, offsets, strict=True) if at is not None])
+        first = ctypes.addressof(own)
+        places = (ctypes.c_uint64 * len(offsets))(
+            *[
+                value.getPtr() if at is None else first + at
+                for value, at in zip(values, offsets, strict=True)
+            ]
         )
+        extents = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
+        maps = [v for v, at in zip(values, offsets, strict=True) if at is None]
+        return ReadyLaunch(self.handle, extents, places, (own, *maps), programmatic)
+
+
+@cache
+def _numbers(types: tuple[str, ...]) -> tuple[type[ctypes.Structure], list[int | None]]:
+    """A struct of the parameters of these types that are numbers, and where each lies in it; None
+    for a tensor map."""
+    kinds = [(f"_{i}", _CTYPES[type_]) for i, type_ in enumerate(types)]
+    fields = [row for row in kinds if row[1] is not None]
+    struct = type("Numbers", (ctypes.Structure,), {"_fields_": fields})
+    return struct, [getattr(struct, name).offset if kind else None for name, kind in kinds]
 
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
