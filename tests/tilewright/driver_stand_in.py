@@ -4,6 +4,7 @@ PTX-level IR on it, with the values that the launch was given and no others."""
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -32,9 +33,13 @@ class OnGpu:
 def passed(arguments: int, types: Sequence[str]) -> tuple[int, ...]:
     """What a launch was given for parameters of these types: bits, and addresses of tensor maps."""
     places = (ctypes.c_uint64 * len(types)).from_address(arguments)
-    kinds = [launcher._CTYPES[type_] for type_ in types]  # pyright: ignore[reportPrivateUsage]
-    pairs = zip(places, kinds, strict=True)
-    return tuple(kind.from_address(place).value if kind else place for place, kind in pairs)
+    return tuple(map(_passed, places, map(launcher.CODES.get, types)))
+
+
+def _passed(place: int, code: str | None) -> int:
+    if not code:
+        return place
+    return struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
 
 
 def telling(told: Callable[[Sequence[str]], None]) -> Callable[..., Any]:

@@ -109,10 +109,11 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
     """The launch, by the plan for its arguments; None where there is none. Raises ArgumentError."""
     kernel, context, arch, programmatic, given, items = key
     assumed, values, scalars = _assumed(kernel, items)
-    code, plans = _PLANS.get((kernel, context, arch, assumed), (None, {}))
-    if code is None:
+    known = _PLANS.get((kernel, context, arch, assumed))
+    if known is None:
         return None
-    blocks: Extents = RULES["grid"].value("grid", given, (ArgumentError,))
+    code, plans = known
+    blocks = _blocks(given)
     plan = plans.get(BlockSchedule.of(code, blocks))
     if plan is None:
         return None
@@ -121,13 +122,19 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
     return plan.ready([*values, *told], scalars, grid, programmatic=programmatic)
 
 
+@lru_cache(_MOST)
+def _blocks(grid: Any) -> Extents:
+    return RULES["grid"].value("grid", grid, (ArgumentError,))
+
+
 # What is read of arguments
 
 
 def _items(args: Sequence[Any]) -> Items | None:
     items: list[Any] = []
     for arg in args:
-        item = (_READERS.get(type(arg)) or _reader(type(arg)))(arg)
+        kind: type = type(arg)
+        item = (_READERS.get(kind) or _reader(kind))(arg)
         if item is None:
             return None
         items.append(item)
@@ -156,12 +163,16 @@ def _of_tuple(args: Any) -> Items | None:
     return None if items is None else (tuple, items)
 
 
+def _of_plain(value: Any) -> Items:
+    return type(value), value
+
+
 def _of_float(number: float) -> Items:
     return float, struct.pack("d", number), number
 
 
 _READERS: dict[type, Callable[[Any], Items | None]] = {
-    **dict.fromkeys((bool, int, str, type(None)), lambda value: (type(value), value)),
+    **dict.fromkeys((bool, int, str, type(None)), _of_plain),
     float: _of_float,
     tuple: _of_tuple,
     **dict.fromkeys((list, np.ndarray), lambda _: None),
@@ -184,7 +195,10 @@ def _assumed(kernel: Any, items: Items) -> tuple[Items, list[Any], list[int]]:
     annotations = None
     if not isinstance(kernel, bytes):
         annotations = kernel._annotated_function.parameter_annotations
-    assumed, values, scalars, spans = [], [], [], []
+    assumed: list[Any] = []
+    values: list[Any] = []
+    scalars: list[int] = []
+    spans: list[tuple[int, int]] = []
     _add_all(items, annotations, None, assumed, values, scalars, spans)
     if any(last[1] > following[0] for last, following in pairwise(sorted(spans))):
         assumed += [tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
@@ -231,7 +245,7 @@ def _add(
 @lru_cache(_MOST)
 def _kind(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[str, int, int]:
     """The assumptions on an array wherever it lies, the bytes of an element, and those of all."""
-    name, width = dtype if isinstance(dtype, tuple) else (str(dtype), dtype.itemsize)
+    name, width = cast("Items", dtype) if isinstance(dtype, tuple) else (str(dtype), dtype.itemsize)
     array = ArrayArgument(tuple(shape), strides, name, width)
     dims = [
         (step == 1, step % max(ALIGNED // width, 1) == 0, size == 1, size % ALIGNED == 0)

@@ -3,9 +3,12 @@
 The kernel ABI (docs/abi.md): a memref is one 64-bit pointer, a scalar is passed as its bits.
 """
 
+from __future__ import annotations
+
 import ctypes
 import importlib
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -20,17 +23,11 @@ class LaunchError(RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
-# Scalars are their bits.
-_CTYPES: dict[str, Any] = {
-    "u8": ctypes.c_uint8,
-    "u16": ctypes.c_uint16,
-    "u32": ctypes.c_uint32,
-    "u64": ctypes.c_uint64,
-    "f32": ctypes.c_uint32,
-    "f64": ctypes.c_uint64,
-    # Passed by its address, 128 bytes.
-    TENSORMAP: None,
-}
+CODES: Mapping[str, str] = {
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "",
+}  # fmt: skip
+"""The formats in which `struct` writes parameters, which are their bits; a tensor map, of 128
+bytes, lies where its driver has it."""
 
 
 @cache
@@ -154,22 +151,21 @@ def load(ptx: str) -> Any:
 @dataclass(frozen=True, slots=True)
 class ReadyLaunch:
     """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
-    are where its arguments lie, which are `kept`."""
+    is where the addresses of its arguments lie, which are `kept`."""
 
     function: Any
     extents: tuple[int, ...]
-    arguments: Any
+    arguments: int
     kept: tuple[Any, ...]
     programmatic: bool
 
     def start(self, stream: int) -> None:
         """Launch without waiting. Raises LaunchError."""
-        address = ctypes.addressof(self.arguments)
         if self.programmatic:
             config = _programmatic(self.extents, stream)
-            call("cuLaunchKernelEx", config, self.function, address, 0)
+            call("cuLaunchKernelEx", config, self.function, self.arguments, 0)
         else:
-            call("cuLaunchKernel", self.function, *self.extents, stream, address, 0)
+            call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,28 +199,45 @@ class DeviceFunction:
         programmatic: bool = False,
     ) -> ReadyLaunch:
         """A launch on these values, which `start` describes."""
-        numbers, offsets = _numbers(self.types)
-        own = numbers(*[v for v, at in zip(values, offsets, strict=True) if at is not None])
+        layout = _Layout.of(self.types)
+        own = layout.room()
         first = ctypes.addressof(own)
-        places = (ctypes.c_uint64 * len(offsets))(
-            *[
-                value.getPtr() if at is None else first + at
-                for value, at in zip(values, offsets, strict=True)
+        places = [first + offset for offset in layout.offsets]
+        maps = [values[i] for i in layout.maps]
+        if maps:
+            for i, map_ in zip(layout.maps, maps, strict=True):
+                places[i] = map_.getPtr()
+            values = [
+                value for value, type_ in zip(values, self.types, strict=True) if CODES[type_]
             ]
-        )
+        layout.write(own, 0, *places, *values)
         extents = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
-        maps = [v for v, at in zip(values, offsets, strict=True) if at is None]
-        return ReadyLaunch(self.handle, extents, places, (own, *maps), programmatic)
+        return ReadyLaunch(self.handle, extents, first, (own, *maps), programmatic)
 
 
-@cache
-def _numbers(types: tuple[str, ...]) -> tuple[type[ctypes.Structure], list[int | None]]:
-    """A struct of the parameters of these types that are numbers, and where each lies in it; None
-    for a tensor map."""
-    kinds = [(f"_{i}", _CTYPES[type_]) for i, type_ in enumerate(types)]
-    fields = [row for row in kinds if row[1] is not None]
-    struct = type("Numbers", (ctypes.Structure,), {"_fields_": fields})
-    return struct, [getattr(struct, name).offset if kind else None for name, kind in kinds]
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Memory of a launch's arguments: the addresses of all, then those that are numbers, with their
+    `offsets`; `maps` are the places of tensor maps."""
+
+    room: type[ctypes.Array[ctypes.c_char]]
+    write: Callable[..., None]
+    offsets: tuple[int, ...]
+    maps: tuple[int, ...]
+
+    @staticmethod
+    @cache
+    def of(types: tuple[str, ...]) -> _Layout:
+        """That of parameters of these types."""
+        codes = [CODES[type_] for type_ in types]
+        before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
+        offsets = tuple(
+            struct.calcsize(text) - (struct.calcsize(code) if code else 0)
+            for text, code in zip(before[1:], codes, strict=True)
+        )
+        whole = struct.Struct(before[-1])
+        maps = tuple(i for i, code in enumerate(codes) if not code)
+        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets, maps)
 
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
