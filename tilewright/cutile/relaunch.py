@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from threading import RLock
@@ -17,7 +18,6 @@ from typing import Any, cast
 import numpy as np
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.extents import check_launch
 from tilewright.arguments.options import RULES
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import ALIGNED
@@ -31,13 +31,36 @@ from tilewright.source.diagnostic import ArgumentError
 _MOST = 1 << 12
 """The launches that are kept ready."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    """Those of a kernel for what is assumed of its arguments, by the schedule of its blocks, and by
+    the grids that there were."""
+
+    code: Kernel
+    by_schedule: dict[BlockSchedule, LaunchPlan] = field(default_factory=dict[Any, Any])
+    by_grid: dict[Any, LaunchPlan] = field(default_factory=dict[Any, Any])
+
+    def on_grid(self, grid: Any) -> LaunchPlan | None:
+        """The plan for a grid; None where the kernel has not been compiled for its schedule. Raises
+        ArgumentError for what is no grid."""
+        blocks: Extents = RULES["grid"].value("grid", grid, (ArgumentError,))
+        plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
+        if plan is None:
+            return None
+        if len(self.by_grid) >= _MOST:
+            self.by_grid.clear()
+        self.by_grid[grid] = plan = plan.on_grid(*launched(plan.entry, blocks))
+        return plan
+
+
 Items = tuple[Any, ...]
 """Of each argument an array's element type, shape, strides and address, and its GPU, or a number's
 or a text's type and value, or a tuple of those."""
 
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
-_PLANS: dict[Any, tuple[Kernel, dict[BlockSchedule, LaunchPlan]]] = {}
+_PLANS: dict[Any, _Plans] = {}
 _READY: dict[Any, launcher.ReadyLaunch] = {}
 
 
@@ -88,7 +111,7 @@ def remember(
     plan = LaunchPlan.of(entry, chosen.load(entry))
     if plan is not None:
         of_kind = (*key[:3], _assumed(kernel, key[-1])[0])
-        _PLANS.setdefault(of_kind, (code, {}))[1][schedule] = plan
+        _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
 
 
 def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool) -> Any:
@@ -107,24 +130,11 @@ def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
 
 def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
     """The launch, by the plan for its arguments; None where there is none. Raises ArgumentError."""
-    kernel, context, arch, programmatic, given, items = key
+    kernel, context, arch, programmatic, grid, items = key
     assumed, values, scalars = _assumed(kernel, items)
     known = _PLANS.get((kernel, context, arch, assumed))
-    if known is None:
-        return None
-    code, plans = known
-    blocks = _blocks(given)
-    plan = plans.get(BlockSchedule.of(code, blocks))
-    if plan is None:
-        return None
-    grid, told = launched(plan.entry, blocks)
-    check_launch(plan.entry.name, grid, plan.entry.block or (1, 1, 1), None, plan.entry.cluster)
-    return plan.ready([*values, *told], scalars, grid, programmatic=programmatic)
-
-
-@lru_cache(_MOST)
-def _blocks(grid: Any) -> Extents:
-    return RULES["grid"].value("grid", grid, (ArgumentError,))
+    plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
+    return plan and plan.ready(values, scalars, programmatic=programmatic)
 
 
 # What is read of arguments

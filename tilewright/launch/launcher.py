@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.dialects.ptx.control_flow import TENSORMAP
@@ -148,8 +148,7 @@ def load(ptx: str) -> Any:
     return module
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyLaunch:
+class ReadyLaunch(NamedTuple):
     """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
     is where the addresses of its arguments lie, which are `kept`."""
 
@@ -188,15 +187,14 @@ class DeviceFunction:
     ) -> None:
         """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
         it may start before the kernel in front of it has ended, and waits for that itself."""
-        self.ready(values, grid, block, programmatic=programmatic).start(stream)
+        self.ready(values, self.extents(grid, block), programmatic).start(stream)
+
+    def extents(self, grid: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
+        """The driver's numbers of a launch: three of the grid, three of the block, the bytes."""
+        return (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
 
     def ready(
-        self,
-        values: Sequence[Any],
-        grid: Sequence[int],
-        block: Sequence[int],
-        *,
-        programmatic: bool = False,
+        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool
     ) -> ReadyLaunch:
         """A launch on these values, which `start` describes."""
         layout = _Layout.of(self.types)
@@ -211,7 +209,6 @@ class DeviceFunction:
                 value for value, type_ in zip(values, self.types, strict=True) if CODES[type_]
             ]
         layout.write(own, 0, *places, *values)
-        extents = (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
         return ReadyLaunch(self.handle, extents, first, (own, *maps), programmatic)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilewright.arguments.binding import flat_map, number_bits
-from tilewright.arguments.extents import Extents
+from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
@@ -63,8 +63,9 @@ class _Map:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """How a function on the GPU is launched: for each of its parameters the place of the argument
-    that it is, or the tensor maps of one.
+    """How a function on the GPU is launched on a grid: for each of its parameters the place of the
+    argument that it is, or the tensor maps of one. `told` are arguments behind those given, and
+    `extents` the driver's numbers.
 
     Nothing is checked but numbers: it is for arguments of which a launch before had the same types,
     ranks and assumptions.
@@ -73,10 +74,13 @@ class LaunchPlan:
     function: launcher.DeviceFunction
     entry: Entry
     parts: tuple[int | _Map, ...]
+    extents: tuple[int, ...] = ()
+    told: Sequence[int] = ()
 
     @classmethod
     def of(cls, entry: Entry, function: launcher.DeviceFunction) -> LaunchPlan | None:
-        """That of a kernel; None where it takes other parts of arguments than those."""
+        """That of a kernel, without its grid; None where it takes other parts of arguments than
+        those."""
         parts: list[int | _Map] = list(range(len(entry.arguments)))
         if entry.parts is not None:
             parts = []
@@ -88,20 +92,19 @@ class LaunchPlan:
                 parts.append(_Map.of(parameter, source) if of_map else source.index.data)
         return cls(function, entry, tuple(parts))
 
+    def on_grid(self, grid: Extents, told: Sequence[int]) -> LaunchPlan:
+        """The plan for a grid of CTAs. Raises ArgumentError for one that the kernel cannot have."""
+        entry, block = self.entry, self.entry.block or (1, 1, 1)
+        check_launch(entry.name, grid, block, None, entry.cluster)
+        return replace(self, extents=self.function.extents(grid, block), told=told)
+
     def ready(
-        self,
-        values: list[Any],
-        scalars: Sequence[int],
-        grid: Extents,
-        *,
-        programmatic: bool = False,
+        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False
     ) -> launcher.ReadyLaunch:
         """A launch on arguments, addresses and numbers, of which `scalars` are the places of those
         that may be anything. Raises ArgumentError for numbers that do not fit, and LaunchError."""
+        values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        given = [
-            values[part] if isinstance(part, int) else part.value(values) for part in self.parts
-        ]
-        block = self.entry.block or (1, 1, 1)
-        return self.function.ready(given, grid, block, programmatic=programmatic)
+        own = [values[part] if type(part) is int else part.value(values) for part in self.parts]
+        return self.function.ready(own, self.extents, programmatic)
