@@ -3,7 +3,7 @@
     python benchmarks/launch_overhead.py [--json] [--profile]
 
 Microseconds a launch, the best of several rounds of many launches that nobody waits for: of an add
-of three arrays, the same ones and ones that take turns; of a product whose arrays are tensor maps,
+of three arrays, the same ones, ones that take turns, new ones; of a product whose arrays are tensor maps,
 of arrays that a launch had before and of new ones. `--profile` prints where ours go by cProfile.
 """
 
@@ -72,7 +72,8 @@ def new_matrices(many: int) -> Iterator[list[Any]]:
 def launches() -> dict[str, Callable[[], Any]]:
     """One launch of each row."""
     stream, same, turns = torch.cuda.current_stream(), vectors(1)[0], cycle(vectors(64))
-    maps, fresh = matrices(), new_matrices((ROUNDS + 3) * LAUNCHES)
+    many = (ROUNDS + 3) * LAUNCHES
+    maps, new, new_maps = matrices(), iter(vectors(many)), new_matrices(many)
     grid, blocks = (SIZE // TILE,), (SIDE // PART, SIDE // PART)
 
     def triton_of(arrays: Any) -> None:
@@ -90,8 +91,9 @@ def launches() -> dict[str, Callable[[], Any]]:
         "add, Triton, arrays in turn": lambda: triton_of(next(turns)),
         "add, ours": lambda: ours_of(same),
         "add, ours, arrays in turn": lambda: ours_of(next(turns)),
+        "add, ours, new arrays": lambda: ours_of(next(new)),
         "three tensor maps, ours": lambda: product_of(maps),
-        "three new tensor maps, ours": lambda: product_of(next(fresh)),
+        "three new tensor maps, ours": lambda: product_of(next(new_maps)),
     }
 
 
