@@ -3,8 +3,8 @@
     python benchmarks/launch_overhead.py [--json] [--profile]
 
 Microseconds a launch, the best of several rounds of many launches that nobody waits for: of an add
-of three arrays, the same ones, ones that take turns, new ones; of a product whose arrays are tensor maps,
-of arrays that a launch had before and of new ones. `--profile` prints where ours go by cProfile.
+of three arrays, the same ones, ones that take turns, new ones; of a product whose arrays are tensor
+maps, the same ones and new ones. `--profile` prints where ours go by cProfile.
 """
 
 import cProfile

@@ -143,7 +143,7 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
 def _items(args: Sequence[Any]) -> Items | None:
     items: list[Any] = []
     for arg in args:
-        kind: type = type(arg)
+        kind = cast("type[Any]", type(arg))
         item = (_READERS.get(kind) or _reader(kind))(arg)
         if item is None:
             return None
@@ -174,7 +174,7 @@ def _of_tuple(args: Any) -> Items | None:
 
 
 def _of_plain(value: Any) -> Items:
-    return type(value), value
+    return cast("type[Any]", type(value)), value
 
 
 def _of_float(number: float) -> Items:

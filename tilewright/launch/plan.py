@@ -106,5 +106,5 @@ class LaunchPlan:
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        own = [values[part] if type(part) is int else part.value(values) for part in self.parts]
+        own = [values[part] if isinstance(part, int) else part.value(values) for part in self.parts]
         return self.function.ready(own, self.extents, programmatic)
