@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -237,3 +238,24 @@ def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driv
         driver.memory += (given := arrays())
         run(given)
     assert len(relaunch._READY) <= 2  # pyright: ignore[reportPrivateUsage]
+
+
+def test_arrays_here_ask_for_no_stream(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's build for the CPU has none."""
+    given = arrays()
+    driver.memory += given
+    run(given)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=None))
+    cutile.launch((4,), add, (given[0], given[0] + 1, given[2], 32))
+    assert (given[2] == 1).all() and len(driver.launches) == 1
+
+
+def test_on_the_stream_that_is_current(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = arrays()
+    driver.memory += given
+    for number in (5, 6, 7):
+        stream = SimpleNamespace(cuda_stream=number)
+        streams = SimpleNamespace(current_stream=lambda stream=stream: stream)
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=streams))
+        run(given)
+    assert [row[2] for row in driver.launches] == [5, 6, 7]

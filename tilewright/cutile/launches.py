@@ -20,7 +20,7 @@ from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
-from tilewright.launch.launcher import device_arch, device_capability
+from tilewright.launch.launcher import device_arch, device_capability, stream_handle
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
@@ -60,10 +60,10 @@ def _relaunching(launching: _Launching) -> _Launching:
     def launch(*given: Any, **options: Any) -> None:
         if len(given) == 3 and options.keys() <= set(_OF_THE_GPU):
             stream, arch, programmatic = map(options.get, _OF_THE_GPU)
-            stream = _current_stream() if stream is None else stream
-            if programmatic in (None, False, True) and relaunch.relaunched(
-                stream, *given, arch, bool(programmatic)
-            ):
+            ready = relaunch.ready_launch(*given, arch, programmatic is True)
+            if ready is not None and isinstance(programmatic, bool | None):
+                stream = _current_stream() if stream is None else stream
+                ready.start(stream_handle(stream))
                 return
         launching(*given, **options)
 
@@ -205,8 +205,11 @@ def on_gpu(*, arch: str | None = None) -> Generator[None]:
         programmatic_dependent_launch: bool = False, **_: Any,
     ) -> None:  # fmt: skip
         programmatic = programmatic_dependent_launch
-        if not relaunch.relaunched(stream, grid, kernel, args, arch, programmatic):
+        ready = relaunch.ready_launch(grid, kernel, args, arch, programmatic)
+        if ready is None:
             first(grid, kernel, args, stream, programmatic)
+        else:
+            ready.start(stream_handle(stream))
 
     def measured(stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any]) -> list[float]:
         return microseconds(lambda: there(stream, grid, kernel, args), stream)

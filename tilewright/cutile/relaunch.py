@@ -76,26 +76,24 @@ os.register_at_fork(
 )
 
 
-def relaunched(
-    stream: Any, grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
-) -> bool:
-    """Launch a kernel where a launch before was like this one; False where none was, or where the
-    arguments are to be checked."""
+def ready_launch(
+    grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
+) -> launcher.ReadyLaunch | None:
+    """A launch, ready where one before was like it; None where none was, or where the arguments are
+    to be checked."""
     if not _PLANS or (key := _key(grid, kernel, args, arch, programmatic)) is None:
-        return False
+        return None
     ready = _READY.get(key)
     if ready is None:
         try:
             ready = _made_ready(key)
         except ArgumentError:  # what checks all of them says it better
-            return False
-        if ready is None:
-            return False
-        if len(_READY) >= _MOST:
-            _READY.clear()
-        _READY[key] = ready
-    ready.start(launcher.stream_handle(stream))
-    return True
+            return None
+        if ready is not None:
+            if len(_READY) >= _MOST:
+                _READY.clear()
+            _READY[key] = ready
+    return ready
 
 
 def remember(
