@@ -155,6 +155,21 @@ def test_what_is_checked_is_checked_again(driver: Driver, wrong: Any, words: str
     assert len(driver.launches) == 2
 
 
+@pytest.mark.parametrize("kernel", [len, [], b"", None])
+@pytest.mark.parametrize("programmatic", [False, "yes", []])
+def test_what_is_no_kernel(driver: Driver, kernel: Any, programmatic: Any) -> None:
+    given = arrays()
+    driver.memory += given
+    run(given)
+    args = (*map(OnGpu, given), 32)
+    with cutile.on_gpu():
+        with pytest.raises((tw.ExecutionError, tw.CompileError), match="expected"):
+            ct.launch(None, (4,), kernel, args, programmatic)
+        with pytest.raises((tw.ExecutionError, tw.CompileError), match="expected"):
+            cutile.launch((4,), kernel, args, programmatic_dependent_launch=programmatic)
+    assert len(driver.launches) == 1
+
+
 def test_every_context_has_its_own_module(driver: Driver) -> None:
     given = arrays()
     driver.memory += given

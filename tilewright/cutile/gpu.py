@@ -50,7 +50,7 @@ class BlockSchedule:
         """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
         fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
         multiprocessor for itself."""
-        (entry,) = kernel.entries
+        entry = kernel.entry()
         if not entry.by_warpgroups:
             return cls()
         room, blocks = launcher.multiprocessors() // entry.ctas, max(prod(grid), 1)

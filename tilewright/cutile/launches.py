@@ -59,9 +59,11 @@ def _relaunching(launching: _Launching) -> _Launching:
     @wraps(launching)
     def launch(*given: Any, **options: Any) -> None:
         if len(given) == 3 and options.keys() <= set(_OF_THE_GPU):
-            stream, arch, programmatic = map(options.get, _OF_THE_GPU)
-            ready = relaunch.ready_launch(*given, arch, programmatic is True)
-            if ready is not None and isinstance(programmatic, bool | None):
+            stream, arch, programmatic = (options.get(name) for name in _OF_THE_GPU)
+            ready = relaunch.ready_launch(
+                *given, arch, False if programmatic is None else programmatic
+            )
+            if ready is not None:
                 stream = _current_stream() if stream is None else stream
                 ready.start(stream_handle(stream))
                 return

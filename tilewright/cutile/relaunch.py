@@ -83,17 +83,11 @@ def ready_launch(
     to be checked."""
     if not _PLANS or (key := _key(grid, kernel, args, arch, programmatic)) is None:
         return None
-    ready = _READY.get(key)
-    if ready is None:
-        try:
-            ready = _made_ready(key)
-        except ArgumentError:  # what checks all of them says it better
-            return None
-        if ready is not None:
-            if len(_READY) >= _MOST:
-                _READY.clear()
-            _READY[key] = ready
-    return ready
+    try:
+        ready = _READY.get(key)
+    except TypeError:  # what has no hash is no kernel
+        return None
+    return ready or _made_ready(key)
 
 
 def remember(
@@ -115,7 +109,7 @@ def remember(
 def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool) -> Any:
     """The kernel, the context, the target, the grid and the arguments; None where they are no key,
     or are to be checked."""
-    if type(args) not in (tuple, list) or type(grid) is not tuple:
+    if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
         return None
     for extent in cast("Items", grid):
         if type(extent) is not int:
@@ -127,12 +121,21 @@ def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
 
 
 def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
-    """The launch, by the plan for its arguments; None where there is none. Raises ArgumentError."""
+    """The launch, by the plan for its arguments; None where there is none, or where they do not
+    fit: what checks all of them says why."""
     kernel, context, arch, programmatic, grid, items = key
-    assumed, values, scalars = _assumed(kernel, items)
-    known = _PLANS.get((kernel, context, arch, assumed))
-    plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
-    return plan and plan.ready(values, scalars, programmatic=programmatic)
+    try:
+        assumed, values, scalars = _assumed(kernel, items)
+        known = _PLANS.get((kernel, context, arch, assumed))
+        plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
+        ready = plan and plan.ready(values, scalars, programmatic=programmatic)
+    except ArgumentError:
+        return None
+    if ready is not None:
+        if len(_READY) >= _MOST:
+            _READY.clear()
+        _READY[key] = ready
+    return ready
 
 
 # What is read of arguments
@@ -200,9 +203,8 @@ def _reader(kind: type) -> Callable[[Any], Items | None]:
 def _assumed(kernel: Any, items: Items) -> tuple[Items, list[Any], list[int]]:
     """The assumptions on arguments, the flat values of those that are no constants, and the places
     of the scalars among them. Raises ArgumentError for another number of them."""
-    annotations = None
-    if not isinstance(kernel, bytes):
-        annotations = kernel._annotated_function.parameter_annotations
+    of_python = getattr(kernel, "_annotated_function", None)  # bytecode has none
+    annotations = getattr(of_python, "parameter_annotations", None)
     assumed: list[Any] = []
     values: list[Any] = []
     scalars: list[int] = []
