@@ -33,7 +33,7 @@ _ENTRY = "k"
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
-_OF_THE_GPU = ("stream", "arch", "programmatic_dependent_launch")
+_OF_THE_GPU = frozenset(["stream", "arch", "programmatic_dependent_launch"])
 """The options of a launch on the GPU."""
 
 _Launching = TypeVar("_Launching", bound=Callable[..., None])
@@ -58,11 +58,10 @@ def _relaunching(launching: _Launching) -> _Launching:
 
     @wraps(launching)
     def launch(*given: Any, **options: Any) -> None:
-        if len(given) == 3 and options.keys() <= set(_OF_THE_GPU):
-            stream, arch, programmatic = (options.get(name) for name in _OF_THE_GPU)
-            ready = relaunch.ready_launch(
-                *given, arch, False if programmatic is None else programmatic
-            )
+        if len(given) == 3 and options.keys() <= _OF_THE_GPU:
+            arch, stream = options.get("arch"), options.get("stream")
+            programmatic = options.get("programmatic_dependent_launch", False)
+            ready = relaunch.ready_launch(*given, arch, programmatic)
             if ready is not None:
                 stream = _current_stream() if stream is None else stream
                 ready.start(stream_handle(stream))
