@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import cuda.tile as ct
 import numpy as np
@@ -18,6 +20,7 @@ from test_cutile_gpu import aligned, own_cache, stand_in  # pyright: ignore
 import tilewright as tw
 from tilewright import cutile
 from tilewright.cutile import launches, relaunch
+from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.launch.launcher import LaunchError
 
 __all__ = ["own_cache"]
@@ -274,3 +277,67 @@ def test_on_the_stream_that_is_current(driver: Driver, monkeypatch: pytest.Monke
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=streams))
         run(given)
     assert [row[2] for row in driver.launches] == [5, 6, 7]
+
+
+@ct.kernel
+def product(a, b, c, T: ct.Constant[int]):
+    i, j = ct.bid(0), ct.bid(1)
+    total = ct.full((T, T), 0, ct.float32)
+    for k in range(ct.num_tiles(a, 1, (T, T))):
+        total = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, j), (T, T)), total)
+    ct.store(c, (i, j), total.astype(c.dtype))
+
+
+class Map:
+    """The driver's tensor map: an address, then numbers that were encoded."""
+
+    def __init__(self, *words: int) -> None:
+        self.words = (ctypes.c_uint64 * 16)(*words)
+
+    def getPtr(self) -> int:
+        return ctypes.addressof(self.words)
+
+
+def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By address and sizes; one of sizes that there were is that one at another address."""
+    calls: list[str] = []
+    launched: list[list[list[int]]] = []
+    one, two, wide, b, c = (
+        aligned(256 * n, np.float16).reshape(256, n) for n in (256, 256, 512, 256, 256)
+    )
+    driver = stand_in(monkeypatch, product, (one, b, c, 64))
+
+    def encode(*given: Any) -> tuple[int, Map]:
+        calls.append("encode")
+        return 0, Map(given[2], *given[3])
+
+    def replace(map_: Map, address: int) -> tuple[int]:
+        calls.append("replace")
+        map_.words[0] = address
+        return (0,)
+
+    def start(*given: Any) -> tuple[int]:
+        places = zip(passed(given[9], driver.types), driver.types, strict=True)
+        maps = [place for place, type_ in places if type_ == TENSORMAP]
+        launched.append([list((ctypes.c_uint64 * 3).from_address(place)) for place in maps])
+        return (0,)
+
+    for name in ("DataType", "Interleave", "Swizzle", "L2promotion", "FloatOOBfill"):
+        monkeypatch.setattr(driver, f"CUtensorMap{name}", MagicMock(), raising=False)
+    monkeypatch.setattr(driver, "CUfunction_attribute", MagicMock(), raising=False)
+    for name in ("cuuint32_t", "cuuint64_t"):
+        monkeypatch.setattr(driver, name, int, raising=False)
+    monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encode, raising=False)
+    monkeypatch.setattr(driver, "cuTensorMapReplaceAddress", replace, raising=False)
+    monkeypatch.setattr(driver, "cuLaunchKernel", start)
+    expected = [
+        (one, ["encode"] * 3), (one, ["encode"] * 3), (two, ["replace"]), (one, []),
+        (wide, ["encode"]), (two, []),
+    ]  # fmt: skip
+    for array, wanted in expected:
+        calls.clear()
+        cutile.launch((9, 9), product, (*map(OnGpu, (array, b, c)), 64))
+        (maps,) = launched
+        launched.clear()
+        assert calls == wanted
+        assert maps == [[x.ctypes.data, *x.shape[::-1]] for x in (array, b, c)]
