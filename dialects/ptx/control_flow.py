@@ -49,7 +49,7 @@ PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
 
-_PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
+PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
     TENSORMAP: (128, 64),
     **{type_: (int(type_[1:]) // 8, int(type_[1:]) // 8) for type_ in _SCALARS},
 }
@@ -188,7 +188,7 @@ class EntryOp(PtxOp):
         5.1.6.1."""
         end = 0
         for parameter in self.parameters:
-            size, align = _PARAMETER_LAYOUT[parameter.data]
+            size, align = PARAMETER_LAYOUT[parameter.data]
             end = -(-end // align) * align + size
         return end
 

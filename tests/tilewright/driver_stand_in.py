@@ -4,6 +4,8 @@ PTX-level IR on it, with the values that the launch was given and no others."""
 from __future__ import annotations
 
 import ctypes
+import struct
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tilewright as tw
+from tilewright.launch import launcher
 
 ARCH = "sm_90a"
 
@@ -27,6 +30,29 @@ class OnGpu:
             self.__cuda_array_interface__ = array.__array_interface__
 
 
+def passed(arguments: int, types: Sequence[str]) -> tuple[int, ...]:
+    """What a launch was given for parameters of these types: bits, and addresses of tensor maps."""
+    places = (ctypes.c_uint64 * len(types)).from_address(arguments)
+    return tuple(map(_passed, places, map(launcher.CODES.get, types)))
+
+
+def _passed(place: int, code: str | None) -> int:
+    if not code:
+        return place
+    return struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+
+
+def telling(told: Callable[[Sequence[str]], None]) -> Callable[..., Any]:
+    """`launcher.function`, and what tells of the types that each function has."""
+    own = launcher.function
+
+    def function(module: Any, name: str, types: Sequence[str], shared: int) -> Any:
+        told(types)
+        return own(module, name, types, shared)
+
+    return function
+
+
 class Driver:
     """`cuda.bindings.driver`, as far as launches need it. `memory` are the arrays that addresses
     may point to; `launches` are (grid, block, stream, values) of each launch."""
@@ -39,6 +65,8 @@ class Driver:
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=132,
     )
 
+    CUstreamCaptureStatus = SimpleNamespace(CU_STREAM_CAPTURE_STATUS_NONE=0)
+
     def __init__(self, bytecode: bytes, memory: list[NDArray[Any]]) -> None:
         self.bytecode, self.memory = bytecode, memory
         self.texts: list[str] = []
@@ -46,6 +74,9 @@ class Driver:
         self.refuses_cubins = False
         self.launches: list[tuple[Any, ...]] = []
         self.synchronized: list[int] = []
+        self.captured: set[int] = set()
+        self.context = 1
+        self.types: Sequence[str] = ()
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("cu"):
@@ -75,23 +106,30 @@ class Driver:
         ctypes.memmove(here, there, size)
         return (0,)
 
+    def cuCtxGetCurrent(self) -> tuple[int, int]:
+        return 0, self.context
+
+    def cuStreamIsCapturing(self, stream: int) -> tuple[int, int]:
+        return 0, int(stream in self.captured)
+
     def cuStreamSynchronize(self, stream: int) -> tuple[int]:
         self.synchronized.append(stream)
         return (0,)
 
     def cuLaunchKernel(self, function: int, *given: Any) -> tuple[int]:
-        grid, block, stream, (values, kinds) = given[:3], given[3:6], given[7], given[8]
+        grid, block, stream = given[:3], given[3:6], given[7]
+        values = passed(given[8], self.types)
         self.launches.append((grid, block, stream, values))
-        args = [self._argument(*pair) for pair in zip(values, kinds, strict=True)]
+        args = [self._argument(*pair) for pair in zip(values, self.types, strict=True)]
         after = iter(tw.interpret(self.bytecode, "k", grid=grid, args=args, level="ptx", arch=ARCH))
         for arg in args:
             if isinstance(arg, np.ndarray):
                 np.copyto(arg, next(after))
         return (0,)
 
-    def _argument(self, value: int, kind: Any) -> Any:
+    def _argument(self, value: int, type_: str) -> Any:
         """An array for an address, a number for bits; those of f32 are no small integer."""
-        if kind is ctypes.c_uint64:
+        if type_ == "u64":
             array, first = next(
                 (array, value - array.ctypes.data)
                 for array in self.memory

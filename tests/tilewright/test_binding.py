@@ -6,14 +6,19 @@ The GPU is a driver made of Python here; tests/gpu/test_arguments.py has a real 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from driver_stand_in import passed, telling
 from wrong_arguments import GRID, LAUNCH, WRONG, kernel
 
 import tilewright as tw
+from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.launch import launcher
 
 
@@ -24,6 +29,8 @@ class Driver:
         self.buffers: dict[int, bytearray] = {}
         self.freed: list[int] = []
         self.launched: list[Any] = []
+        self.maps: list[Any] = []
+        self.types: Sequence[str] = ()
 
     def call(self, function: str, *arguments: Any) -> Any:
         return getattr(self, function)(*arguments)
@@ -46,12 +53,13 @@ class Driver:
         ctypes.memmove(target, bytes(self.buffers[pointer]), size)
 
     def cuTensorMapEncodeTiled(self, *arguments: Any) -> Any:
-        return arguments
+        self.maps.append(arguments)
+        number = len(self.maps) - 1
+        return SimpleNamespace(getPtr=lambda: number)
 
     def cuLaunchKernel(self, *arguments: Any) -> None:
-        *_, (values, kinds), _ = arguments
-        pairs = zip(values, kinds, strict=True)
-        self.launched.append([kind(value).value if kind else value for value, kind in pairs])
+        values = zip(passed(arguments[-2], self.types), self.types, strict=True)
+        self.launched.append([self.maps[v] if t == TENSORMAP else v for v, t in values])
 
     def cuuint64_t(self, number: int) -> int:
         return number
@@ -70,6 +78,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(launcher, "call", driver.call)
     monkeypatch.setattr(launcher, "_driver", lambda: driver)
     monkeypatch.setattr(launcher, "load", lambda ptx: ptx)
+    monkeypatch.setattr(launcher, "function", telling(partial(setattr, driver, "types")))
     return driver
 
 

@@ -4,6 +4,7 @@ whose driver runs the PTX-level IR on the values that it is given."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from bridge_kernels import add, of_list, of_pair
-from driver_stand_in import ARCH, Driver, OnGpu
+from driver_stand_in import ARCH, Driver, OnGpu, passed, telling
 
 import tilewright as tw
 from tilewright import cutile
-from tilewright.cutile import launches
+from tilewright.cutile import launches, relaunch
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import parameters_of
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
@@ -31,12 +32,16 @@ from tilewright.lowering.cuda_tile.kernel.kernel import RULES
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(launches, "_KERNELS", {})
+    monkeypatch.setattr(relaunch, "_PLANS", {})
+    monkeypatch.setattr(relaunch, "_READY", {})
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, kernel: Any, args: Any, *memory: Any) -> Driver:
     """A driver for launches of a kernel on arrays in its memory."""
     driver = Driver(cutile.bytecode(kernel, args), list(memory))
     monkeypatch.setattr(launcher, "_driver", lambda: driver)
+    told = partial(setattr, driver, "types")
+    monkeypatch.setattr(launcher, "function", telling(told))
     return driver
 
 
@@ -137,9 +142,14 @@ def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     total = np.zeros((4, 8), np.float32)
     driver = stand_in(monkeypatch, of_list, (arrays, total), *arrays, total)
     started: list[Any] = []
-    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *given: (0, started.append(given))[:1])
+
+    def start(*given: Any) -> tuple[int]:
+        started.append(passed(given[9], driver.types))
+        return (0,)
+
+    monkeypatch.setattr(driver, "cuLaunchKernel", start)
     cutile.launch((1,), of_list, ([OnGpu(array) for array in arrays], OnGpu(total)))
-    (values, _) = started[0][9]
+    (values,) = started
     (table,) = [array for array in driver.memory if array.ctypes.data == values[0]]
     assert table.view(np.int64).reshape(3, 5).tolist() == [
         [array.ctypes.data, 4, 8, 8, 1] for array in arrays

@@ -24,7 +24,7 @@ from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import CuteType
-from tilewright.dialects.cute.types.argument import FROM
+from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import read_typed
@@ -138,7 +138,7 @@ class Binding:
         if parameter.element is not None:
             got = type(arg).__name__
             raise _error(parameter, f"expected an array for {parameter.text}, got {got}")
-        return _number(parameter, arg)
+        return number_bits(parameter, arg)
 
     # --- arrays ---
 
@@ -273,7 +273,9 @@ class Binding:
             case "tensor_map":
                 return self._map_of(parameter, source.type, value, modes)
             case "flat_map":
-                return self._flat_map(parameter, source.type, value, modes)
+                numbers = cast("Sequence[int]", self.values)
+                map_ = flat_map(parameter, source, value.address, numbers)
+                return self._mapped(parameter, map_, value.address, value.read_only)
             case _:
                 return value
 
@@ -287,29 +289,6 @@ class Binding:
         except TensorMapError as error:
             raise _error(parameter, str(error)) from None
 
-    def _flat_map(
-        self, parameter: Parameter, type_: Attribute, placed: Placed, numbers: Sequence[int]
-    ) -> Mapped:
-        """A tensor map of a pointer. A tensor without elements has one that nothing reads."""
-        assert isinstance(type_, TmaDescriptorType)
-        box = type_.box
-        given = [
-            number if known else cast("int", self.values[number])
-            for known, number in zip(numbers[::2], numbers[1::2], strict=True)
-        ]
-        try:
-            map_ = TensorMap(
-                placed.address,
-                box=box.shape,
-                swizzle=box.swizzle,
-                shape=[max(size, 1) for size in given[::2]],
-                strides=given[1::2],
-                element=box.element.mlir,
-            )
-        except TensorMapError as error:
-            raise _error(parameter, str(error)) from None
-        return self._mapped(parameter, map_, placed.address, placed.read_only)
-
     # --- structs ---
 
     def _struct(self, parameter: Parameter, type_: LLVMStructType, arg: Any) -> tuple[Any, ...]:
@@ -320,6 +299,30 @@ class Binding:
             raise _error(parameter, f"expected a tuple of {len(types)} {got}")
         fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
         return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
+
+
+def flat_map(
+    parameter: Parameter, source: ArgumentAttr, address: int, values: Sequence[int]
+) -> TensorMap:
+    """The tensor map of a pointer, a `flat_map` of arguments of these values. A tensor without
+    elements has one that nothing reads. Raises ArgumentError."""
+    assert isinstance(source.type, TmaDescriptorType)
+    box, modes = source.type.box, [mode.data for mode in source.modes]
+    given = [
+        number if known else values[number]
+        for known, number in zip(modes[::2], modes[1::2], strict=True)
+    ]
+    try:
+        return TensorMap(
+            address,
+            box=box.shape,
+            swizzle=box.swizzle,
+            shape=[max(size, 1) for size in given[::2]],
+            strides=given[1::2],
+            element=box.element.mlir,
+        )
+    except TensorMapError as error:
+        raise _error(parameter, str(error)) from None
 
 
 def _field(value: Any, path: Sequence[int]) -> Bound:
@@ -374,8 +377,8 @@ def _cute_value(parameter: Parameter, type_: CuteType, arg: Any) -> LaneValue:
         raise _error(parameter, f"expected a value of {parameter.text}, {error}") from None
 
 
-def _number(parameter: Parameter, arg: Any) -> int:
-    """The bits of a scalar."""
+def number_bits(parameter: Parameter, arg: Any) -> int:
+    """The bits of a scalar. Raises ArgumentError for what is none of the parameter's type."""
     text, type_ = parameter.text, parameter.type
     scalar = None if type_ is None else scalar_type(type_)
     if type_ is not None and scalar is None:

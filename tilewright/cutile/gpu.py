@@ -49,9 +49,10 @@ class BlockSchedule:
         """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
         fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
         multiprocessor for itself."""
-        if not kernel.entry().by_warpgroups:
+        entry = kernel.entry()
+        if not entry.by_warpgroups:
             return cls()
-        room, blocks = launcher.multiprocessors() // kernel.entry().ctas, max(prod(grid), 1)
+        room, blocks = launcher.multiprocessors() // entry.ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:
             return cls(taken=2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch)))
         return cls(1 << min(max(room // blocks, 1), _MOST).bit_length() - 1)
@@ -104,16 +105,17 @@ def start(
     kernel in front of it has ended.
 
     Raises ExecutionError for arguments that do not fit, `tilewright.LaunchError` where
-    there is no GPU, or where the launch fails.
+    there is no GPU, where the launch fails, or a CUDA graph cannot have it, which stays as it was.
     """
     entry = kernel.entry()
     block = entry.block or (1, 1, 1)
     grid, told = launched(entry, grid)
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
+    flat = [part for parameter in parameters for part in parameter.flat()]
+    _check_capture([part for _, part in flat], handle)
     function = kernel.load(entry)
     with launcher.device_memory() as memory, launcher.device_memory() as tables:
-        flat = [part for parameter in parameters for part in parameter.flat()]
         args = [_table(part, tables) if isinstance(part, ArrayTable) else part for _, part in flat]
         args += told
         names = [name for name, _ in flat]
@@ -130,6 +132,19 @@ def start(
             contents = binding.results(memory.contents())
             for (_, array), content in zip(arrays, contents, strict=True):
                 write(array, content)
+
+
+def _check_capture(parts: Sequence[Any], stream: int) -> None:
+    """Raise LaunchError for what is copied to the GPU where a stream is being captured: a list in
+    the words that cuTile has for it."""
+    lists = any(isinstance(part, ArrayTable) for part in parts)
+    copied = lists or any(isinstance(part, np.ndarray) for part in parts)
+    if copied and launcher.is_capturing(stream):
+        raise launcher.LaunchError(
+            "List argument in CUDAGraph isn't supported yet"
+            if lists
+            else "expected arrays on the GPU in a CUDA graph, got one of NumPy"
+        )
 
 
 def _table(table: ArrayTable, memory: Any) -> ArrayArgument:

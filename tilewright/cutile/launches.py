@@ -7,22 +7,23 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from operator import index
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.options import RULES, checked
+from tilewright.cutile import relaunch
 from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
-from tilewright.launch.launcher import device_arch
+from tilewright.launch.launcher import device_arch, device_capability, stream_handle
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
@@ -36,6 +37,12 @@ _MAX_EXTENT = (1 << 24) - 1
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
+_OF_THE_GPU = frozenset(["stream", "arch", "programmatic_dependent_launch"])
+"""The options of a launch on the GPU."""
+
+_Launching = TypeVar("_Launching", bound=Callable[..., None])
+_Export = Callable[[Any, Any], bytes]
+"""The bytecode of a kernel for a signature."""
 
 
 def _kernel(given: Any) -> Any:
@@ -66,6 +73,25 @@ def _grid(given: Any) -> Extents:
 _GRID = Rule(RULES["grid"].words, _grid)
 
 
+def _relaunching(launching: _Launching) -> _Launching:
+    """Let a launch that is like one before go without checks."""
+
+    @wraps(launching)
+    def launch(*given: Any, **options: Any) -> None:
+        if len(given) == 3 and options.keys() <= _OF_THE_GPU:
+            arch, stream = options.get("arch"), options.get("stream")
+            programmatic = options.get("programmatic_dependent_launch", False)
+            ready = relaunch.ready_launch(*given, arch, programmatic)
+            if ready is not None:
+                stream = _current_stream() if stream is None else stream
+                ready.start(stream_handle(stream))
+                return
+        launching(*given, **options)
+
+    return cast("_Launching", launch)
+
+
+@_relaunching
 @checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
 def launch(
     grid: Sequence[int],
@@ -104,7 +130,7 @@ def launch(
         raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
         stream = _current_stream() if stream is None else stream
-        _start(extents, kernel, parameters, arch, stream, programmatic_dependent_launch)
+        _start(extents, kernel, args, arch, stream, programmatic_dependent_launch, _bytecode)
         return
     if isinstance(kernel, bytes):
         entry = find_entry(verified(kernel, "bytecode")[0], None)
@@ -197,19 +223,22 @@ def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     time. Arrays of NumPy are copied to the GPU and back."""
 
     @checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
-    def there(
-        stream: Any,
-        grid: Sequence[int],
-        kernel: Any,
-        args: Sequence[Any],
-        /,
-        programmatic_dependent_launch: bool = False,
-        **_: Any,
+    def first(
+        grid: Sequence[int], kernel: Any, args: Sequence[Any], stream: Any, programmatic: bool
     ) -> None:
-        parameters = _parameters(kernel, args)
-        _start(
-            cast("Extents", grid), kernel, parameters, arch, stream, programmatic_dependent_launch
-        )
+        extents = cast("Extents", grid)
+        _start(extents, kernel, args, arch, stream, programmatic, _bytecode_aloud)
+
+    def there(
+        stream: Any, grid: Any, kernel: Any, args: Any, /,
+        programmatic_dependent_launch: bool = False, **_: Any,
+    ) -> None:  # fmt: skip
+        programmatic = programmatic_dependent_launch
+        ready = relaunch.ready_launch(grid, kernel, args, arch, programmatic)
+        if ready is None:
+            first(grid, kernel, args, stream, programmatic)
+        else:
+            ready.start(stream_handle(stream))
 
     def measured(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *options: Any
@@ -233,10 +262,17 @@ def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(ct, "launch", counting))
         if hasattr(ct, "__path__"):
+            stack.enter_context(mock.patch.object(ct.kernel, "_compile", _compile))
             tune = import_module("cuda.tile.tune._tune")
             for name in ("_benchmark", "benchmark_with_timeout"):
                 stack.enter_context(mock.patch.object(tune, name, measure))
         yield launches
+
+
+def _compile(kernel: Any, signature: Any, context: Any, capability: Any = None) -> bytes:
+    """In place of cuTile's own: the bytecode, which is what is compiled."""
+    del context, capability
+    return _bytecode(kernel, signature)
 
 
 def _current_stream() -> Any:
@@ -248,19 +284,26 @@ def _current_stream() -> Any:
 def _start(
     grid: Extents,
     kernel: Any,
-    parameters: list[CutileParameter],
+    args: Sequence[Any],
     arch: str | None,
     stream: Any,
     programmatic: bool,
+    export: _Export,
 ) -> None:
-    code = _compiled(kernel, parameters, arch)
+    parameters = _parameters(kernel, args)
+    code = chosen = _compiled(kernel, parameters, arch, export=export)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
-        code = _compiled(kernel, parameters, arch, schedule)
-    start(code, parameters, grid, stream, programmatic=programmatic)
+        chosen = _compiled(kernel, parameters, arch, schedule)
+    start(chosen, parameters, grid, stream, programmatic=programmatic)
+    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
 
 
 def _compiled(
-    kernel: Any, parameters: list[CutileParameter], arch: str | None, schedule: Any = None
+    kernel: Any,
+    parameters: list[CutileParameter],
+    arch: str | None,
+    schedule: Any = None,
+    export: _Export | None = None,
 ) -> Kernel:
     """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
     blocks."""
@@ -268,12 +311,13 @@ def _compiled(
         arch = device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
     key = (kernel, repr(assumed), arch, schedule)
-    known = _KERNELS.get(key)
-    if known is None:
-        code = kernel if isinstance(kernel, bytes) else _bytecode(kernel, assumed)
-        name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
-        with _compiler_errors():
-            known = _KERNELS[key] = compiled(code, arch, name, schedule)
+    with relaunch.COMPILING:
+        known = _KERNELS.get(key)
+        if known is None:
+            code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
+            name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
+            with _compiler_errors():
+                known = _KERNELS[key] = compiled(code, arch, name, schedule)
     return known
 
 
@@ -350,6 +394,12 @@ def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
         __str__ = ValueError.__str__
 
     return TileCompileError
+
+
+def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
+    """The same through the method by which cuTile compiles, which is ours in `on_gpu`: whoever
+    watches it is told."""
+    return kernel._compile(assumed, None, device_capability())
 
 
 def _name(kernel: Any) -> str:

@@ -22,7 +22,7 @@ from tilewright.source.diagnostic import ArgumentError
 AnyArray = NDArray[Any] | ArrayArgument
 """An array of NumPy, or one on the GPU."""
 
-_ALIGNED = 16
+ALIGNED = 16
 """The divisor that cuTile's own launch tells its compiler of: base addresses and strides of whole
 16 bytes, sizes of whole 16 elements; it tells of sizes of 1, too."""
 
@@ -252,11 +252,11 @@ def _alignment(array: AnyArray) -> dict[str, Any]:
     """The assumptions on the address, the strides and the sizes of an array."""
     there = isinstance(array, ArrayArgument)
     address, width = (array.address, array.width) if there else (array.ctypes.data, array.itemsize)
-    per = max(_ALIGNED // width, 1)
+    per = max(ALIGNED // width, 1)
     return {
-        "base_addr_divisible_by": 1 if address % _ALIGNED else _ALIGNED,
+        "base_addr_divisible_by": 1 if address % ALIGNED else ALIGNED,
         "stride_divisible_by": [1 if step % per else per for step in strides_of(array)],
-        "shape_divisible_by": [1 if size % _ALIGNED else _ALIGNED for size in array.shape],
+        "shape_divisible_by": [1 if size % ALIGNED else ALIGNED for size in array.shape],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -134,14 +135,16 @@ class CompiledCode:
 
         Raises `tilewright.LaunchError`.
         """
-        if "module" not in self._loaded:
-            self._loaded["module"] = launcher.load(self.ptx)
-        if ("function", entry.name) not in self._loaded:
+        # A context is one of a process, which may have forked.
+        where = (os.getpid(), launcher.current_context())
+        if where not in self._loaded:
+            self._loaded[where] = launcher.load(self.ptx)
+        if (where, entry.name) not in self._loaded:
             types = [type_ for _, type_ in entry.parameters]
-            self._loaded["function", entry.name] = launcher.function(
-                self._loaded["module"], entry.name, types, entry.dynamic_shared_bytes
+            self._loaded[where, entry.name] = launcher.function(
+                self._loaded[where], entry.name, types, entry.dynamic_shared_bytes
             )
-        return self._loaded["function", entry.name]
+        return self._loaded[where, entry.name]
 
     @checked()
     def launch(

@@ -3,12 +3,16 @@
 The kernel ABI (docs/abi.md): a memref is one 64-bit pointer, a scalar is passed as its bits.
 """
 
+from __future__ import annotations
+
 import ctypes
 import importlib
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.dialects.ptx.control_flow import TENSORMAP
@@ -19,19 +23,14 @@ class LaunchError(RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
-# Scalars are their bits.
-_CTYPES: dict[str, Any] = {
-    "u8": ctypes.c_uint8,
-    "u16": ctypes.c_uint16,
-    "u32": ctypes.c_uint32,
-    "u64": ctypes.c_uint64,
-    "f32": ctypes.c_uint32,
-    "f64": ctypes.c_uint64,
-    # Passed by its address, 128 bytes.
-    TENSORMAP: None,
-}
+CODES: Mapping[str, str] = {
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "",
+}  # fmt: skip
+"""The formats in which `struct` writes parameters, which are their bits; a tensor map, of 128
+bytes, lies where its driver has it."""
 
 
+@cache
 def _driver() -> Any:
     """The `cuda.bindings.driver` module. Raises LaunchError where it is not installed."""
     try:
@@ -85,6 +84,19 @@ def l2_bytes() -> int:
     """The size of the L2 cache of this machine's GPU. Raises LaunchError where there is none."""
     name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
     return call("cuDeviceGetAttribute", name, _context())
+
+
+def current_context() -> int:
+    """The driver's number of the context that is current, to which modules belong; where none is,
+    that of the first GPU is made so. Raises LaunchError."""
+    _context()
+    return int(call("cuCtxGetCurrent"))
+
+
+def is_capturing(stream: int) -> bool:
+    """True where what is launched on a stream becomes part of a CUDA graph. Raises LaunchError."""
+    none = _driver().CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+    return call("cuStreamIsCapturing", stream) != none
 
 
 def device_name() -> str:
@@ -142,6 +154,25 @@ def load(ptx: str) -> Any:
     return module
 
 
+class ReadyLaunch(NamedTuple):
+    """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
+    is where the addresses of its arguments lie, which are `kept`."""
+
+    function: Any
+    extents: tuple[int, ...]
+    arguments: int
+    kept: tuple[Any, ...]
+    programmatic: bool
+
+    def start(self, stream: int) -> None:
+        """Launch without waiting. Raises LaunchError."""
+        if self.programmatic:
+            config = _programmatic(self.extents, stream)
+            call("cuLaunchKernelEx", config, self.function, self.arguments, 0)
+        else:
+            call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceFunction:
     """A kernel on the GPU: the PTX types of its parameters, and the shared memory that each launch
@@ -162,16 +193,54 @@ class DeviceFunction:
     ) -> None:
         """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
         it may start before the kernel in front of it has ended, and waits for that itself."""
-        kinds = tuple(_CTYPES[type_] for type_ in self.types)
-        extents = [*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3]]
-        arguments = (tuple(values), kinds)
-        if programmatic:
-            config = _programmatic([*extents, self.dynamic_shared_bytes], stream)
-            call("cuLaunchKernelEx", config, self.handle, arguments, 0)
-            return
-        call(
-            "cuLaunchKernel", self.handle, *extents, self.dynamic_shared_bytes, stream, arguments, 0
+        self.ready(values, self.extents(grid, block), programmatic).start(stream)
+
+    def extents(self, grid: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
+        """The driver's numbers of a launch: three of the grid, three of the block, the bytes."""
+        return (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
+
+    def ready(
+        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool
+    ) -> ReadyLaunch:
+        """A launch on these values, which `start` describes."""
+        layout = _Layout.of(self.types)
+        own = layout.room()
+        first = ctypes.addressof(own)
+        places = [first + offset for offset in layout.offsets]
+        maps = [values[i] for i in layout.maps]
+        if maps:
+            for i, map_ in zip(layout.maps, maps, strict=True):
+                places[i] = map_.getPtr()
+            values = [
+                value for value, type_ in zip(values, self.types, strict=True) if CODES[type_]
+            ]
+        layout.write(own, 0, *places, *values)
+        return ReadyLaunch(self.handle, extents, first, (own, *maps), programmatic)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Memory of a launch's arguments: the addresses of all, then those that are numbers, with their
+    `offsets`; `maps` are the places of tensor maps."""
+
+    room: type[ctypes.Array[ctypes.c_char]]
+    write: Callable[..., None]
+    offsets: tuple[int, ...]
+    maps: tuple[int, ...]
+
+    @staticmethod
+    @cache
+    def of(types: tuple[str, ...]) -> _Layout:
+        """That of parameters of these types."""
+        codes = [CODES[type_] for type_ in types]
+        before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
+        offsets = tuple(
+            struct.calcsize(text) - (struct.calcsize(code) if code else 0)
+            for text, code in zip(before[1:], codes, strict=True)
         )
+        whole = struct.Struct(before[-1])
+        maps = tuple(i for i, code in enumerate(codes) if not code)
+        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets, maps)
 
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",

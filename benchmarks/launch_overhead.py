@@ -1,0 +1,140 @@
+"""The host's time of a launch on the GPU of this machine, beside Triton's and torch's.
+
+    python benchmarks/launch_overhead.py [--json] [--profile]
+
+Microseconds a launch, the best of several rounds of many launches that nobody waits for: of an add
+of three arrays, the same ones, ones that take turns, new ones; of a product whose arrays are tensor
+maps, the same ones and new ones. `--profile` prints where ours go by cProfile.
+"""
+
+import cProfile
+import pstats
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from typing import Any
+
+import cuda.tile as ct  # pyright: ignore
+import torch  # pyright: ignore
+import triton  # pyright: ignore
+import triton.language as tl  # pyright: ignore
+from measured import best_time, parser, show
+
+import tilewright as tw
+
+ROUNDS, LAUNCHES = 20, 200
+SIZE, TILE = 4096, 1024
+SIDE, PART = 256, 64
+
+
+@ct.kernel
+def add(a, b, c, T: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(c, (i,), ct.load(a, (i,), (T,)) + ct.load(b, (i,), (T,)))
+
+
+@ct.kernel
+def product(a, b, c, T: ct.Constant[int]):
+    i, j = ct.bid(0), ct.bid(1)
+    total = ct.full((T, T), 0, ct.float32)
+    for k in range(ct.num_tiles(a, 1, (T, T))):
+        total = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, j), (T, T)), total)
+    ct.store(c, (i, j), total.astype(c.dtype))
+
+
+@triton.jit
+def triton_add(a, b, c, n, T: tl.constexpr):
+    at = tl.program_id(0) * T + tl.arange(0, T)
+    inside = at < n
+    total = tl.load(a + at, mask=inside) + tl.load(b + at, mask=inside)
+    tl.store(c + at, total, mask=inside)
+
+
+def vectors(many: int) -> list[Any]:
+    """Sets of three vectors."""
+    return [[torch.ones(SIZE, device="cuda") for _ in range(3)] for _ in range(many)]
+
+
+def matrices() -> list[Any]:
+    """Three matrices."""
+    return [torch.ones((SIDE, SIDE), dtype=torch.float16, device="cuda") for _ in range(3)]
+
+
+def new_matrices(many: int) -> Iterator[list[Any]]:
+    """Sets of three matrices, of which none lies where another does."""
+    step, apart = 1024, SIDE * SIDE
+    room = torch.ones(many * step + 3 * apart, dtype=torch.float16, device="cuda")
+    places = [[at + i * apart for i in range(3)] for at in range(0, many * step, step)]
+    return iter(
+        [[room[at : at + apart].view(SIDE, SIDE) for at in places_of] for places_of in places]
+    )
+
+
+def launches() -> dict[str, Callable[[], Any]]:
+    """One launch of each row."""
+    stream, same, turns = torch.cuda.current_stream(), vectors(1)[0], cycle(vectors(64))
+    many = (ROUNDS + 3) * LAUNCHES
+    maps, new, new_maps = matrices(), iter(vectors(many)), new_matrices(many)
+    grid, blocks = (SIZE // TILE,), (SIDE // PART, SIDE // PART)
+
+    def triton_of(arrays: Any) -> None:
+        triton_add[grid](*arrays, SIZE, T=TILE)
+
+    def ours_of(arrays: Any) -> None:
+        ct.launch(stream, grid, add, (*arrays, TILE))
+
+    def product_of(arrays: Any) -> None:
+        ct.launch(stream, blocks, product, (*arrays, PART))
+
+    return {
+        "add, torch": lambda: torch.add(same[0], same[1], out=same[2]),
+        "add, Triton": lambda: triton_of(same),
+        "add, Triton, arrays in turn": lambda: triton_of(next(turns)),
+        "add, ours": lambda: ours_of(same),
+        "add, ours, arrays in turn": lambda: ours_of(next(turns)),
+        "add, ours, new arrays": lambda: ours_of(next(new)),
+        "three tensor maps, ours": lambda: product_of(maps),
+        "three new tensor maps, ours": lambda: product_of(next(new_maps)),
+    }
+
+
+def microseconds(launch: Callable[[], Any]) -> float:
+    """The host's time of a launch, of rounds that start with an idle GPU."""
+
+    def many() -> None:
+        for _ in range(LAUNCHES):
+            launch()
+
+    launch()
+    torch.cuda.synchronize()
+    best = float("inf")
+    for _ in range(ROUNDS):
+        best = min(best, best_time(1, many))
+        torch.cuda.synchronize()
+    return 1e6 * best / LAUNCHES
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--profile", action="store_true", help="print where ours go")
+    options = arguments.parse_args()
+    with tw.cutile.on_gpu():
+        rows = launches()
+        results = {name: microseconds(launch) for name, launch in rows.items()}
+        peer = results["add, Triton"]
+        show(
+            options,
+            results,
+            [f"{name:30} {us:7.2f} us  {us / peer:5.2f}" for name, us in results.items()],
+        )
+        for name in [name for name in rows if options.profile and "ours" in name]:
+            with cProfile.Profile() as profile:
+                for _ in range(LAUNCHES):
+                    rows[name]()
+            print(name)
+            pstats.Stats(profile).sort_stats("tottime").print_stats(18)
+            torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    main()

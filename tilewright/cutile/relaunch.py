@@ -1,0 +1,267 @@
+"""Launches of cuTile kernels like one before, found by what is read of their arguments.
+
+A launch of the same arguments, numbers included, is ready, but for its stream. For others of the
+same kind there is a plan: what is assumed of them (`CutileParameter.constraint`) is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from threading import RLock
+from typing import Any, cast
+
+import numpy as np
+
+from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.options import RULES
+from tilewright.cutile.gpu import BlockSchedule, launched
+from tilewright.cutile.parameters import ALIGNED
+from tilewright.kernel import Kernel
+from tilewright.launch import launcher
+from tilewright.launch.kernel import Extents
+from tilewright.launch.plan import LaunchPlan
+from tilewright.lowering.interpreter.array_spans import overlaps_itself
+from tilewright.source.diagnostic import ArgumentError
+
+_MOST = 1 << 12
+"""The launches that are kept ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    """Those of a kernel for what is assumed of its arguments, by the schedule of its blocks, and by
+    the grids that there were."""
+
+    code: Kernel
+    by_schedule: dict[BlockSchedule, LaunchPlan] = field(default_factory=dict[Any, Any])
+    by_grid: dict[Any, LaunchPlan] = field(default_factory=dict[Any, Any])
+
+    def on_grid(self, grid: Any) -> LaunchPlan | None:
+        """The plan for a grid; None where the kernel has not been compiled for its schedule. Raises
+        ArgumentError for what is no grid."""
+        blocks: Extents = RULES["grid"].value("grid", grid, (ArgumentError,))
+        plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
+        if plan is None:
+            return None
+        if len(self.by_grid) >= _MOST:
+            self.by_grid.clear()
+        self.by_grid[grid] = plan = plan.on_grid(*launched(plan.entry, blocks))
+        return plan
+
+
+Items = tuple[Any, ...]
+"""Of each argument an array's element type, shape, strides and address, and its GPU, or a number's
+or a text's type and value, or a tuple of those."""
+
+COMPILING = RLock()
+"""Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
+_PLANS: dict[Any, _Plans] = {}
+_READY: dict[Any, launcher.ReadyLaunch] = {}
+
+
+def _in_forked_process() -> None:
+    """Forget all launches: their functions are the parent's."""
+    _PLANS.clear()
+    _READY.clear()
+    COMPILING.release()
+
+
+os.register_at_fork(
+    before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=_in_forked_process
+)
+
+
+def ready_launch(
+    grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
+) -> launcher.ReadyLaunch | None:
+    """A launch, ready where one before was like it; None where none was, or where the arguments are
+    to be checked."""
+    if not _PLANS or (key := _key(grid, kernel, args, arch, programmatic)) is None:
+        return None
+    try:
+        ready = _READY.get(key)
+    except TypeError:  # what has no hash is no kernel
+        return None
+    return ready or _made_ready(key)
+
+
+def remember(
+    grid: Any, kernel: Any, args: Any, arch: str | None, code: Kernel, chosen: Kernel,
+    schedule: BlockSchedule,
+) -> None:  # fmt: skip
+    """Let launches like this one, which has been checked and started, be found: of a kernel and of
+    it as it was chosen by a schedule of its blocks."""
+    key = _key(grid, kernel, args, arch, False)
+    if key is None:
+        return
+    entry = chosen.entry()
+    plan = LaunchPlan.of(entry, chosen.load(entry))
+    if plan is not None:
+        of_kind = (*key[:3], _assumed(kernel, key[-1])[0])
+        _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
+
+
+def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool) -> Any:
+    """The kernel, the context, the target, the grid and the arguments; None where they are no key,
+    or are to be checked."""
+    if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
+        return None
+    for extent in cast("Items", grid):
+        if type(extent) is not int:
+            return None
+    if (items := _items(args)) is None:
+        return None
+    context = int(launcher.call("cuCtxGetCurrent"))
+    return kernel, context, arch, programmatic, grid, items
+
+
+def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
+    """The launch, by the plan for its arguments; None where there is none, or where they do not
+    fit: what checks all of them says why."""
+    kernel, context, arch, programmatic, grid, items = key
+    try:
+        assumed, values, scalars = _assumed(kernel, items)
+        known = _PLANS.get((kernel, context, arch, assumed))
+        plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
+        ready = plan and plan.ready(values, scalars, programmatic=programmatic)
+    except ArgumentError:
+        return None
+    if ready is not None:
+        if len(_READY) >= _MOST:
+            _READY.clear()
+        _READY[key] = ready
+    return ready
+
+
+# What is read of arguments
+
+
+def _items(args: Sequence[Any]) -> Items | None:
+    items: list[Any] = []
+    for arg in args:
+        kind = cast("type[Any]", type(arg))
+        item = (_READERS.get(kind) or _reader(kind))(arg)
+        if item is None:
+            return None
+        items.append(item)
+    return tuple(items)
+
+
+def _of_torch(tensor: Any) -> Items | None:
+    device = tensor.get_device()
+    if device < 0:
+        return None
+    return tensor.dtype, tensor.shape, tensor.stride(), tensor.data_ptr(), device
+
+
+def _of_array(array: Any) -> Items | None:
+    try:
+        there = ArrayArgument.on_gpu(array)
+    except ValueError:
+        return None
+    if there is None or there.read_only:  # what the kernel writes is checked
+        return None
+    return (there.dtype, there.width), there.shape, there.strides, there.address, None
+
+
+def _of_tuple(args: Any) -> Items | None:
+    items = _items(args)
+    return None if items is None else (tuple, items)
+
+
+def _of_plain(value: Any) -> Items:
+    return cast("type[Any]", type(value)), value
+
+
+def _of_float(number: float) -> Items:
+    return float, struct.pack("d", number), number
+
+
+_READERS: dict[type, Callable[[Any], Items | None]] = {
+    **dict.fromkeys((bool, int, str, type(None)), _of_plain),
+    float: _of_float,
+    tuple: _of_tuple,
+    **dict.fromkeys((list, np.ndarray), lambda _: None),
+}
+
+
+def _reader(kind: type) -> Callable[[Any], Items | None]:
+    """The reader of arguments of a type; a subclass of torch's tensors may have own methods."""
+    own = (kind.__module__, kind.__qualname__)
+    torch = own in (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
+    return _READERS.setdefault(kind, _of_torch if torch else _of_array)
+
+
+# What is assumed of them
+
+
+def _assumed(kernel: Any, items: Items) -> tuple[Items, list[Any], list[int]]:
+    """The assumptions on arguments, the flat values of those that are no constants, and the places
+    of the scalars among them. Raises ArgumentError for another number of them."""
+    of_python = getattr(kernel, "_annotated_function", None)  # bytecode has none
+    annotations = getattr(of_python, "parameter_annotations", None)
+    assumed: list[Any] = []
+    values: list[Any] = []
+    scalars: list[int] = []
+    spans: list[tuple[int, int]] = []
+    _add_all(items, annotations, None, assumed, values, scalars, spans)
+    if any(last[1] > following[0] for last, following in pairwise(sorted(spans))):
+        assumed += [tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
+    return tuple(assumed), values, scalars
+
+
+def _add_all(items: Items, annotations: Any, one: Any, *to: Any) -> None:
+    """`_add` what is said of several arguments, by their annotations or by `one` of them all."""
+    if annotations is None:
+        annotations = (one,) * len(items)
+    if len(items) != len(annotations):
+        raise ArgumentError(f"expected {len(annotations)} arguments, got {len(items)}")
+    for item, annotation in zip(items, annotations, strict=True):
+        _add(item, annotation, *to)
+
+
+def _add(
+    item: Items, annotation: Any, assumed: list[Any], values: list[Any], scalars: list[int],
+    spans: list[tuple[int, int]],
+) -> None:  # fmt: skip
+    """Add what is assumed of one argument, its values, the places of scalars, and its memory."""
+    if item[0] is tuple:
+        assumed.append(len(item[1]))
+        nodes, one = getattr(annotation, "items", None), getattr(annotation, "each", annotation)
+        _add_all(item[1], nodes, one, assumed, values, scalars, spans)
+    elif len(item) == 5:
+        dtype, shape, strides, address, _ = item
+        kind, width, reach = _kind(dtype, shape, strides)
+        own = getattr(annotation, "array", None)
+        fixed = own is not None and (own.static_shape_dims or own.static_stride_dims)
+        assumed += (kind, address % ALIGNED == 0, address % width == 0)
+        assumed.append((*shape, *strides) if fixed else None)
+        values += (address, *shape, *strides)
+        spans.append((address, address + reach))
+    elif getattr(annotation, "constant", False):
+        assumed.append(item[:2])
+    else:
+        small = item[0] is not int or -(1 << 31) <= item[1] < 1 << 31
+        assumed.append((item[0], small))
+        scalars.append(len(values))
+        values.append(item[-1])
+
+
+@lru_cache(_MOST)
+def _kind(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[str, int, int]:
+    """The assumptions on an array wherever it lies, the bytes of an element, and those of all."""
+    name, width = cast("Items", dtype) if isinstance(dtype, tuple) else (str(dtype), dtype.itemsize)
+    array = ArrayArgument(tuple(shape), strides, name, width)
+    dims = [
+        (step == 1, step % max(ALIGNED // width, 1) == 0, size == 1, size % ALIGNED == 0)
+        for size, step in zip(shape, strides, strict=True)
+    ]
+    wide = max((*shape, *strides), default=0) >= 1 << 31
+    forwards = min(strides, default=0) >= 0
+    kind = (name, width, dims, wide, forwards, overlaps_itself(array.shape, strides))
+    return repr(kind), width, array.bounds[1]
