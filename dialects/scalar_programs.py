@@ -15,8 +15,10 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.math_functions.code import Program, Value, choice
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE
 from tilewright.dialects.math_functions.rounded_once import odd_fma, odd_single, odd_whole
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
@@ -278,6 +280,11 @@ def _function(op: Operation, *operands: Value) -> Value:
     return narrowed(program(*values), operands[0].type_)
 
 
+def _libdevice(op: LibdeviceOp, *operands: Value) -> Value:
+    result = LIBDEVICE[op.function.data].program(*map(operand, operands))
+    return narrowed(result, operands[0].type_)
+
+
 def _integer_power(op: Operation, base: Value, exponent: Value) -> Value:
     """Through f64, which holds every exponent of 32 bits."""
     value = widened(base).converted("f64")
@@ -345,6 +352,7 @@ PROGRAMS: dict[type[Operation], Program] = {
     arith.TruncFOp: _truncate_float,
     **dict.fromkeys(_UNARY, _unary),
     math.FmaOp: _fma,
+    LibdeviceOp: _libdevice,
     math.FPowIOp: _integer_power,
     **{_MATH[name]: _function for name in FUNCTIONS},
     **{_MATH[name]: _on_integers for name in ON_INTEGERS},

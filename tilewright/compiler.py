@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import kernel_parameters, kernels_of, symbol_of
+from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cuda_tile.ops.module import EntryOp as TileEntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
@@ -105,6 +106,7 @@ def compile(
     verify_by_running: Trial | None = None,
     assemble: bool = False,
     unproven: Unproven = "warn",
+    accuracy: Accuracy = "libdevice",
 ) -> Kernel:
     """Compile IR to PTX for a target.
 
@@ -116,13 +118,16 @@ def compile(
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
     whose results no stage may change; `assemble` asks ptxas what each kernel takes of an SM, the
     `resources` of the result; `unproven` says what becomes of synchronisation that the check of
-    hazards can neither prove nor refute: "warn", "error" or "ignore". Raises CompileError with a
-    diagnostic that points into the text (called `name`) and names a pass that fails, TargetError
-    for an unknown arch, ArgumentError for other arguments that it does not take, OSError where
-    `dump_dir` cannot be written, PtxasNotFound where `assemble` finds none.
+    hazards can neither prove nor refute: "warn", "error" or "ignore"; `accuracy` whether functions
+    such as `exp` of Tile IR have the bits of CUDA's "libdevice" or those of `math`, more "exact"
+    (docs/math.md). Raises CompileError with a diagnostic that points into the text (called `name`)
+    and names a pass that fails, TargetError for an unknown arch, ArgumentError for other arguments
+    that it does not take, OSError where `dump_dir` cannot be written, PtxasNotFound where
+    `assemble` finds none.
     """
     chip, own = target(arch), stages_of(passes)
     module, source = verified(module_or_text, name)
+    set_accuracy(module, accuracy)
     arguments = {symbol_of(op): kernel_parameters(op) for op in kernels_of(module)}
     for op in module.walk() if is_tile_ir(module) else ():
         if isinstance(op, TileEntryOp):

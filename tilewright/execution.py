@@ -19,6 +19,7 @@ from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
 from tilewright.arguments.shipped import ShippedArguments
+from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
@@ -111,6 +112,7 @@ def interpret(
     padding: Padding | None = None,
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
+    accuracy: Accuracy = "libdevice",
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -139,7 +141,9 @@ def interpret(
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
     follows from the entry. Any other level is that of the kernel that it is compiled to for `arch`;
-    `numerics="fast"` multiplies matrices by f32 BLAS. `races`, "error" by default, are
+    `numerics="fast"` multiplies matrices by f32 BLAS; with "hardware" functions such as `exp` have
+    the bits of compiled kernels, by `accuracy` those of CUDA's "libdevice" or of `math`, more
+    "exact" (docs/math.md). `races`, "error" by default, are
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
     `padding` says what loads give where nothing determines it, such as beyond a tensor without a
     padding value: by default "undetermined", an error where it reaches a store, a branch, an index
@@ -152,7 +156,7 @@ def interpret(
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
-        schedule=schedule, max_steps=max_steps, padding=padding,
+        schedule=schedule, max_steps=max_steps, padding=padding, accuracy=accuracy,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
@@ -193,11 +197,12 @@ def _interpret(
     schedule: int | None,
     races: Races | None,
     padding: Padding | None,
+    accuracy: Accuracy,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
-    levels = _levels(module_or_text, name)
+    levels = _levels(module_or_text, name, accuracy)
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
     compiled = not is_tile_ir(module) or level not in (None, "program")
@@ -274,16 +279,21 @@ class _Levels:
 
 
 @deep_recursion()
-def _levels(module_or_text: ModuleOp | str | bytes, name: str) -> _Levels:
+def _levels(
+    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice"
+) -> _Levels:
     """A verified module, which may be lowered. Raises CompileError."""
-    if isinstance(module_or_text, str | bytes):
-        return _read(module_or_text, name)
-    return _Levels(*verified(module_or_text, name), name)
+    of = _made if isinstance(module_or_text, ModuleOp) else _read
+    return of(module_or_text, name, accuracy)
 
 
-@lru_cache(maxsize=8)
-def _read(text: str | bytes, name: str) -> _Levels:
-    return _Levels(*verified(text, name), name)
+def _made(module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy) -> _Levels:
+    module, source = verified(module_or_text, name)
+    set_accuracy(module, accuracy)
+    return _Levels(module, source, name)
+
+
+_read = lru_cache(maxsize=8)(_made)
 
 
 @deep_recursion()

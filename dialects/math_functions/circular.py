@@ -33,29 +33,16 @@ def _quadrant(x: Value) -> tuple[Value, Value, Value]:
 
 
 def _far_quadrant(x: Value) -> tuple[Value, Value, Value]:
-    """The same for any finite x: its significand times those words of 2/pi that matter.
-
-    The product, modulo 4, has its point two bits from the top of 128; of f32 the upper 64 will do,
-    which leave 32 bits of those that come nearest to a multiple of pi/2.
-    """
-    double = x.converted("f64")
-    word = double.word
-    exponent = ((word >> 52) & 0x7FF) - 1022
-    significand = (word << 11) | -(1 << 63)
-    start, shift = exponent >> 6, (exponent & 63).do("cvt", "s32.s64", type_="s32")
-    window = [_word(start, shift, offset, x) for offset in range(2)]
-    top = significand * window[0] + significand.high_product(window[1])
+    """The same for any finite x."""
     high, low_part, _ = TABLES["half_pi", "f64"]
+    top, bottom = turns(x)
     # In quarters of a turn, times 2^64.
-    if x.type_ == "f32":
+    if bottom is None:
         fraction = top << 2
         exact = fraction.converted("f64") * (high * 2.0**-64)
         r = exact.converted("f32")
         rest = (exact - r.converted("f64")).converted("f32")
     else:
-        low = significand * window[1]
-        bottom = low + significand.high_product(_word(start, shift, 2, x))
-        top = top + choice(bottom.below(low), 1, bottom.number(0))
         fraction = (top << 2) | bottom.shifted_down(62)
         head = fraction.converted("f64")
         below = fraction - head.whole()
@@ -64,9 +51,33 @@ def _far_quadrant(x: Value) -> tuple[Value, Value, Value]:
         error = tail.fma(high, head.fma(low_part, error))
         exact = turned + error
         r, rest = exact * 2.0**-64, (error - (exact - turned)) * 2.0**-64
-    n = (top.shifted_down(62) + fraction.shifted_down(63)).do("cvt", "s32.s64", type_="s32")
+    n = quarters(top, fraction)
     minus = x.word.compare("lt", 0)
     return choice(minus, -n, n), choice(minus, -r, r), choice(minus, -rest, rest)
+
+
+def quarters(top: Value, fraction: Value) -> Value:
+    """The nearest number of quarters of a turn, from its first 64 bits and those behind two."""
+    nearest = top.shifted_down(62) + fraction.shifted_down(63)
+    return nearest.do("cvt", "s32.s64", type_="s32")
+
+
+def turns(x: Value) -> tuple[Value, Value | None]:
+    """|x| / 2 pi of any finite x, modulo 1: its first 64 bits, of f64 the next ones too. It is the
+    significand times those words of 2/pi that matter: of f32 the upper 64 bits will do, which leave
+    32 bits of those that come nearest to a multiple of pi/2."""
+    double = x.converted("f64")
+    word = double.word
+    exponent = ((word >> 52) & 0x7FF) - 1022
+    significand = (word << 11) | -(1 << 63)
+    start, shift = exponent >> 6, (exponent & 63).do("cvt", "s32.s64", type_="s32")
+    window = [_word(start, shift, offset, x) for offset in range(2)]
+    top = significand * window[0] + significand.high_product(window[1])
+    if x.type_ == "f32":
+        return top, None
+    low = significand * window[1]
+    bottom = low + significand.high_product(_word(start, shift, 2, x))
+    return top + choice(bottom.below(low), 1, bottom.number(0)), bottom
 
 
 def _word(start: Value, shift: Value, offset: int, x: Value) -> Value:

@@ -7,12 +7,14 @@ from functools import partial
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32, f64, i1, i32, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import floating_point
 from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
+from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
@@ -91,6 +93,9 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
         # The chip's own function flushes.
         flags, flushes = _APPROXIMATE, False
     plain = kernel.emits(kind, type_, fastmath=flags)
+    function = libdevice_function(op, double=type_ == f64) if flags is EXACT else None
+    if function is not None:
+        plain = kernel.emits(LibdeviceOp, type_, function=StringAttr(function))
     if rounding in DIRECTIONS:
         plain = partial(rounded_to, op, kernel, rounding)
     if not flushes:

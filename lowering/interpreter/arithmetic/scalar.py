@@ -153,10 +153,20 @@ def _multiply_high(type_: str) -> Function:
         if width < 64:
             wide = np.int64 if type_[0] == "s" else np.uint64
             return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
-        product = np.atleast_1d(x.astype(object) * y.astype(object))
-        return (product >> 64 & 0xFFFFFFFFFFFFFFFF).astype(np.uint64)
+        high = _upper_word(a, b)
+        if type_[0] == "s":
+            high = high - np.where(x < 0, b, 0) - np.where(y < 0, a, 0)
+        return high
 
     return run
+
+
+def _upper_word(a: Bits, b: Bits) -> Bits:
+    """The upper half of products of 64 bits, by their halves."""
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    middle = (a >> half) * (b & low) + ((a & low) * (b & low) >> half)
+    other = (a & low) * (b >> half) + (middle & low)
+    return (a >> half) * (b >> half) + (middle >> half) + (other >> half)
 
 
 def _extreme(larger: bool) -> Callable[..., Function]:

@@ -1,16 +1,21 @@
 """Transcendental functions of tiles: what the chip approximates, and what mathematics says.
 
 Tile IR leaves the last bits of these open. "exact" is the mathematical value rounded once;
-"hardware" uses the special function unit where its instruction is all there is to an operation;
-"fast" is NumPy's f32. f16 and bf16 go through f32, as on the chip.
+"hardware" computes what compiled kernels do (docs/math.md); "fast" is NumPy's f32. f16 and bf16 go
+through f32, as on the chip.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.math_functions.code import Program
+from tilewright.dialects.math_functions.functions import FUNCTIONS
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
@@ -53,11 +58,35 @@ def function(name: str, element: Element, numerics: Numerics, *, flush: bool = F
     if element.name == "f64":
         return _FUNCTIONS[name]
     compute = _FUNCTIONS[name] if numerics == "fast" else _once_rounded(_FUNCTIONS[name])
-    if numerics == "hardware" and name in _UNIT:
-        compute = _UNIT[name]
     if flush:
         compute = flushing(compute)
     return in_float32(compute, element.dtype)
+
+
+def programmed(
+    name: str, libdevice: str | None, element: Element, *, flush: bool = False
+) -> Function:
+    """A transcendental function by its program: libdevice's, or `math`'s where that is None."""
+    exact = FUNCTIONS["math.powf" if name == "pow" else f"math.{name}"].program
+    program = exact if libdevice is None else LIBDEVICE[libdevice].program
+    dtype = np.dtype(np.float64 if element.name == "f64" else np.float32)
+    arity = LIBDEVICE[f"__nv_{name}f"].arity
+    compute = in_pieces(_on_tiles(program, arity, dtype), dtype)
+    if flush:
+        compute = flushing(compute)
+    return in_float32(compute, element.dtype)
+
+
+@cache
+def _on_tiles(program: Program, arity: int, dtype: np.dtype[Any]) -> Function:
+    """A program on numbers."""
+    word = np.dtype(f"u{dtype.itemsize}")
+    run = function_of(program, (f"f{8 * dtype.itemsize}",) * arity, [word])
+
+    def compute(*tiles: Tile) -> Tile:
+        return run(*(np.ascontiguousarray(tile).view(word) for tile in tiles))[0].view(dtype)
+
+    return compute
 
 
 def approximate(name: str, numerics: Numerics, *, flush: bool = False) -> Function:
@@ -137,10 +166,6 @@ def _flushing_quotient(x: Tile, y: Tile) -> Tile:
 _SINGLE = np.dtype(np.float32)
 _FLUSHING_PRODUCT = flushing(np.multiply, "mul")
 _FLUSHING_QUOTIENT = in_pieces(_flushing_quotient, _SINGLE)
-_UNIT: dict[str, Function] = {
-    "exp2": in_pieces(_unit_exp2, _SINGLE),
-    "rsqrt": in_pieces(_unit_rsqrt, _SINGLE),
-}
 _APPROXIMATE: dict[str, Function] = {
     "exp": in_pieces(_unit_exp, _SINGLE),
     "div": in_pieces(_approximate_quotient, _SINGLE),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ import pytest
 from mpmath import mp, mpf  # pyright: ignore[reportMissingTypeStubs]
 from numpy.typing import NDArray
 
+from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
 from tilewright.dialects.math_functions.functions import FUNCTIONS
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 
 mp.dps = 40
@@ -62,8 +64,13 @@ BINARY = ("powf", "atan2")
 
 
 def run(name: str, type_: str, *arguments: NDArray[Any]) -> NDArray[Any]:
-    """The program of a function on arrays."""
-    program, words = FUNCTIONS[f"math.{name}"].program, np.dtype(WORDS[type_])
+    """The program of a function of `math` on arrays."""
+    return computed(FUNCTIONS[f"math.{name}"].program, type_, *arguments)
+
+
+def computed(program: Program, type_: str, *arguments: NDArray[Any]) -> NDArray[Any]:
+    """A program on arrays."""
+    words = np.dtype(WORDS[type_])
     values = (x.astype(REALS[type_]).view(words) for x in arguments)
     (bits,) = function_of(program, [type_] * len(arguments), [words])(*values)
     return np.broadcast_to(bits, arguments[0].shape).view(REALS[type_])
@@ -93,16 +100,26 @@ def ulp(type_: str, value: Any) -> Any:
     return mpf(2) ** max(int(mp.floor(mp.log(abs(value), 2))) - mantissa, least)
 
 
-@pytest.mark.parametrize("type_", REALS)
-@pytest.mark.parametrize("name", LAWS)
-def test_error(name: str, type_: str) -> None:
+def programs() -> Iterator[Any]:
+    """Each function's law, type, program and bound."""
+    for law in LAWS:
+        row = FUNCTIONS[f"math.{law}"]
+        for type_, bound in zip(REALS, row.ulps, strict=True):
+            yield pytest.param(law, type_, row.program, bound, id=f"{law}-{type_}")
+    for name, row in LIBDEVICE.items():
+        law = name.removeprefix("__nv_").removesuffix("f" if row.type_ == "f32" else "")
+        law = "powf" if law == "pow" else law
+        yield pytest.param(law, row.type_, row.program, row.ulps, id=name)
+
+
+@pytest.mark.parametrize("name, type_, program, bound", list(programs()))
+def test_error(name: str, type_: str, program: Program, bound: float) -> None:
     rng = np.random.default_rng(len(name))
     arguments = [samples(type_, rng, 12)]
     if name in BINARY:
         arguments.append(rng.permutation(samples(type_, rng, 12)))
-    bound = FUNCTIONS[f"math.{name}"].ulps[type_ == "f64"]
     largest, judged = mpf(float(np.finfo(REALS[type_]).max)), 0
-    for *given, result in zip(*arguments, run(name, type_, *arguments), strict=True):
+    for *given, result in zip(*arguments, computed(program, type_, *arguments), strict=True):
         if not all(map(np.isfinite, given)):
             continue
         try:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
@@ -74,9 +75,11 @@ def _function(name: str) -> Maker:
     def make(op: Operation, options: Options) -> Function:
         if word(op, "rounding_mode") == "approx":
             return float_functions.approximate(name, options.numerics)
-        return float_functions.function(
-            name, result_element(op), options.numerics, flush=flag(op, "flush_to_zero")
-        )
+        element, flush = result_element(op), flag(op, "flush_to_zero")
+        if options.numerics != "hardware":
+            return float_functions.function(name, element, options.numerics, flush=flush)
+        function = libdevice_function(op, double=element.name == "f64")
+        return float_functions.programmed(name, function, element, flush=flush)
 
     return make
 

@@ -1,0 +1,187 @@
+"""Functions of f64 as CUDA's libdevice computes them, bit for bit: its constants and the order of
+its operations. What it does on the upper words of numbers is done here on the numbers."""
+
+from math import inf
+
+from tilewright.dialects.math_functions.circular import quarters, turns
+from tilewright.dialects.math_functions.code import (
+    Value,
+    choice,
+    polynomial,
+    rarely,
+    scaled,
+)
+
+_LOG2_E = 1.4426950408889634
+_LN2, _LN2_LOW = 0.6931471805599453, 2.3190468138462996e-17
+_MAGIC = 1.5 * 2.0**52
+"""Added to a number, it leaves the nearest integer in the low bits."""
+
+
+# Exponentials
+
+_EXP = (
+    1.0, 1.0, 0.5000000000000012, 0.16666666666666477, 0.041666666666519754, 0.008333333333455043,
+    0.001388888894591638, 0.00019841269589115497, 2.4801491039099165e-05, 2.755751454588244e-06,
+    2.763090348817311e-07, 2.502232253650299e-08,
+)  # fmt: skip
+
+
+def _reduced(x: Value) -> tuple[Value, Value, Value]:
+    """(w, n, r) with x = n ln 2 + r; the low bits of w are those of n."""
+    shifted = x.fma(_LOG2_E, _MAGIC)
+    n = shifted - _MAGIC
+    return shifted.word, n, n.fma(-_LN2_LOW, n.fma(-_LN2, x))
+
+
+def exp(x: Value) -> Value:
+    """e to the power of x."""
+    word, n, r = _reduced(x)
+    power = polynomial(r, _EXP)
+    result = (power.word + (word << 52)).float
+
+    def far() -> tuple[Value]:
+        beyond = choice(x < 0.0, 0.0, x + inf)
+        return (choice(abs(x) < 745.0, scaled(power, n.whole()), beyond),)
+
+    [result] = rarely(abs(x).compare("geu", 708.39599609375), far, (result,))
+    return result
+
+
+def exp2(x: Value) -> Value:
+    """2 to the power of x."""
+    shifted = x + _MAGIC
+    n = shifted - _MAGIC
+    rest = x - n
+    power = polynomial(rest.fma(_LN2, rest * _LN2_LOW), _EXP)
+    result = (power.word + (shifted.word << 52)).float
+
+    def far() -> tuple[Value]:
+        beyond = choice(x.is_nan, x + x, choice(x < 0.0, 0.0, x.number(inf)))
+        return (choice(abs(x) < 1075.0, scaled(power, n.whole()), beyond),)
+
+    [result] = rarely(abs(x).compare("geu", 1022.0), far, (result,))
+    return result
+
+
+def sinh(x: Value) -> Value:
+    """(e^x - e^-x) / 2."""
+    a = abs(x)
+    square = a * a
+    small = (square * polynomial(square, _SINH)).fma(a, a)
+    word, n, r = _reduced(a)
+    less_one = (r * polynomial(r, _HALF_EXPM1)).fma(r, r)
+    extreme = n.compare("eq", 1025.0)
+    power = (word + choice(extreme, 1021, word.number(1022)) << 52).float
+    half = less_one.fma(power, power - 0.5)
+    half = choice(extreme, half + half, half)
+    large = half + half / half.fma(2.0, 1.0)
+    large = choice(a >= 710.475860073944, inf, large)
+    return choice(a < 1.0, small, large).signed_as(x)
+
+
+_SINH = (
+    0.16666666666666669, 0.008333333333333148, 0.00019841269841431873, 2.755731915707185e-06,
+    2.5052123136725876e-08, 1.6057259768605444e-10, 7.75874880215053e-13,
+)  # fmt: skip
+_HALF_EXPM1 = (
+    0.5, 0.1666666666666667, 0.04166666666666661, 0.008333333333321891, 0.0013888888888929842,
+    0.00019841269897009385, 2.4801587233770713e-05, 2.755722422687505e-06, 2.7557338697780046e-07,
+    2.5118162590908232e-08, 2.0900320002536536e-09,
+)  # fmt: skip
+
+
+# Circular functions
+
+
+def _turned(x: Value) -> tuple[Value, Value]:
+    """(n, r) with x = n pi/2 + r; the last two bits of n alone are meant."""
+    shifted = x * 0.6366197723675814 + _MAGIC
+    n, r = shifted - _MAGIC, x
+    for part in (1.5707963267948966, 6.123233995736757e-17, 8.478427660368898e-32):
+        r = (-n).fma(part, r)
+    count = shifted.word.do("cvt", "s32.s64", type_="s32")
+    far = (abs(x) >= 2.0**31) & (abs(x) < inf)
+    count, r = rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
+    return count, r
+
+
+def _far_turned(x: Value) -> tuple[Value, Value]:
+    top, bottom = turns(x)
+    assert bottom is not None
+    high, low = (top << 2) | bottom.shifted_down(62), bottom << 2
+    below, minus = high.compare("lt", 0), x.word.compare("lt", 0)
+    count = quarters(top, high)
+    zero = low.number(0)
+    borrow = choice(low.compare("eq", 0), 0, low.number(1))
+    high, low = choice(below, zero - high - borrow, high), choice(below, zero - low, low)
+    # The first bit comes to the top; a shift by 64 leaves nothing.
+    zeros = high.do("clz", "b64", type_="s32")
+    behind = zeros.number(64) - zeros
+    head = high.do("shl", "b64", zeros) | low.do("shr", "u64", behind)
+    half_pi = head.number(0xC90FDAA22168C235 - (1 << 64))
+    turned, tail = head.high_product(half_pi), head * half_pi
+    short = turned.compare("gt", 0)
+    turned = choice(short, turned << 1 | tail.shifted_down(63), turned)
+    shift = zeros.do("cvt", "s64.s32", type_="s64") + choice(short, 1, zero)
+    rounded = ((turned + 1).shifted_down(10) + 1).shifted_down(1)
+    r = (rounded + 0x3FE0000000000000 - (shift << 52)).float
+    r = choice(below, -r, r)
+    return choice(minus, -count, count), choice(minus, -r, r)
+
+
+def _circular(x: Value, quarter: int) -> Value:
+    n, r = _turned(x)
+    n, square = n + quarter, r * r
+    sine = (n & 1).compare("eq", 0)
+    tail = choice(sine, _SIN[-1], x.number(_COS[-1]))
+    for of_sine, of_cosine in zip(_SIN[-2::-1], _COS[-2::-1], strict=True):
+        tail = tail.fma(square, choice(sine, of_sine, x.number(of_cosine)))
+    result = choice(sine, tail.fma(r, r), tail.fma(square, 1.0))
+    return choice((n & 2).compare("eq", 0), result, result.fma(-1.0, 0.0))
+
+
+_SIN = (
+    0.0, -0.16666666666666663, 0.008333333333329349, -0.0001984126983447703, 2.755731498463003e-06,
+    -2.5050911383645487e-08, 1.5903078570611027e-10,
+)  # fmt: skip
+_COS = (
+    -0.5, 0.04166666666666664, -0.0013888888888880667, 2.4801587293618683e-05,
+    -2.7557315542999557e-07, 2.08758833785978e-09, -1.1367817304626284e-11,
+)  # fmt: skip
+
+
+def sin(x: Value) -> Value:
+    """The sine."""
+    return _circular(x, 0)
+
+
+def cos(x: Value) -> Value:
+    """The cosine."""
+    return _circular(x, 1)
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """The angle of the point (x, y)."""
+    up, along = abs(y), abs(x)
+    steep, back = up > along, x.word.compare("lt", 0)
+    large = choice(steep, up, along)
+    t = choice(steep, along, up) / large
+    square = t * t
+    angle = (square * polynomial(square, _ATAN)).fma(t, t)
+    beside = choice(back, angle, -angle) + 1.5707963267948966
+    angle = choice(steep, beside, choice(back, x.number(3.141592653589793) - angle, angle))
+    diagonal = choice(back, 2.356194490192345, x.number(0.7853981633974483))
+    angle = choice(up.compare("eq", along), diagonal, angle)
+    on_axis = choice(back, 3.141592653589793, x.number(0.0))
+    angle = choice(large.compare("eq", 0.0), on_axis, angle).signed_as(y)
+    return choice(x.compare("nan", y), up + along, angle)
+
+
+_ATAN = (
+    -0.3333333333333186, 0.1999999999975502, -0.14285714271334815, 0.11111110678749424,
+    -0.09090901235400523, 0.07692212930586784, -0.06665860363351257, 0.05877307772179085,
+    -0.05239233005460132, 0.046739496199157994, -0.04092638242050997, 0.03406781108271512,
+    -0.025826796814495994, 0.01697803583459733, -0.009184559218716548, 0.0038559749383629918,
+    -0.0011640717779930576, 0.0002230224034575851, -2.0258553044438358e-05,
+)  # fmt: skip
