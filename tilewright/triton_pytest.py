@@ -1,0 +1,46 @@
+"""A plugin of pytest: tests with Triton kernels that expect a GPU run on the CPU, as they stand.
+
+    pytest -p tilewright.triton_pytest python/test/unit/language/test_core.py
+
+Launches run by `tilewright.triton.on_cpu`, and what is asked for on "cuda" is kept on the CPU.
+Says at the end how many launches there were, and how many tests made one. Needs what
+`tilewright.triton_script` needs.
+"""
+
+from collections.abc import Generator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from tilewright.triton_script import stand_in
+
+_launching: list[str] = []
+
+
+def launches() -> int:
+    """How many there were."""
+    return import_module("triton.runtime.driver").driver.active.launches
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Stand in for the GPU from before tests are collected to the end."""
+    context = stand_in(races="error")
+    context.__enter__()
+    config.add_cleanup(lambda: context.__exit__(None, None, None))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Know whether a test launches."""
+    before = launches()
+    try:
+        return (yield)
+    finally:
+        if launches() > before:
+            _launching.append(item.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what ran here."""
+    terminalreporter.write_line(f"tilewright: {launches()} launches, by {len(_launching)} tests")
