@@ -1,0 +1,65 @@
+"""Atomic operations, in the order of the program."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
+from tilewright.dialects.cuda_tile.ops.memory import (
+    RMW_ELEMENTS,
+    AtomicCASTkoOp,
+    AtomicRMWTkoOp,
+)
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.passes.cuda_tile.layouts.elements import element_of
+from tilewright.source.diagnostic import OpError
+
+_SCOPES = {"gpu": "device", "cta": "tl_blk", "sys": "sys"}
+_MODES = {"fadd": "addf", "exch": "xchg"}
+"""The names of Tile IR, where they are others."""
+
+
+@converts(triton.AtomicRMWOp)
+def _rmw(op: triton.AtomicRMWOp, at: Conversion) -> SSAValue:
+    mode = op.atomic_rmw_op.data
+    mask = None if op.mask is None else at[op.mask]
+    return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.sem.data,
+                  _SCOPES[op.scope.data])  # fmt: skip
+
+
+def update(
+    at: Conversion, pointers: SSAValue, mode: str, value: SSAValue, mask: SSAValue | None = None,
+    semantics: str = "relaxed", scope: str = "device",
+) -> SSAValue:  # fmt: skip
+    """An operation of atomics on memory, behind all accesses so far; what memory held."""
+    _check_elements(at, AtomicRMWMode(mode), value)
+    token = at.order.before_write(at)
+    new = at.insert(AtomicRMWTkoOp(
+        pointers, value, value.type, semantics, scope, mode, mask=mask, token=token
+    ))  # fmt: skip
+    at.order.after_write(new.result_token)
+    return new.result
+
+
+@converts(triton.AtomicCASOp)
+def _cas(op: triton.AtomicCASOp, at: Conversion) -> SSAValue:
+    pointers, compared, value = at.all(op.operands)
+    _check_elements(at, AtomicRMWMode.XCHG, value)
+    token = at.order.before_write(at)
+    new = at.insert(AtomicCASTkoOp(
+        pointers, compared, value, value.type, op.sem.data, _SCOPES[op.scope.data], token=token
+    ))  # fmt: skip
+    at.order.after_write(new.result_token)
+    return new.result
+
+
+def _check_elements(at: Conversion, mode: AtomicRMWMode, value: SSAValue) -> None:
+    """Raise OpError where Tile IR has no such operation on elements."""
+    legal, got = RMW_ELEMENTS.get(mode, ("i32", "i64")), shown(element_of(value))
+    if got not in legal:
+        raise OpError(
+            at.op, f"'{at.op.name}' expected elements {' or '.join(legal)} where the operation is "
+            f"{mode}, got {got}; nearest legal: {legal[0]}"
+        )  # fmt: skip

@@ -1,0 +1,41 @@
+"""Assertions, prints, and barriers, which a program that is one thread of tiles needs not."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import gpu, triton
+from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
+from tilewright.dialects.cuda_tile.types import TOKEN, PointerType
+from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.memory import held
+from tilewright.passes.cuda_tile.layouts.elements import element_of
+
+_ = UnitAttr, gpu
+
+
+@converts(triton.AssertOp)
+def _assert(op: triton.AssertOp, at: Conversion) -> None:
+    at.insert(AssertOp(at[op.condition], op.message))
+
+
+@converts(triton.PrintOp)
+def _print(op: triton.PrintOp, at: Conversion) -> None:
+    values = at.all(op.args)
+    signed = op.isSigned.get_values()
+    words = [_conversion(value, bool(op.hex.value.data), bool(sign))
+             for value, sign in zip(values, signed, strict=True)]  # fmt: skip
+    text = op.prefix.data.replace("%", "%%") + ", ".join(words) + "\n"
+    at.insert(PrintTkoOp([x for x in map(lambda y: held(at, y), values)], TOKEN, text))
+
+
+def _conversion(value: SSAValue, in_hex: bool, signed: bool) -> str:
+    """The conversion of printf of a value."""
+    element = element_of(value)
+    if isinstance(element, PointerType) or in_hex:
+        return "0x%llx"
+    if not isinstance(element, IntegerType):
+        return "%f"
+    return "%lld" if signed else "%llu"

@@ -1,0 +1,60 @@
+"""Loads and stores by tiles of pointers, in the order of the program."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.ops import conversions
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
+
+
+@converts(triton.LoadOp)
+def _load(op: triton.LoadOp, at: Conversion) -> SSAValue:
+    given = (None if x is None else at[x] for x in (op.mask, op.other))
+    volatile = op.isVolatile is not None and bool(op.isVolatile.value.data)
+    loaded = load(at, at[op.ptr], *(held(at, x) for x in given), volatile=volatile)
+    type_ = at.tile(op.result.type)
+    if isinstance(type_.element_type, PointerType):
+        return at.add(conversions.IntToPtrOp, [loaded], type_)
+    return loaded
+
+
+def held(at: Conversion, value: SSAValue | None) -> SSAValue | None:
+    """A value as memory holds it: the addresses that pointers are."""
+    if value is None or not isinstance(element_of(value), PointerType):
+        return value
+    return at.add(conversions.PtrToIntOp, [value], at.addresses(value))
+
+
+def load(
+    at: Conversion, pointers: SSAValue, mask: SSAValue | None = None,
+    other: SSAValue | None = None, *, volatile: bool = False,
+) -> SSAValue:  # fmt: skip
+    """The elements that pointers name, behind all writes so far."""
+    element = element_of(pointers)
+    assert isinstance(element, PointerType)
+    new = at.insert(LoadPtrTkoOp(
+        pointers, tile_type(pointers).with_element(element.pointee_type),
+        "relaxed" if volatile else "weak", memory_scope="sys" if volatile else None,
+        mask=mask, padding_value=other, token=at.order.written,
+    ))  # fmt: skip
+    at.order.read.append(new.result_token)
+    return new.result
+
+
+@converts(triton.StoreOp)
+def _store(op: triton.StoreOp, at: Conversion) -> None:
+    store(at, at[op.ptr], at[op.value], None if op.mask is None else at[op.mask])
+
+
+def store(
+    at: Conversion, pointers: SSAValue, value: SSAValue, mask: SSAValue | None = None
+) -> None:
+    """Write elements where pointers name them, behind all accesses so far."""
+    token, bits = at.order.before_write(at), held(at, value)
+    new = at.insert(StorePtrTkoOp(pointers, bits, "weak", mask=mask, token=token))
+    at.order.after_write(new.result_token)

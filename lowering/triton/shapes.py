@@ -1,0 +1,78 @@
+"""Shapes: the same elements elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.lowering.triton.conversion import Conversion, converts
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor of Triton."""
+    type_ = value.type
+    return type_.get_shape() if isinstance(type_, TensorType) else ()
+
+
+@converts(triton.SplatOp)
+def _splat(op: triton.SplatOp, at: Conversion) -> SSAValue:
+    return at.spread(at[op.src], _shape(op.result))
+
+
+@converts(triton.UnsplatOp, triton.ExpandDimsOp, triton.ReshapeOp)
+def _reshape(op: triton.ReshapeOp, at: Conversion) -> SSAValue:
+    return at.reshape(at[op.src], _shape(op.result))
+
+
+@converts(triton.BroadcastOp)
+def _broadcast(op: triton.BroadcastOp, at: Conversion) -> SSAValue:
+    return at.broadcast(at[op.src], _shape(op.result))
+
+
+@converts(triton.TransOp)
+def _trans(op: triton.TransOp, at: Conversion) -> SSAValue:
+    if len(_shape(op.result)) < 2:
+        return at[op.src]
+    order = DenseArrayBase.from_list(i32, op.order.get_values())
+    return at.add(core.PermuteOp, [at[op.src]], at.tile(op.result.type), permutation=order)
+
+
+@converts(triton.JoinOp)
+def _join(op: triton.JoinOp, at: Conversion) -> SSAValue:
+    shape = _shape(op.lhs)
+    return at.joined([at.reshape(at[x], (*shape, 1)) for x in op.operands], len(shape))
+
+
+@converts(triton.SplitOp)
+def _split(op: triton.SplitOp, at: Conversion) -> Sequence[SSAValue]:
+    *shape, _ = _shape(op.src)
+    halves = (at.part(at[op.src], len(shape), i, 1) for i in range(2))
+    return [at.reshape(half, shape) for half in halves]
+
+
+@converts(triton.CatOp)
+def _cat(op: triton.CatOp, at: Conversion) -> SSAValue:
+    return at.joined(at.all(op.operands), 0)
+
+
+@converts(triton.MakeRangeOp)
+def _make_range(op: triton.MakeRangeOp, at: Conversion) -> SSAValue:
+    (extent,), start = _shape(op.result), op.start.value.data
+    numbers = at.iota(extent, i32)
+    if not start:
+        return numbers
+    return at.add(integer.AddIOp, [numbers, at.constant(start, numbers.type)])
+
+
+@converts(triton.GetProgramIdOp)
+def _program_id(op: triton.GetProgramIdOp, at: Conversion) -> SSAValue:
+    return at.grid(core.GetTileBlockIdOp)["xyz".index(op.axis.data)]
+
+
+@converts(triton.GetNumProgramsOp)
+def _num_programs(op: triton.GetNumProgramsOp, at: Conversion) -> SSAValue:
+    return at.grid(core.GetNumTileBlocksOp)["xyz".index(op.axis.data)]
