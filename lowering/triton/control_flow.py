@@ -19,14 +19,14 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 )
 from tilewright.dialects.cuda_tile.ops.core import SelectOp
 from tilewright.dialects.cuda_tile.types import TOKEN
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.source.diagnostic import OpError
 
 Branch = Callable[[], Sequence[Any]]
 
 
 def branches(
-    op: Operation, at: Conversion, condition: SSAValue, *passing: Branch,
+    op: Operation, at: TritonConversion, condition: SSAValue, *passing: Branch,
     around: Operation | None = None,
 ) -> Sequence[SSAValue]:  # fmt: skip
     """An `if` whose branches convert what they pass on, two of them; `around` is the op whose
@@ -54,7 +54,7 @@ def branches(
 
 
 @converts(scf.IfOp)
-def _if(op: scf.IfOp, at: Conversion) -> Sequence[SSAValue]:
+def _if(op: scf.IfOp, at: TritonConversion) -> Sequence[SSAValue]:
     def branch(region: Region) -> Branch:
         return lambda: at.convert_body(region.block) if region.blocks else []
 
@@ -62,7 +62,7 @@ def _if(op: scf.IfOp, at: Conversion) -> Sequence[SSAValue]:
 
 
 @converts(scf.ForOp)
-def _for(op: scf.ForOp, at: Conversion) -> Sequence[SSAValue]:
+def _for(op: scf.ForOp, at: TritonConversion) -> Sequence[SSAValue]:
     bounds, before = at.all([op.lb, op.ub, op.step]), at.order
     tokens = before.enter(at, op)
     carried = [*at.all(op.iter_args), *tokens]
@@ -86,7 +86,7 @@ def _for(op: scf.ForOp, at: Conversion) -> Sequence[SSAValue]:
 
 
 @converts(scf.WhileOp)
-def _while(op: scf.WhileOp, at: Conversion) -> Sequence[SSAValue]:
+def _while(op: scf.WhileOp, at: TritonConversion) -> Sequence[SSAValue]:
     before, tokens = at.order, at.order.enter(at, op)
     carried = [*at.all(op.arguments), *tokens]
     first, second = op.before_region.block, op.after_region.block
@@ -113,7 +113,9 @@ def _while(op: scf.WhileOp, at: Conversion) -> Sequence[SSAValue]:
 # --- branches ---
 
 
-def converted_blocks(at: Conversion, block: Block, until: Block | None = None) -> Sequence[Any]:
+def converted_blocks(
+    at: TritonConversion, block: Block, until: Block | None = None
+) -> Sequence[Any]:
     """Convert the blocks from one on; what is passed on to the block `until`, or returned."""
     while True:
         *ops, end = block.ops
@@ -132,7 +134,7 @@ def converted_blocks(at: Conversion, block: Block, until: Block | None = None) -
 
 
 def _parted(
-    op: cf.ConditionalBranchOp, at: Conversion, until: Block | None
+    op: cf.ConditionalBranchOp, at: TritonConversion, until: Block | None
 ) -> tuple[Any, Sequence[Any]]:
     """An `if` of both ways, and the block where they meet, None where they return."""
     ways = ((op.then_block, op.then_arguments), (op.else_block, op.else_arguments))
@@ -148,7 +150,7 @@ def _parted(
 
         return convert
 
-    passing = [way(*each) for each in ways]
+    passing = [way(*to) for to in ways]
     return meeting, branches(op, at, at[op.cond], *passing, around=op.parent_op())
 
 

@@ -33,7 +33,7 @@ from tilewright.lowering.triton import (
     shapes,
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
-from tilewright.lowering.triton.conversion import Conversion
+from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
@@ -78,7 +78,7 @@ def _is_kernel(function: triton.FuncOp) -> bool:
 def converted(function: triton.FuncOp) -> module.EntryOp:
     """The entry that a function is. Raises OpError where Tile IR has none."""
     first, block = function.body.blocks[0], Block()
-    at = Conversion(function, block)
+    at = TritonConversion(function, block)
     attributes = () if function.arg_attrs is None else function.arg_attrs.data
     padded: dict[BlockArgument, SSAValue] = {}
     for i, argument in enumerate(first.args):
