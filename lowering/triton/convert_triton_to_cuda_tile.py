@@ -30,6 +30,7 @@ from tilewright.lowering.triton import (
     lookups,
     memory,
     products,
+    scaled_products,
     shapes,
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
@@ -39,7 +40,7 @@ from tilewright.source.diagnostic import OpError
 
 _RULES = (
     atomics, control_flow, descriptors, diagnostics, elementwise, facts, folds, functions, lookups,
-    memory, products, shapes,
+    memory, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 

@@ -6,8 +6,8 @@ shape and the strides are the parameters behind it, as Triton flattens it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i32, i64
@@ -35,6 +35,27 @@ class TensorDescriptor:
     block: tuple[int, ...]
     nan: SSAValue | bool
     unsigned: bool = False
+
+
+def flat(values: Sequence[Any]) -> list[SSAValue]:
+    """Values as loops and branches pass them on: of a descriptor its numbers."""
+    return [part for value in values for part in (
+        (value.base, *value.shape, *value.strides) if isinstance(value, TensorDescriptor)
+        else (value,)
+    )]  # fmt: skip
+
+
+def rebuilt(like: Sequence[Any], parts: Iterable[SSAValue]) -> list[Any]:
+    """Values that were passed on, descriptors as those that went in."""
+    rest, values = iter(parts), list[Any]()
+    for value in like:
+        if isinstance(value, TensorDescriptor):
+            base, rank = next(rest), len(value.shape)
+            shape, strides = ([next(rest) for _ in range(rank)] for _ in range(2))
+            values.append(replace(value, base=base, shape=shape, strides=strides))
+        else:
+            values.append(next(rest))
+    return values
 
 
 def described(
@@ -142,4 +163,4 @@ def _scatter(op: Any, at: TritonConversion) -> None:
 
 def _rows(tensor: TensorDescriptor, block: tuple[int, ...]) -> TensorDescriptor:
     """A descriptor of rows that are named one by one."""
-    return TensorDescriptor(tensor.base, tensor.shape, tensor.strides, block, tensor.nan)
+    return replace(tensor, block=block)

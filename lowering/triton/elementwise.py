@@ -28,6 +28,7 @@ from tilewright.dialects.cuda_tile.enums import (
 from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import FloatOp
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.triton import types
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING, SIGNED, UNSIGNED
@@ -110,7 +111,7 @@ def row_of(op: Operation) -> Row | None:
     if (fast := _FAST.get(type(op))) is None:
         return ROWS.get(type(op))
     kind, mode = fast
-    if triton.element_of(op.results[0].type) == Float32Type():
+    if types.element_of(op.results[0].type) == Float32Type():
         return kind, {"rounding_mode": mode}
     return kind, {} if kind is floating_point.ExpOp else ROUNDING
 

@@ -9,12 +9,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.triton import types
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
     """The shape of a tensor of Triton."""
-    return triton.shape_of(value.type)
+    return types.shape_of(value.type)
 
 
 @converts(triton.SplatOp)
