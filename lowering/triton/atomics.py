@@ -12,7 +12,7 @@ from tilewright.dialects.cuda_tile.ops.memory import (
     AtomicRMWTkoOp,
 )
 from tilewright.dialects.cuda_tile.type_text import shown
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
@@ -22,18 +22,18 @@ _MODES = {"fadd": "addf", "exch": "xchg"}
 
 
 @converts(triton.AtomicRMWOp)
-def _rmw(op: triton.AtomicRMWOp, at: Conversion) -> SSAValue:
-    mode = op.atomic_rmw_op.data
+def _rmw(op: triton.AtomicRMWOp, at: TritonConversion) -> SSAValue:
+    mode = op.word("atomic_rmw_op")
     mask = None if op.mask is None else at[op.mask]
-    return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.sem.data,
-                  _SCOPES[op.scope.data])  # fmt: skip
+    return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.word("sem"),
+                  _SCOPES[op.word("scope")])  # fmt: skip
 
 
 def update(
-    at: Conversion, pointers: SSAValue, mode: str, value: SSAValue, mask: SSAValue | None = None,
-    semantics: str = "relaxed", scope: str = "device",
+    at: TritonConversion, pointers: SSAValue, mode: str, value: SSAValue,
+    mask: SSAValue | None = None, semantics: str = "relaxed", scope: str = "device",
 ) -> SSAValue:  # fmt: skip
-    """An operation of atomics on memory, behind all accesses so far; what memory held."""
+    """An operation of atomics on memory, behind all accesses so far; what memory in_memory."""
     _check_elements(at, AtomicRMWMode(mode), value)
     token = at.order.before_write(at)
     new = at.insert(AtomicRMWTkoOp(
@@ -44,18 +44,19 @@ def update(
 
 
 @converts(triton.AtomicCASOp)
-def _cas(op: triton.AtomicCASOp, at: Conversion) -> SSAValue:
+def _cas(op: triton.AtomicCASOp, at: TritonConversion) -> SSAValue:
     pointers, compared, value = at.all(op.operands)
     _check_elements(at, AtomicRMWMode.XCHG, value)
     token = at.order.before_write(at)
     new = at.insert(AtomicCASTkoOp(
-        pointers, compared, value, value.type, op.sem.data, _SCOPES[op.scope.data], token=token
+        pointers, compared, value, value.type, op.word("sem"), _SCOPES[op.word("scope")],
+        token=token,
     ))  # fmt: skip
     at.order.after_write(new.result_token)
     return new.result
 
 
-def _check_elements(at: Conversion, mode: AtomicRMWMode, value: SSAValue) -> None:
+def _check_elements(at: TritonConversion, mode: AtomicRMWMode, value: SSAValue) -> None:
     """Raise OpError where Tile IR has no such operation on elements."""
     legal, got = RMW_ELEMENTS.get(mode, ("i32", "i64")), shown(element_of(value))
     if got not in legal:

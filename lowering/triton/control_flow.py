@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.dialects import cf, scf
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
@@ -18,17 +18,17 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.dialects.cuda_tile.ops.core import SelectOp
-from tilewright.dialects.cuda_tile.types import TOKEN
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.descriptors import flat, rebuilt
 from tilewright.source.diagnostic import OpError
 
 Branch = Callable[[], Sequence[Any]]
 
 
 def branches(
-    op: Operation, at: Conversion, condition: SSAValue, *passing: Branch,
+    op: Operation, at: TritonConversion, condition: SSAValue, *passing: Branch,
     around: Operation | None = None,
-) -> Sequence[SSAValue]:  # fmt: skip
+) -> Sequence[Any]:  # fmt: skip
     """An `if` whose branches convert what they pass on, two of them; `around` is the op whose
     accesses to memory may be in them. In a lifted region both are run, and elements are chosen."""
     if at.is_lifted:
@@ -38,23 +38,25 @@ def branches(
     around = op if around is None else around
     tokens = at.order.enter(at, around)
     before, regions = at.order, list[Region]()
-    passed: Sequence[SSAValue] = ()
+    like: Sequence[Any] = ()
+    types: list[Attribute] = []
     for branch in passing:
         at.order = before.within(around, tokens)
         with at.inside(Block()) as block:
-            passed = [*branch(), *at.order.leave(at, tokens)]
+            like = branch()
+            passed = [*flat(like), *at.order.leave(at, tokens)]
             at.insert(YieldOp.create(operands=passed))
+        types = [value.type for value in passed]
         regions.append(Region(block))
-    types = [value.type for value in passed]
     new = IfOp.create(operands=[condition], result_types=types, regions=regions)
     results = at.insert(new).results
     count = len(results) - len(tokens)
     at.order = before.within(around, results[count:])
-    return results[:count]
+    return rebuilt(like, results[:count])
 
 
 @converts(scf.IfOp)
-def _if(op: scf.IfOp, at: Conversion) -> Sequence[SSAValue]:
+def _if(op: scf.IfOp, at: TritonConversion) -> Sequence[SSAValue]:
     def branch(region: Region) -> Branch:
         return lambda: at.convert_body(region.block) if region.blocks else []
 
@@ -62,58 +64,61 @@ def _if(op: scf.IfOp, at: Conversion) -> Sequence[SSAValue]:
 
 
 @converts(scf.ForOp)
-def _for(op: scf.ForOp, at: Conversion) -> Sequence[SSAValue]:
+def _for(op: scf.ForOp, at: TritonConversion) -> Sequence[Any]:
     bounds, before = at.all([op.lb, op.ub, op.step]), at.order
-    tokens = before.enter(at, op)
-    carried = [*at.all(op.iter_args), *tokens]
+    tokens, like = before.enter(at, op), at.all(op.iter_args)
+    carried = [*flat(like), *tokens]
     types = [value.type for value in carried]
-    count = len(op.iter_args)
+    count = len(types) - len(tokens)
     with at.inside(Block(arg_types=[bounds[0].type, *types])) as block:
         index, *arguments = block.args
-        at.bind(op.body.block.args, [index, *arguments[:count]])
+        at.bind(op.body.block.args, [index, *rebuilt(like, arguments[:count])])
         at.order = before.within(op, arguments[count:])
-        passed = at.convert_body(op.body.block)
-        passed += at.order.leave(at, tokens)
+        passed = flat(at.convert_body(op.body.block)) + at.order.leave(at, tokens)
         at.insert(ContinueOp.create(operands=passed))
     unsigned = "unsignedCmp" in op.properties or "unsignedCmp" in op.attributes
     new = ForOp.create(
-        operands=[*bounds, *carried], result_types=types, regions=[Region(block)],
+        operands=[*bounds, *carried],
+        result_types=types,
+        regions=[Region(block)],
         properties={"unsignedCmp": UnitAttr()} if unsigned else {},
-    )  # fmt: skip
+    )
     results = at.insert(new).results
     at.order = before.within(op, results[count:])
-    return results[:count]
+    return rebuilt(like, results[:count])
 
 
 @converts(scf.WhileOp)
-def _while(op: scf.WhileOp, at: Conversion) -> Sequence[SSAValue]:
-    before, tokens = at.order, at.order.enter(at, op)
-    carried = [*at.all(op.arguments), *tokens]
+def _while(op: scf.WhileOp, at: TritonConversion) -> Sequence[Any]:
+    before, tokens, like = at.order, at.order.enter(at, op), at.all(op.arguments)
+    carried = [*flat(like), *tokens]
+    count = len(carried) - len(tokens)
     first, second = op.before_region.block, op.after_region.block
-    count, results = len(op.arguments), len(op.results)
     with at.inside(Block(arg_types=[value.type for value in carried])) as block:
-        at.bind(first.args, block.args[:count])
+        at.bind(first.args, rebuilt(like, block.args[:count]))
         at.order = before.within(op, block.args[count:])
         condition, *passed = at.convert_body(first)
-        left = at.order.leave(at, tokens)
-        leaving = Block([BreakOp.create(operands=[*passed, *left])])
+        left = [*flat(passed), *at.order.leave(at, tokens)]
+        leaving = Block([BreakOp.create(operands=left)])
         regions = [Region(Block([YieldOp.create()])), Region(leaving)]
         at.insert(IfOp.create(operands=[condition], regions=regions))
         at.bind(second.args, passed)
-        again = at.convert_body(second)
-        again += at.order.leave(at, tokens)
+        again = flat(at.convert_body(second)) + at.order.leave(at, tokens)
         at.insert(ContinueOp.create(operands=again))
-    types = [*map(at.tile, op.result_types), *[TOKEN for _ in tokens]]
+    types = [value.type for value in left]
     new = LoopOp.create(operands=carried, result_types=types, regions=[Region(block)])
     values = at.insert(new).results
-    at.order = before.within(op, values[results:])
-    return values[:results]
+    count = len(values) - len(tokens)
+    at.order = before.within(op, values[count:])
+    return rebuilt(passed, values[:count])
 
 
 # --- branches ---
 
 
-def converted_blocks(at: Conversion, block: Block, until: Block | None = None) -> Sequence[Any]:
+def converted_blocks(
+    at: TritonConversion, block: Block, until: Block | None = None
+) -> Sequence[Any]:
     """Convert the blocks from one on; what is passed on to the block `until`, or returned."""
     while True:
         *ops, end = block.ops
@@ -132,7 +137,7 @@ def converted_blocks(at: Conversion, block: Block, until: Block | None = None) -
 
 
 def _parted(
-    op: cf.ConditionalBranchOp, at: Conversion, until: Block | None
+    op: cf.ConditionalBranchOp, at: TritonConversion, until: Block | None
 ) -> tuple[Any, Sequence[Any]]:
     """An `if` of both ways, and the block where they meet, None where they return."""
     ways = ((op.then_block, op.then_arguments), (op.else_block, op.else_arguments))
@@ -148,7 +153,7 @@ def _parted(
 
         return convert
 
-    passing = [way(*each) for each in ways]
+    passing = [way(*to) for to in ways]
     return meeting, branches(op, at, at[op.cond], *passing, around=op.parent_op())
 
 

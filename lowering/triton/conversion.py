@@ -3,7 +3,7 @@
 A rule is a function of an op and the conversion, registered for its op types:
 
     @converts(triton.SplatOp)
-    def _splat(op: triton.SplatOp, at: Conversion) -> SSAValue:
+    def _splat(op: triton.SplatOp, at: TritonConversion) -> SSAValue:
         return at.spread(at[op.src], shape_of_type(op.result.type))
 
 It gives what the op's results became, one value or several. `at[value]` is what a value of Triton
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, TensorType, i64
+from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -30,26 +30,26 @@ from tilewright.dialects.cuda_tile.element_types import NUMBERS
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.op_rules import OpRules
-from tilewright.lowering.triton.order import MemoryOrder
+from tilewright.lowering.triton.order import ProgramOrder
 from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 from tilewright.source.diagnostic import OpError
 
 Converted = SSAValue | Sequence[Any] | None
-Rule = Callable[[Any, "Conversion"], Converted]
+Rule = Callable[[Any, "TritonConversion"], Converted]
 
 RULES = OpRules[Rule]()
-"""What each op becomes; the modules beside this one fill it."""
+"""The rules of ops; the modules beside this one fill it."""
 
 converts = RULES.of
 
 
-class Conversion(ShapedBuilder):
+class TritonConversion(ShapedBuilder):
     """Converts the body of a function into a block."""
 
     def __init__(self, function: Operation, block: Block):
         super().__init__(function, InsertPoint.at_end(block))
-        self.op, self.order = function, MemoryOrder()
+        self.op, self.order = function, ProgramOrder()
         self.calls: list[Operation] = []
         """The functions that are being inlined, the innermost last."""
         self._entry, self._lifted = block, ()
@@ -57,7 +57,7 @@ class Conversion(ShapedBuilder):
         self._constants: dict[tuple[str, Attribute], SSAValue] = {}
 
     def __getitem__(self, value: SSAValue) -> Any:
-        """What a value became: in a lifted region a tile of its shape."""
+        """The value of Tile IR that a value became: in a lifted region a tile of its shape."""
         became = self._values[value]
         if self._lifted and not shape_of(became):
             return self.spread(became, self._lifted)
@@ -67,7 +67,7 @@ class Conversion(ShapedBuilder):
         self._values[value] = became
 
     def all(self, values: Sequence[SSAValue]) -> list[Any]:
-        """What values became."""
+        """The values of Tile IR that values became."""
         return [self[value] for value in values]
 
     def bind(self, values: Sequence[SSAValue], became: Sequence[Any]) -> None:
@@ -95,9 +95,7 @@ class Conversion(ShapedBuilder):
             return PointerType.get(i64 if isinstance(pointee, triton.PointerType)
                                    else self.element(pointee))  # fmt: skip
         if isinstance(type_, triton.TensorDescType):
-            return PointerType.get(self.element(type_.block_type.element_type))
-        if isinstance(type_, IntegerType):
-            type_ = IntegerType(type_.bitwidth)
+            return PointerType.get(self.element(type_.signless_block_type.element_type))
         if type_ not in NUMBERS:
             raise OpError(
                 self.op, f"'{self.op.name}' expected elements that Tile IR has, got {type_}; "

@@ -30,16 +30,17 @@ from tilewright.lowering.triton import (
     lookups,
     memory,
     products,
+    scaled_products,
     shapes,
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
-from tilewright.lowering.triton.conversion import Conversion
+from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _RULES = (
     atomics, control_flow, descriptors, diagnostics, elementwise, facts, folds, functions, lookups,
-    memory, products, shapes,
+    memory, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 
@@ -78,7 +79,7 @@ def _is_kernel(function: triton.FuncOp) -> bool:
 def converted(function: triton.FuncOp) -> module.EntryOp:
     """The entry that a function is. Raises OpError where Tile IR has none."""
     first, block = function.body.blocks[0], Block()
-    at = Conversion(function, block)
+    at = TritonConversion(function, block)
     attributes = () if function.arg_attrs is None else function.arg_attrs.data
     padded: dict[BlockArgument, SSAValue] = {}
     for i, argument in enumerate(first.args):

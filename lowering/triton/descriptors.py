@@ -6,8 +6,8 @@ shape and the strides are the parameters behind it, as Triton flattens it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType, Signedness, i32, i64
@@ -18,14 +18,14 @@ from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.triton.atomics import update
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.memory import load, store
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED
 
 
 @dataclass(frozen=True)
-class Descriptor:
+class TensorDescriptor:
     """A tensor in memory, and the block that is accessed at a time. Outside of it are zeros, or,
     where `nan` is true, NaN."""
 
@@ -37,18 +37,39 @@ class Descriptor:
     unsigned: bool = False
 
 
+def flat(values: Sequence[Any]) -> list[SSAValue]:
+    """Values as loops and branches pass them on: of a descriptor its numbers."""
+    return [part for value in values for part in (
+        (value.base, *value.shape, *value.strides) if isinstance(value, TensorDescriptor)
+        else (value,)
+    )]  # fmt: skip
+
+
+def rebuilt(like: Sequence[Any], parts: Iterable[SSAValue]) -> list[Any]:
+    """Values that were passed on, descriptors as those that went in."""
+    rest, values = iter(parts), list[Any]()
+    for value in like:
+        if isinstance(value, TensorDescriptor):
+            base, rank = next(rest), len(value.shape)
+            shape, strides = ([next(rest) for _ in range(rank)] for _ in range(2))
+            values.append(replace(value, base=base, shape=shape, strides=strides))
+        else:
+            values.append(next(rest))
+    return values
+
+
 def described(
     type_: Any, base: SSAValue, shape: Sequence[SSAValue], strides: Sequence[SSAValue],
     nan: SSAValue | bool,
-) -> Descriptor:  # fmt: skip
+) -> TensorDescriptor:  # fmt: skip
     """The descriptor of a type."""
     block = type_.block_type
     element = block.element_type
     unsigned = isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
-    return Descriptor(base, shape, strides, block.get_shape(), nan, unsigned)
+    return TensorDescriptor(base, shape, strides, block.get_shape(), nan, unsigned)
 
 
-def parameter(at: Conversion, argument: BlockArgument, nan: SSAValue) -> Descriptor:
+def parameter(at: TritonConversion, argument: BlockArgument, nan: SSAValue) -> TensorDescriptor:
     """The descriptor that is a parameter, with those behind it."""
     type_: Any = argument.type
     rank, first = len(type_.block_type.get_shape()), argument.index + 1
@@ -57,13 +78,13 @@ def parameter(at: Conversion, argument: BlockArgument, nan: SSAValue) -> Descrip
 
 
 @converts(triton.MakeTensorDescOp)
-def _make(op: Any, at: Conversion) -> Sequence[Descriptor]:
-    nan = op.padding is not None and op.padding.data == "nan"
+def _make(op: Any, at: TritonConversion) -> Sequence[TensorDescriptor]:
+    nan = op.word("padding") == "nan"
     return [described(op.result.type, at[op.base], at.all(op.shape), at.all(op.strides), nan)]
 
 
 def _places(
-    at: Conversion, tensor: Descriptor, indices: Sequence[SSAValue]
+    at: TritonConversion, tensor: TensorDescriptor, indices: Sequence[SSAValue]
 ) -> tuple[SSAValue, SSAValue]:
     """The pointers to a block that begins at indices, and which of them are in the tensor. An
     index that is a row names each place along its dimension by itself."""
@@ -90,12 +111,12 @@ def _places(
 
 
 @converts(triton.DescriptorLoadOp)
-def _load(op: Any, at: Conversion) -> SSAValue:
+def _load(op: Any, at: TritonConversion) -> SSAValue:
     return _loaded(at, at[op.desc], at.all(op.indices), at.tile(op.result.type))
 
 
 def _loaded(
-    at: Conversion, tensor: Descriptor, indices: Sequence[SSAValue], type_: TileType
+    at: TritonConversion, tensor: TensorDescriptor, indices: Sequence[SSAValue], type_: TileType
 ) -> SSAValue:
     pointers, inside = _places(at, tensor, indices)
     element = type_.element_type
@@ -109,16 +130,16 @@ def _loaded(
 
 
 @converts(triton.DescriptorStoreOp)
-def _store(op: Any, at: Conversion) -> None:
+def _store(op: Any, at: TritonConversion) -> None:
     pointers, inside = _places(at, at[op.desc], at.all(op.indices))
     store(at, pointers, at.reshape(at[op.src], shape_of(pointers)), inside)
 
 
 @converts(triton.DescriptorReduceOp)
-def _reduce(op: Any, at: Conversion) -> None:
-    tensor: Descriptor = at[op.desc]
+def _reduce(op: Any, at: TritonConversion) -> None:
+    tensor: TensorDescriptor = at[op.desc]
     pointers, inside = _places(at, tensor, at.all(op.indices))
-    value, kind = at.reshape(at[op.src], shape_of(pointers)), op.kind.data
+    value, kind = at.reshape(at[op.src], shape_of(pointers)), op.word("kind")
     if kind == "add" and not isinstance(element_of(value), IntegerType):
         kind = "addf"
     if kind in ("min", "max") and tensor.unsigned:
@@ -127,19 +148,19 @@ def _reduce(op: Any, at: Conversion) -> None:
 
 
 @converts(triton.DescriptorGatherOp)
-def _gather(op: Any, at: Conversion) -> SSAValue:
+def _gather(op: Any, at: TritonConversion) -> SSAValue:
     indices, type_ = at.all([op.x_offsets, op.y_offset]), at.tile(op.result.type)
     return _loaded(at, _rows(at[op.desc], type_.shape), indices, type_)
 
 
 @converts(triton.DescriptorScatterOp)
-def _scatter(op: Any, at: Conversion) -> None:
+def _scatter(op: Any, at: TritonConversion) -> None:
     value = at[op.src]
     tensor = _rows(at[op.desc], shape_of(value))
     pointers, inside = _places(at, tensor, at.all([op.x_offsets, op.y_offset]))
     store(at, pointers, value, inside)
 
 
-def _rows(tensor: Descriptor, block: tuple[int, ...]) -> Descriptor:
+def _rows(tensor: TensorDescriptor, block: tuple[int, ...]) -> TensorDescriptor:
     """A descriptor of rows that are named one by one."""
-    return Descriptor(tensor.base, tensor.shape, tensor.strides, block, tensor.nan)
+    return replace(tensor, block=block)

@@ -9,26 +9,26 @@ from tilewright.dialects import gpu, triton
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.types import TOKEN, PointerType
-from tilewright.lowering.triton.conversion import Conversion, converts
-from tilewright.lowering.triton.memory import held
+from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.memory import in_memory
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 _ = UnitAttr, gpu
 
 
 @converts(triton.AssertOp)
-def _assert(op: triton.AssertOp, at: Conversion) -> None:
+def _assert(op: triton.AssertOp, at: TritonConversion) -> None:
     at.insert(AssertOp(at[op.condition], op.message))
 
 
 @converts(triton.PrintOp)
-def _print(op: triton.PrintOp, at: Conversion) -> None:
+def _print(op: triton.PrintOp, at: TritonConversion) -> None:
     values = at.all(op.args)
     signed = op.isSigned.get_values()
-    words = [_conversion(value, bool(op.hex.value.data), bool(sign))
+    words = [_conversion(value, bool(op.number("hex")), bool(sign))
              for value, sign in zip(values, signed, strict=True)]  # fmt: skip
     text = op.prefix.data.replace("%", "%%") + ", ".join(words) + "\n"
-    at.insert(PrintTkoOp([x for x in map(lambda y: held(at, y), values)], TOKEN, text))
+    at.insert(PrintTkoOp([x for x in map(lambda y: in_memory(at, y), values)], TOKEN, text))
 
 
 def _conversion(value: SSAValue, in_hex: bool, signed: bool) -> str:

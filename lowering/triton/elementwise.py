@@ -11,12 +11,11 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
-    TensorType,
     UnitAttr,
     i1,
     i8,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.element_types import types_of
@@ -29,7 +28,8 @@ from tilewright.dialects.cuda_tile.enums import (
 from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import FloatOp
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.dialects.triton import types
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING, SIGNED, UNSIGNED
 from tilewright.source.diagnostic import OpError
@@ -111,18 +111,13 @@ def row_of(op: Operation) -> Row | None:
     if (fast := _FAST.get(type(op))) is None:
         return ROWS.get(type(op))
     kind, mode = fast
-    if _element(op.results[0]) == Float32Type():
+    if types.element_of(op.results[0].type) == Float32Type():
         return kind, {"rounding_mode": mode}
     return kind, {} if kind is floating_point.ExpOp else ROUNDING
 
 
-def _element(value: SSAValue) -> Attribute:
-    type_ = value.type
-    return type_.element_type if isinstance(type_, TensorType) else type_  # pyright: ignore
-
-
 @converts(*ROWS, *_FAST)
-def _elementwise(op: Operation, at: Conversion) -> SSAValue:
+def _elementwise(op: Operation, at: TritonConversion) -> SSAValue:
     row = row_of(op)
     assert row is not None
     kind, properties = row
@@ -134,7 +129,7 @@ def _elementwise(op: Operation, at: Conversion) -> SSAValue:
 
 
 @converts(arith.ConstantOp)
-def _constant(op: arith.ConstantOp, at: Conversion) -> SSAValue:
+def _constant(op: arith.ConstantOp, at: TritonConversion) -> SSAValue:
     value: Any = op.value
     with at.lifted(()):
         type_ = at.tile(op.result.type)
@@ -150,7 +145,7 @@ def _constant(op: arith.ConstantOp, at: Conversion) -> SSAValue:
 
 
 @converts(ub.PoisonOp)
-def _poison(op: ub.PoisonOp, at: Conversion) -> SSAValue:
+def _poison(op: ub.PoisonOp, at: TritonConversion) -> SSAValue:
     return at.constant(0, at.tile(op.result.type))
 
 
@@ -172,13 +167,13 @@ _INTEGER_PREDICATES = {
 
 
 @converts(arith.CmpiOp)
-def _cmpi(op: arith.CmpiOp, at: Conversion) -> SSAValue:
+def _cmpi(op: arith.CmpiOp, at: TritonConversion) -> SSAValue:
     number, sign = list(_INTEGER_PREDICATES.values())[op.predicate.value.data]
     return at.compare(_PREDICATES[number], at[op.lhs], at[op.rhs], sign)
 
 
 @converts(arith.CmpfOp)
-def _cmpf(op: arith.CmpfOp, at: Conversion) -> SSAValue:
+def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
     number = op.predicate.value.data
     lhs, rhs = at[op.lhs], at[op.rhs]
     type_ = tile_type(lhs).with_element(i1)
@@ -201,7 +196,7 @@ def _cmpf(op: arith.CmpfOp, at: Conversion) -> SSAValue:
 
 
 @converts(arith.SelectOp)
-def _select(op: arith.SelectOp, at: Conversion) -> SSAValue:
+def _select(op: arith.SelectOp, at: TritonConversion) -> SSAValue:
     condition, *values = at.all(op.operands)
     type_ = tile_type(values[0])
     if not tile_type(condition).rank:
@@ -210,7 +205,7 @@ def _select(op: arith.SelectOp, at: Conversion) -> SSAValue:
 
 
 @converts(triton.BitcastOp, arith.BitcastOp)
-def _bitcast(op: Operation, at: Conversion) -> SSAValue:
+def _bitcast(op: Operation, at: TritonConversion) -> SSAValue:
     value, type_ = at[op.operands[0]], at.tile(op.results[0].type)
     if value.type == type_:
         return value
@@ -224,17 +219,17 @@ def _bitcast(op: Operation, at: Conversion) -> SSAValue:
 
 
 @converts(triton.FpToFpOp)
-def _fp_to_fp(op: triton.FpToFpOp, at: Conversion) -> SSAValue:
+def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
     value, type_ = at[op.src], at.tile(op.result.type)
     if value.type == type_:
         return value
-    towards_zero = op.rounding is not None and op.rounding.data == "rtz"
+    towards_zero = op.word("rounding") == "rtz"
     mode = RoundingMode.ZERO if towards_zero else RoundingMode.NEAREST_EVEN
     return at.add(conversions.FToFOp, [value], type_, rounding_mode=mode)
 
 
 @converts(triton.ClampFOp)
-def _clamp(op: triton.ClampFOp, at: Conversion) -> SSAValue:
-    nan = _NAN if op.propagateNan.data == "all" else {}
+def _clamp(op: triton.ClampFOp, at: TritonConversion) -> SSAValue:
+    nan = _NAN if op.word("propagateNan") == "all" else {}
     raised = at.add(floating_point.MaxFOp, at.all([op.x, op.min]), **nan)
     return at.add(floating_point.MinFOp, [raised, at[op.max]], **nan)

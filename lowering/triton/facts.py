@@ -1,4 +1,4 @@
-"""What Triton knows of values, as assumptions of Tile IR.
+"""Facts that Triton knows of values, as assumptions of Tile IR.
 
 `tt.divisibility`, `tt.contiguity` and `tt.constancy` of a parameter or an op hold a number for each
 dimension: in each group of contiguous elements the first is divisible, groups of `constancy`
@@ -23,10 +23,10 @@ from tilewright.dialects.cuda_tile.attributes import (
 )
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.predicates import wrong_predicate
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 
 
-def known(at: Conversion, value: SSAValue, attributes: Mapping[str, Attribute]) -> SSAValue:
+def known(at: TritonConversion, value: SSAValue, attributes: Mapping[str, Attribute]) -> SSAValue:
     """A value with what its attributes say of it."""
 
     def numbers(name: str) -> list[int]:
@@ -45,7 +45,7 @@ def known(at: Conversion, value: SSAValue, attributes: Mapping[str, Attribute]) 
     return value
 
 
-def assumed(at: Conversion, value: SSAValue, predicate: AssumePredicateAttr) -> SSAValue:
+def assumed(at: TritonConversion, value: SSAValue, predicate: AssumePredicateAttr) -> SSAValue:
     """A value of which a predicate is known, where it can be of such a value."""
     if wrong_predicate(predicate, value.type) is not None:
         return value
@@ -53,7 +53,7 @@ def assumed(at: Conversion, value: SSAValue, predicate: AssumePredicateAttr) -> 
 
 
 @converts(triton.AssumeOp)
-def _assume(op: Any, at: Conversion) -> None:
+def _assume(op: Any, at: TritonConversion) -> None:
     """A comparison with a constant, signed, is a bound."""
     compared = op.operands[0].owner
     if not isinstance(compared, arith.CmpiOp) or not isinstance(

@@ -18,7 +18,7 @@ from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops import aggregate
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
 from tilewright.lowering.triton.control_flow import converted_blocks
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.elementwise import row_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 
@@ -48,7 +48,7 @@ def _identity(kind: type[Operation], element: Attribute) -> Attribute | None:
     return IntegerAttr(number, element, truncate_bits=True)
 
 
-def _single(block: Block, at: Conversion) -> Attribute | None:
+def _single(block: Block, at: TritonConversion) -> Attribute | None:
     """The identity of a region that is one operation of its two arguments, else None."""
     first, second = block.first_op, block.last_op
     if first is None or first.next_op is not second or second is None or len(block.args) != 2:
@@ -58,7 +58,7 @@ def _single(block: Block, at: Conversion) -> Attribute | None:
     return _identity(type(first), at.element(block.args[0].type))
 
 
-def _body(op: Operation, at: Conversion) -> Region:
+def _body(op: Operation, at: TritonConversion) -> Region:
     """The region of a fold of one operand as Tile IR's."""
     (block,) = op.regions[0].blocks
     type_ = at.tile(block.args[0].type)
@@ -73,8 +73,8 @@ def _body(op: Operation, at: Conversion) -> Region:
 
 
 def fold(
-    at: Conversion, kind: type[aggregate.Aggregate], value: SSAValue, type_: Attribute, axis: int,
-    identity: Attribute, body: Region, **properties: Attribute,
+    at: TritonConversion, kind: type[aggregate.Aggregate], value: SSAValue, type_: Attribute,
+    axis: int, identity: Attribute, body: Region, **properties: Attribute,
 ) -> SSAValue:  # fmt: skip
     """A fold of one tile by a region that has an identity."""
     properties |= {"dim": IntegerAttr(axis, i32), "identities": ArrayAttr([identity])}
@@ -84,7 +84,7 @@ def fold(
 
 
 def _combined(
-    block: Block, at: Conversion, before: Sequence[SSAValue], values: Sequence[SSAValue]
+    block: Block, at: TritonConversion, before: Sequence[SSAValue], values: Sequence[SSAValue]
 ) -> list[SSAValue]:
     """A region of scalars on tiles of one shape."""
     at.bind(block.args, [*before, *values])
@@ -93,8 +93,8 @@ def _combined(
 
 
 @converts(triton.ReduceOp)
-def _reduce(op: triton.ReduceOp, at: Conversion) -> Sequence[SSAValue]:
-    axis, (block,) = op.axis.value.data, op.combineOp.blocks
+def _reduce(op: triton.ReduceOp, at: TritonConversion) -> Sequence[SSAValue]:
+    axis, (block,) = op.number("axis"), op.combineOp.blocks
     values, types = at.all(op.srcs), [at.tile(result.type) for result in op.results]
     identity = _single(block, at)
     if identity is not None:
@@ -108,9 +108,9 @@ def _reduce(op: triton.ReduceOp, at: Conversion) -> Sequence[SSAValue]:
 
 
 @converts(triton.ScanOp)
-def _scan(op: triton.ScanOp, at: Conversion) -> Sequence[SSAValue]:
-    axis, reverse, (block,) = op.axis.value.data, op.reverse, op.combineOp.blocks
-    values, backwards = at.all(op.srcs), bool(reverse.value.data)
+def _scan(op: triton.ScanOp, at: TritonConversion) -> Sequence[SSAValue]:
+    axis, reverse, (block,) = op.number("axis"), op.number("reverse"), op.combineOp.blocks
+    values, backwards = at.all(op.srcs), bool(reverse)
     identity = _single(block, at)
     if identity is not None and not isinstance(block.first_op, _NUMBERS_LOST):
         [value], body = values, _body(op, at)
@@ -125,7 +125,12 @@ def _scan(op: triton.ScanOp, at: Conversion) -> Sequence[SSAValue]:
 
 
 def _scanned_pairs(
-    block: Block, at: Conversion, values: Sequence[SSAValue], axis: int, size: int, backwards: bool
+    block: Block,
+    at: TritonConversion,
+    values: Sequence[SSAValue],
+    axis: int,
+    size: int,
+    backwards: bool,
 ) -> list[SSAValue]:
     """The prefixes of blocks of twice a size, from those of blocks of that size."""
     shape = shape_of(values[0])
@@ -143,8 +148,8 @@ def _scanned_pairs(
 
 
 @converts(triton.MapElementwiseOp)
-def _map(op: triton.MapElementwiseOp, at: Conversion) -> Sequence[SSAValue]:
-    block, pack = op.scalarOp.blocks[0], op.pack.value.data
+def _map(op: triton.MapElementwiseOp, at: TritonConversion) -> Sequence[SSAValue]:
+    block, pack = op.scalarOp.blocks[0], op.number("pack")
     values, types = at.all(op.srcs), [at.tile(result.type) for result in op.results]
     shape, groups = shape_of(values[0]), types[0].elements // pack
     packs = [at.reshape(value, (groups, pack)) for value in values]

@@ -9,12 +9,12 @@ from xdsl.traits import SymbolTable
 
 from tilewright.dialects import triton
 from tilewright.lowering.triton.control_flow import converted_blocks
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.source.diagnostic import OpError
 
 
 @converts(triton.CallOp)
-def _call(op: triton.CallOp, at: Conversion) -> Sequence[Any]:
+def _call(op: triton.CallOp, at: TritonConversion) -> Sequence[Any]:
     callee = SymbolTable.lookup_symbol(op, op.callee)
     if not isinstance(callee, triton.FuncOp) or not callee.body.blocks:
         raise OpError(op, f"'{op.name}' expected a function with a body, got {op.callee}")

@@ -11,14 +11,14 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.folds import fold
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL
 
 
 @converts(triton.HistogramOp)
-def _histogram(op: triton.HistogramOp, at: Conversion) -> SSAValue:
+def _histogram(op: triton.HistogramOp, at: TritonConversion) -> SSAValue:
     values, type_ = at[op.src], at.tile(op.result.type)
     shape = (*shape_of(values), *type_.shape)
     bins = at.spread(at.iota(type_.shape[0], i32), shape, 1)
@@ -29,8 +29,8 @@ def _histogram(op: triton.HistogramOp, at: Conversion) -> SSAValue:
 
 
 @converts(triton.GatherOp)
-def _gather(op: triton.GatherOp, at: Conversion) -> SSAValue:
-    source, indices, axis = at[op.src], at[op.indices], op.axis.value.data
+def _gather(op: triton.GatherOp, at: TritonConversion) -> SSAValue:
+    source, indices, axis = at[op.src], at[op.indices], op.number("axis")
     element, shape = element_of(source), list(shape_of(indices))
     whole = [*shape[: axis + 1], shape_of(source)[axis], *shape[axis + 1 :]]
     indices = at.reshape(indices, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
@@ -44,12 +44,12 @@ def _gather(op: triton.GatherOp, at: Conversion) -> SSAValue:
     rows = at.reshape(source, [*shape[:axis], 1, *whole[axis + 1 :]])
     zero = at.constant(0, TileType.get(tuple(whole), bits))
     chosen = at.add(core.SelectOp, [hit, at.broadcast(rows, whole), zero], zero.type)
-    found = _sum(at, chosen, axis + 1)
-    type_ = tile_type(found).with_element(element)
-    return found if bits == element else at.add(BitcastOp, [found], type_)
+    chosen_bits = _sum(at, chosen, axis + 1)
+    type_ = tile_type(chosen_bits).with_element(element)
+    return chosen_bits if bits == element else at.add(BitcastOp, [chosen_bits], type_)
 
 
-def _sum(at: Conversion, value: SSAValue, axis: int) -> SSAValue:
+def _sum(at: TritonConversion, value: SSAValue, axis: int) -> SSAValue:
     """The sum of integers along an axis."""
     shape, element = shape_of(value), element_of(value)
     scalar = TileType.get((), element)

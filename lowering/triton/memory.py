@@ -8,22 +8,22 @@ from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 
 
 @converts(triton.LoadOp)
-def _load(op: triton.LoadOp, at: Conversion) -> SSAValue:
+def _load(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
     given = (None if x is None else at[x] for x in (op.mask, op.other))
-    volatile = op.isVolatile is not None and bool(op.isVolatile.value.data)
-    loaded = load(at, at[op.ptr], *(held(at, x) for x in given), volatile=volatile)
+    volatile = bool(op.word("isVolatile"))
+    loaded = load(at, at[op.ptr], *(in_memory(at, x) for x in given), volatile=volatile)
     type_ = at.tile(op.result.type)
     if isinstance(type_.element_type, PointerType):
         return at.add(conversions.IntToPtrOp, [loaded], type_)
     return loaded
 
 
-def held(at: Conversion, value: SSAValue | None) -> SSAValue | None:
+def in_memory(at: TritonConversion, value: SSAValue | None) -> SSAValue | None:
     """A value as memory holds it: the addresses that pointers are."""
     if value is None or not isinstance(element_of(value), PointerType):
         return value
@@ -31,7 +31,7 @@ def held(at: Conversion, value: SSAValue | None) -> SSAValue | None:
 
 
 def load(
-    at: Conversion, pointers: SSAValue, mask: SSAValue | None = None,
+    at: TritonConversion, pointers: SSAValue, mask: SSAValue | None = None,
     other: SSAValue | None = None, *, volatile: bool = False,
 ) -> SSAValue:  # fmt: skip
     """The elements that pointers name, behind all writes so far."""
@@ -47,14 +47,14 @@ def load(
 
 
 @converts(triton.StoreOp)
-def _store(op: triton.StoreOp, at: Conversion) -> None:
+def _store(op: triton.StoreOp, at: TritonConversion) -> None:
     store(at, at[op.ptr], at[op.value], None if op.mask is None else at[op.mask])
 
 
 def store(
-    at: Conversion, pointers: SSAValue, value: SSAValue, mask: SSAValue | None = None
+    at: TritonConversion, pointers: SSAValue, value: SSAValue, mask: SSAValue | None = None
 ) -> None:
     """Write elements where pointers name them, behind all accesses so far."""
-    token, bits = at.order.before_write(at), held(at, value)
+    token, bits = at.order.before_write(at), in_memory(at, value)
     new = at.insert(StorePtrTkoOp(pointers, bits, "weak", mask=mask, token=token))
     at.order.after_write(new.result_token)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
@@ -17,9 +16,7 @@ from xdsl.traits import SymbolTable
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp, MakeTokenOp
 from tilewright.dialects.cuda_tile.types import TOKEN
-
-if TYPE_CHECKING:
-    from tilewright.lowering.triton.conversion import Conversion
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 READS = (triton.LoadOp, triton.DescriptorLoadOp, triton.DescriptorGatherOp)
 WRITES = (
@@ -29,13 +26,13 @@ WRITES = (
 
 
 @dataclass
-class MemoryOrder:
+class ProgramOrder:
     """The accesses so far: the token of the last write, those of the reads behind it."""
 
     written: SSAValue | None = None
     read: list[SSAValue] = field(default_factory=list[SSAValue])
 
-    def before_write(self, at: Conversion) -> SSAValue | None:
+    def before_write(self, at: ShapedBuilder) -> SSAValue | None:
         """The token of all accesses so far."""
         tokens = ([] if self.written is None else [self.written]) + self.read
         if len(tokens) < 2:
@@ -46,7 +43,7 @@ class MemoryOrder:
         """Take the token of a write."""
         self.written, self.read = token, []
 
-    def enter(self, at: Conversion, op: Operation) -> list[SSAValue]:
+    def enter(self, at: ShapedBuilder, op: Operation) -> list[SSAValue]:
         """The token that a region op begins with, none where it accesses no memory."""
         if not accesses(op):
             return []
@@ -54,15 +51,15 @@ class MemoryOrder:
         return [at.insert(MakeTokenOp.create(result_types=[TOKEN])).result
                 if token is None else token]  # fmt: skip
 
-    def within(self, op: Operation, tokens: Sequence[SSAValue]) -> MemoryOrder:
+    def within(self, op: Operation, tokens: Sequence[SSAValue]) -> ProgramOrder:
         """The order in a region of such an op, and behind it, with the token that it has there."""
         if not tokens:
             return self
         if writes(op):
-            return MemoryOrder(tokens[0])
-        return MemoryOrder(self.written, list(tokens))
+            return ProgramOrder(tokens[0])
+        return ProgramOrder(self.written, list(tokens))
 
-    def leave(self, at: Conversion, tokens: Sequence[SSAValue]) -> list[SSAValue]:
+    def leave(self, at: ShapedBuilder, tokens: Sequence[SSAValue]) -> list[SSAValue]:
         """The token that a region passes on, where it was entered with one."""
         left = self.before_write(at) if tokens else None
         return [] if left is None else [left]

@@ -18,7 +18,7 @@ from tilewright.dialects.cuda_tile.enums import RoundingMode, Signedness
 from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING
 
@@ -36,10 +36,9 @@ multiplied, the smallest products first."""
 
 
 @converts(triton.DotOp)
-def _dot(op: triton.DotOp, at: Conversion) -> SSAValue:
+def _dot(op: triton.DotOp, at: TritonConversion) -> SSAValue:
     lhs, rhs, acc = at.all(op.operands)
-    precision = "ieee" if op.inputPrecision is None else op.inputPrecision.data
-    imprecise = 0 if op.maxNumImpreciseAcc is None else op.maxNumImpreciseAcc.value.data
+    precision, imprecise = op.word("inputPrecision"), op.word("maxNumImpreciseAcc")
     if element_of(lhs) == _F32 and precision in _SPLIT:
         return _in_parts(at, lhs, rhs, acc, precision)
     if element_of(lhs) == _F32 and precision == "tf32":
@@ -47,14 +46,14 @@ def _dot(op: triton.DotOp, at: Conversion) -> SSAValue:
     return product(at, lhs, rhs, acc, fast=imprecise >= shape_of(lhs)[-1])
 
 
-def _tf32(at: Conversion, value: SSAValue) -> SSAValue:
+def _tf32(at: TritonConversion, value: SSAValue) -> SSAValue:
     """The upper bits of f32, as the tensor cores read them."""
     type_ = tile_type(value).with_element(_TF32)
     return at.add(FToFOp, [value], type_, rounding_mode=RoundingMode.ZERO)
 
 
 def product(
-    at: Conversion, lhs: SSAValue, rhs: SSAValue, acc: SSAValue, fast: bool = False
+    at: TritonConversion, lhs: SSAValue, rhs: SSAValue, acc: SSAValue, fast: bool = False
 ) -> SSAValue:
     """A product and a sum of matrices. Floats of two types are multiplied as the wider one."""
     left, right = element_of(lhs), element_of(rhs)
@@ -67,7 +66,7 @@ def product(
 
 
 def _in_parts(
-    at: Conversion, lhs: SSAValue, rhs: SSAValue, acc: SSAValue, precision: str
+    at: TritonConversion, lhs: SSAValue, rhs: SSAValue, acc: SSAValue, precision: str
 ) -> SSAValue:
     """A product of f32 by products of parts of its operands."""
     element, count, pairs = _SPLIT[precision]
@@ -79,7 +78,7 @@ def _in_parts(
     return at.add(AddFOp, [total, acc], **ROUNDING)
 
 
-def _parts(at: Conversion, value: SSAValue, element: Attribute, count: int) -> list[SSAValue]:
+def _parts(at: TritonConversion, value: SSAValue, element: Attribute, count: int) -> list[SSAValue]:
     """Parts of f32 that add up to it, the greatest first."""
     parts: list[SSAValue] = []
     while True:

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.lowering.triton.conversion import Conversion, converts
+from tilewright.dialects.triton import types
+from tilewright.lowering.triton.conversion import TritonConversion, converts
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
     """The shape of a tensor of Triton."""
-    type_ = value.type
-    return type_.get_shape() if isinstance(type_, TensorType) else ()
+    return types.shape_of(value.type)
 
 
 @converts(triton.SplatOp)
-def _splat(op: triton.SplatOp, at: Conversion) -> SSAValue:
+def _splat(op: triton.SplatOp, at: TritonConversion) -> SSAValue:
     return at.spread(at[op.src], _shape(op.result))
 
 
 @converts(triton.UnsplatOp, triton.ExpandDimsOp, triton.ReshapeOp)
-def _reshape(op: triton.ReshapeOp, at: Conversion) -> SSAValue:
+def _reshape(op: triton.ReshapeOp, at: TritonConversion) -> SSAValue:
     return at.reshape(at[op.src], _shape(op.result))
 
 
 @converts(triton.BroadcastOp)
-def _broadcast(op: triton.BroadcastOp, at: Conversion) -> SSAValue:
+def _broadcast(op: triton.BroadcastOp, at: TritonConversion) -> SSAValue:
     return at.broadcast(at[op.src], _shape(op.result))
 
 
 @converts(triton.TransOp)
-def _trans(op: triton.TransOp, at: Conversion) -> SSAValue:
+def _trans(op: triton.TransOp, at: TritonConversion) -> SSAValue:
     if len(_shape(op.result)) < 2:
         return at[op.src]
     order = DenseArrayBase.from_list(i32, op.order.get_values())
@@ -42,26 +42,26 @@ def _trans(op: triton.TransOp, at: Conversion) -> SSAValue:
 
 
 @converts(triton.JoinOp)
-def _join(op: triton.JoinOp, at: Conversion) -> SSAValue:
+def _join(op: triton.JoinOp, at: TritonConversion) -> SSAValue:
     shape = _shape(op.lhs)
     return at.joined([at.reshape(at[x], (*shape, 1)) for x in op.operands], len(shape))
 
 
 @converts(triton.SplitOp)
-def _split(op: triton.SplitOp, at: Conversion) -> Sequence[SSAValue]:
+def _split(op: triton.SplitOp, at: TritonConversion) -> Sequence[SSAValue]:
     *shape, _ = _shape(op.src)
     halves = (at.part(at[op.src], len(shape), i, 1) for i in range(2))
     return [at.reshape(half, shape) for half in halves]
 
 
 @converts(triton.CatOp)
-def _cat(op: triton.CatOp, at: Conversion) -> SSAValue:
+def _cat(op: triton.CatOp, at: TritonConversion) -> SSAValue:
     return at.joined(at.all(op.operands), 0)
 
 
 @converts(triton.MakeRangeOp)
-def _make_range(op: triton.MakeRangeOp, at: Conversion) -> SSAValue:
-    (extent,), start = _shape(op.result), op.start.value.data
+def _make_range(op: triton.MakeRangeOp, at: TritonConversion) -> SSAValue:
+    (extent,), start = _shape(op.result), op.number("start")
     numbers = at.iota(extent, i32)
     if not start:
         return numbers
@@ -69,10 +69,10 @@ def _make_range(op: triton.MakeRangeOp, at: Conversion) -> SSAValue:
 
 
 @converts(triton.GetProgramIdOp)
-def _program_id(op: triton.GetProgramIdOp, at: Conversion) -> SSAValue:
-    return at.grid(core.GetTileBlockIdOp)["xyz".index(op.axis.data)]
+def _program_id(op: triton.GetProgramIdOp, at: TritonConversion) -> SSAValue:
+    return at.grid(core.GetTileBlockIdOp)["xyz".index(op.word("axis"))]
 
 
 @converts(triton.GetNumProgramsOp)
-def _num_programs(op: triton.GetNumProgramsOp, at: Conversion) -> SSAValue:
-    return at.grid(core.GetNumTileBlocksOp)["xyz".index(op.axis.data)]
+def _num_programs(op: triton.GetNumProgramsOp, at: TritonConversion) -> SSAValue:
+    return at.grid(core.GetNumTileBlocksOp)["xyz".index(op.word("axis"))]
