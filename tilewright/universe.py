@@ -16,6 +16,7 @@ _DIALECTS = {
     "cute": "dialects.cute.dialect:CUTE",
     "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
     "ptx": "dialects.ptx.dialect:PTX",
+    "tt": "dialects.triton.dialect:TRITON",
 }
 _PASSES = {
     "convert-cute-nvgpu-to-ptx": (

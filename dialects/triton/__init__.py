@@ -1,0 +1,82 @@
+"""Triton's TTIR: types, ops, text. Source: TritonOps.td and TritonTypes.td of Triton 3.6 to 3.9."""
+
+from tilewright.dialects.llvm import AssumeOp
+from tilewright.dialects.triton.ops.descriptors import (
+    DescriptorGatherOp,
+    DescriptorLoadOp,
+    DescriptorReduceOp,
+    DescriptorScatterOp,
+    DescriptorStoreOp,
+    MakeTensorDescOp,
+)
+from tilewright.dialects.triton.ops.elementwise import (
+    BitcastOp,
+    ClampFOp,
+    ElementwiseInlineAsmOp,
+    ExternElementwiseOp,
+    FpToFpOp,
+    IntToPtrOp,
+    MulhiUIOp,
+    PreciseDivFOp,
+    PreciseSqrtOp,
+    PtrToIntOp,
+)
+from tilewright.dialects.triton.ops.functions import (
+    CallOp,
+    FuncOp,
+    ReturnOp,
+)
+from tilewright.dialects.triton.ops.memory import (
+    AddPtrOp,
+    AdvanceOp,
+    AtomicCASOp,
+    AtomicRMWOp,
+    LoadOp,
+    MakeTensorPtrOp,
+    StoreOp,
+)
+from tilewright.dialects.triton.ops.products import (
+    DotOp,
+    DotScaledOp,
+)
+from tilewright.dialects.triton.ops.program import (
+    AssertOp,
+    GetNumProgramsOp,
+    GetProgramIdOp,
+    HistogramOp,
+    PrintOp,
+)
+from tilewright.dialects.triton.ops.regions import (
+    MapElementwiseOp,
+    MapElementwiseReturnOp,
+    ReduceOp,
+    ReduceReturnOp,
+    ScanOp,
+    ScanReturnOp,
+)
+from tilewright.dialects.triton.ops.shapes import (
+    BroadcastOp,
+    CatOp,
+    ExpandDimsOp,
+    GatherOp,
+    JoinOp,
+    MakeRangeOp,
+    ReshapeOp,
+    SplatOp,
+    SplitOp,
+    TransOp,
+    UnsplatOp,
+)
+from tilewright.dialects.triton.types import PointerType, TensorDescType
+
+__all__ = [
+    "AddPtrOp", "AdvanceOp", "AssertOp", "AssumeOp", "AtomicCASOp", "AtomicRMWOp", "BitcastOp",
+    "BroadcastOp", "CallOp", "CatOp", "ClampFOp", "DescriptorGatherOp", "DescriptorLoadOp",
+    "DescriptorReduceOp", "DescriptorScatterOp", "DescriptorStoreOp", "DotOp", "DotScaledOp",
+    "ElementwiseInlineAsmOp", "ExpandDimsOp", "ExternElementwiseOp", "FpToFpOp", "FuncOp",
+    "GatherOp", "GetNumProgramsOp", "GetProgramIdOp", "HistogramOp", "IntToPtrOp", "JoinOp",
+    "LoadOp", "MakeRangeOp", "MakeTensorDescOp", "MakeTensorPtrOp", "MapElementwiseOp",
+    "MapElementwiseReturnOp", "MulhiUIOp", "PointerType", "PreciseDivFOp", "PreciseSqrtOp",
+    "PrintOp", "PtrToIntOp", "ReduceOp", "ReduceReturnOp", "ReshapeOp", "ReturnOp", "ScanOp",
+    "ScanReturnOp", "SplatOp", "SplitOp", "StoreOp", "TensorDescType", "TransOp", "UnsplatOp",
+]  # fmt: skip
