@@ -42,6 +42,9 @@ _PASSES = {
     "cuda-tile-synthesize-scopes": (
         "passes.cuda_tile_synthesize_scopes:CudaTileSynthesizeScopesPass"
     ),
+    "convert-triton-to-cuda-tile": (
+        "lowering.triton.convert_triton_to_cuda_tile:ConvertTritonToCudaTilePass"
+    ),
     "cute-expand-ops": "lowering.to_base.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",
     "inline-calls": "passes.inline_calls:InlineCallsPass",

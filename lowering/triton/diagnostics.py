@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.gpu import BarrierOp
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import gpu, triton
+from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.types import TOKEN, PointerType
@@ -13,12 +14,15 @@ from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.memory import in_memory
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
-_ = UnitAttr, gpu
-
 
 @converts(triton.AssertOp)
 def _assert(op: triton.AssertOp, at: TritonConversion) -> None:
     at.insert(AssertOp(at[op.condition], op.message))
+
+
+@converts(BarrierOp)
+def _barrier(op: BarrierOp, at: TritonConversion) -> None:
+    """Accesses are in the order of the program anyway."""
 
 
 @converts(triton.PrintOp)
@@ -28,7 +32,7 @@ def _print(op: triton.PrintOp, at: TritonConversion) -> None:
     words = [_conversion(value, bool(op.number("hex")), bool(sign))
              for value, sign in zip(values, signed, strict=True)]  # fmt: skip
     text = op.prefix.data.replace("%", "%%") + ", ".join(words) + "\n"
-    at.insert(PrintTkoOp([x for x in map(lambda y: in_memory(at, y), values)], TOKEN, text))
+    at.insert(PrintTkoOp([in_memory(at, value) for value in values], TOKEN, text))
 
 
 def _conversion(value: SSAValue, in_hex: bool, signed: bool) -> str:
