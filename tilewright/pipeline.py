@@ -61,7 +61,7 @@ def _convert_triton(arch: str) -> ModulePass:
 
 
 TRITON_STAGE = Stage("convert-triton-to-cuda-tile", _convert_triton, verified=True)
-"""What makes Tile IR of Triton's functions, before anything else is done with them."""
+"""The stage that makes Tile IR of Triton's functions, before anything else is done with them."""
 
 PIPELINE: tuple[Stage, ...] = (
     Stage(PROGRAM_STAGE, _convert_cuda_tile),

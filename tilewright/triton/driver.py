@@ -14,8 +14,6 @@ from tilewright.pipeline import verified
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.parameters import flat
 
-DEVICE = -1
-"""The device, which no GPU is: kernels of a script's own GPU are kept apart."""
 _BINARY = "tilewright"
 _SHARED_BYTES = 232448
 
@@ -25,14 +23,14 @@ def backend() -> Any:
     nvidia: Any = import_module("triton.backends.nvidia.compiler").CUDABackend
 
     class Backend(nvidia):
-        """What `triton.compile` asks."""
+        """The back end that `triton.compile` asks."""
 
         def __init__(self, target: Any) -> None:
             super().__init__(target)
             self.binary_ext = _BINARY
 
         def hash(self) -> str:
-            """What compiled kernels are kept by."""
+            """The name that compiled kernels are kept by."""
             return f"tilewright-{self.target.arch}"
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
@@ -54,37 +52,41 @@ Run = Callable[[Any, Extents, Sequence[tuple[str, Any]]], None]
 """Runs an entry for a grid on its parameters, which have names for diagnostics."""
 
 
+def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
+    """The launcher of a kernel, by the driver that is active then: of its source Triton says the
+    types of its arguments."""
+    signature = source.signature
+
+    def launch(
+        x: int, y: int, z: int, stream: int, entry: Any, packed: Any, told: Any,
+        enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
+    ) -> None:  # fmt: skip
+        del stream, packed
+        driver = import_module("triton.runtime.driver").driver.active
+        rows = zip(signature.items(), args, strict=True)
+        parameters = [pair for (name, type_), arg in rows for pair in flat(name, type_, arg)]
+        driver.launches += 1
+        if enter is not None:
+            enter(told)
+        if x * y * z:
+            driver.run(entry, (x, y, z), parameters)
+        if leave is not None:
+            leave(told)
+
+    return launch
+
+
 class Driver:
-    """What Triton asks of the device that is at work. `launches` counts them."""
+    """The device that is at work, as Triton asks for it. `launches` counts them."""
 
     def __init__(self, run: Run, capability: int) -> None:
         self.launches = 0
-        self._run = run
+        self.run = run
+        self.launcher_cls = _launcher
         self.utils = SimpleNamespace(
             load_binary=_load_binary, get_device_properties=_get_device_properties
         )
         self._capability = capability
-
-    def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
-        """What launches a kernel: of its source Triton says the types of its arguments."""
-        signature = source.signature
-
-        def launch(
-            x: int, y: int, z: int, stream: int, entry: Any, packed: Any, told: Any,
-            enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
-        ) -> None:  # fmt: skip
-            del stream, packed
-            rows = zip(signature.items(), args, strict=True)
-            parameters = [pair for (name, type_), arg in rows for pair in flat(name, type_, arg)]
-            self.launches += 1
-            if enter is not None:
-                enter(told)
-            if x * y * z:
-                self._run(entry, (x, y, z), parameters)
-            if leave is not None:
-                leave(told)
-
-        return launch
 
     def get_current_target(self) -> Any:
         """The target of kernels."""
@@ -92,14 +94,14 @@ class Driver:
         return target("cuda", self._capability, 32)
 
     def get_current_device(self) -> int:
-        """The number of the device."""
-        return DEVICE
+        """The number of the device, which no GPU has: kernels are kept apart by it."""
+        return -self._capability
 
     def set_current_device(self, device: int) -> None:
         """There is one."""
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        """What the device says it is."""
+        """The capability that the device says it has."""
         return self._capability // 10, self._capability % 10
 
     def get_current_stream(self, device: int) -> int:
@@ -107,17 +109,19 @@ class Driver:
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """Where torch keeps tensors."""
+        """The device on which torch keeps tensors."""
         return import_module("torch").device("cpu")
 
     def get_device_interface(self) -> Any:
-        """What `triton.testing` asks of `torch.cuda`."""
+        """The part of `torch.cuda` that `triton.testing` asks for."""
         from tilewright.cutile.device import Event
 
-        return SimpleNamespace(Event=Event, synchronize=lambda: None, current_device=lambda: DEVICE)
+        return SimpleNamespace(
+            Event=Event, synchronize=lambda: None, current_device=self.get_current_device
+        )
 
     def get_benchmarker(self) -> Any:
-        """What `triton.autotune` times configurations by: one launch."""
+        """The clock of `triton.autotune`, which times a configuration by one launch."""
         return _milliseconds
 
     def get_empty_cache_for_benchmark(self) -> Any:

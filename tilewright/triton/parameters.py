@@ -1,4 +1,4 @@
-"""What a launch of Triton passes for the parameters of a kernel's `tt.func`."""
+"""The values that a launch of Triton passes for the parameters of a kernel's `tt.func`."""
 
 from __future__ import annotations
 
