@@ -17,6 +17,7 @@ _DIALECTS = {
     "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
     "ptx": "dialects.ptx.dialect:PTX",
     "tt": "dialects.triton.dialect:TRITON",
+    "ttg": "dialects.triton.dialect:TRITON_GPU",
 }
 _PASSES = {
     "convert-cute-nvgpu-to-ptx": (

@@ -10,6 +10,7 @@ from tilewright.dialects.triton.ops.descriptors import (
     MakeTensorDescOp,
 )
 from tilewright.dialects.triton.ops.elementwise import (
+    ApproxDivFOp,
     BitcastOp,
     ClampFOp,
     ElementwiseInlineAsmOp,
@@ -30,7 +31,10 @@ from tilewright.dialects.triton.ops.memory import (
     AddPtrOp,
     AdvanceOp,
     AtomicCASOp,
+    AtomicLoadOp,
+    AtomicPollOp,
     AtomicRMWOp,
+    AtomicStoreOp,
     LoadOp,
     MakeTensorPtrOp,
     StoreOp,
@@ -41,6 +45,7 @@ from tilewright.dialects.triton.ops.products import (
 )
 from tilewright.dialects.triton.ops.program import (
     AssertOp,
+    BarrierOp,
     GetNumProgramsOp,
     GetProgramIdOp,
     HistogramOp,
@@ -67,15 +72,16 @@ from tilewright.dialects.triton.ops.shapes import (
     TransOp,
     UnsplatOp,
 )
-from tilewright.dialects.triton.types import PointerType, TensorDescType
+from tilewright.dialects.triton.types import CachePolicyAttr, PointerType, TensorDescType
 
 __all__ = [
-    "AddPtrOp", "AdvanceOp", "AssertOp", "AssumeOp", "AtomicCASOp", "AtomicRMWOp", "BitcastOp",
-    "BroadcastOp", "CallOp", "CatOp", "ClampFOp", "DescriptorGatherOp", "DescriptorLoadOp",
-    "DescriptorReduceOp", "DescriptorScatterOp", "DescriptorStoreOp", "DotOp", "DotScaledOp",
-    "ElementwiseInlineAsmOp", "ExpandDimsOp", "ExternElementwiseOp", "FpToFpOp", "FuncOp",
-    "GatherOp", "GetNumProgramsOp", "GetProgramIdOp", "HistogramOp", "IntToPtrOp", "JoinOp",
-    "LoadOp", "MakeRangeOp", "MakeTensorDescOp", "MakeTensorPtrOp", "MapElementwiseOp",
+    "AddPtrOp", "AdvanceOp", "ApproxDivFOp", "AssertOp", "AssumeOp", "AtomicCASOp",
+    "AtomicLoadOp", "AtomicPollOp", "AtomicRMWOp", "AtomicStoreOp", "BarrierOp", "BitcastOp",
+    "BroadcastOp", "CachePolicyAttr", "CallOp", "CatOp", "ClampFOp", "DescriptorGatherOp",
+    "DescriptorLoadOp", "DescriptorReduceOp", "DescriptorScatterOp", "DescriptorStoreOp", "DotOp",
+    "DotScaledOp", "ElementwiseInlineAsmOp", "ExpandDimsOp", "ExternElementwiseOp", "FpToFpOp",
+    "FuncOp", "GatherOp", "GetNumProgramsOp", "GetProgramIdOp", "HistogramOp", "IntToPtrOp",
+    "JoinOp", "LoadOp", "MakeRangeOp", "MakeTensorDescOp", "MakeTensorPtrOp", "MapElementwiseOp",
     "MapElementwiseReturnOp", "MulhiUIOp", "PointerType", "PreciseDivFOp", "PreciseSqrtOp",
     "PrintOp", "PtrToIntOp", "ReduceOp", "ReduceReturnOp", "ReshapeOp", "ReturnOp", "ScanOp",
     "ScanReturnOp", "SplatOp", "SplitOp", "StoreOp", "TensorDescType", "TransOp", "UnsplatOp",

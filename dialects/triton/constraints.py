@@ -19,8 +19,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tilewright.dialects.accepts import Accepts, choice_of, instance_of
-from tilewright.dialects.triton.types import PointerType, TensorDescType, element_of
+from tilewright.dialects.accepts import Accepts, InstanceOf, choice_of, instance_of
+from tilewright.dialects.triton.types import (
+    CachePolicyAttr,
+    PointerType,
+    TensorDescType,
+    element_of,
+)
 
 _SMALL = (Float8E4M3FNType(), Float8E4M3FNUZType(), Float8E5M2Type(), Float8E5M2FNUZType())
 FLOATS = frozenset((*_SMALL, f16, bf16, f32, f64))
@@ -72,7 +77,7 @@ SCALED_TENSOR = _tensor(
 )
 I32_TENSOR = _tensor("i32", lambda type_: type_ == i32)
 ONE_POINTER = instance_of("a pointer", PointerType)
-BLOCK_POINTER = Accepts("a pointer to a tensor", _is_block_pointer)
+BLOCK_POINTER = InstanceOf("a pointer to a tensor", _is_block_pointer, types=(PointerType,))
 DESCRIPTOR = instance_of("a tensor descriptor", TensorDescType)
 I32 = _only("an i32", i32)
 I64 = _only("an i64", i64)
@@ -86,6 +91,7 @@ def _numbered(words: Sequence[str], first: int = 1) -> Accepts:
 
 CACHE = _numbered(("none", "ca", "cg", "wb", "cs", "wt", "cv"))
 EVICTION = _numbered(("evict_normal", "evict_first", "evict_last"))
+CACHE_POLICY = instance_of("a tt.cache_policy", CachePolicyAttr)
 PADDING = _numbered(("zero", "nan"))
 SEMANTICS = _numbered(("relaxed", "acquire", "release", "acq_rel"))
 SCOPE = _numbered(("gpu", "cta", "sys"))
@@ -93,6 +99,16 @@ ATOMIC = _numbered(("and", "or", "xor", "add", "fadd", "max", "min", "umax", "um
 REDUCTION = _numbered(("add", "min", "max", "inc", "dec", "and", "or", "xor"))
 AXIS = _numbered(("x", "y", "z"), 0)
 ROUNDING = _numbered(("rtz", "rtne"), 0)
+BARRIER = choice_of(
+    {
+        "local": 1,
+        "global_read": 2,
+        "global_write": 4,
+        "tensor_read": 8,
+        "tensor_write": 16,
+        "all": 31,
+    }
+)
 PROPAGATE_NAN = choice_of({"none": 0, "all": 0xFFFF})
 PRECISION = _numbered(("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"), 0)
 SCALED_ELEMENT = _numbered(("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "bf16", "fp16"), 0)

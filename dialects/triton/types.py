@@ -9,7 +9,17 @@ tensor<128x!tt.ptr<f32>>                many
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I32, IntegerAttr, IntegerType, TensorType, i1, i32
+from xdsl.dialects.builtin import (
+    I32,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i1,
+    i32,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -17,6 +27,7 @@ from xdsl.printer import Printer
 
 GLOBAL = IntegerAttr(1, i32)
 """The address space that text leaves out."""
+_WRAPPED = NoneAttr()
 
 
 @irdl_attr_definition
@@ -51,11 +62,15 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
 @irdl_attr_definition
 class TensorDescType(ParametrizedAttribute, TypeAttribute):
     """`!tt.tensordesc<tensor<16x16xf16>>`: a tensor in memory, loaded and stored as blocks.
-    Integers say whether they are signed."""
+    Integers say whether they are signed. It is `bare` if its text is `<16x16xf16>`."""
 
     name = "tt.tensordesc"
 
     block_type: TensorType[Attribute]
+    bare: UnitAttr | NoneAttr
+
+    def __init__(self, block_type: TensorType[Attribute], bare: UnitAttr | NoneAttr = _WRAPPED):
+        super().__init__(block_type, bare)
 
     @property
     def signless_block_type(self) -> TensorType[Attribute]:
@@ -68,19 +83,50 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            start = parser.pos
+            start, bare = parser.pos, NoneAttr()
             block: Attribute | None = parser.parse_optional_type()
             if block is None:
+                bare = UnitAttr()
                 shape = parser.parse_dimension_list()
                 parser.parse_shape_delimiter()
                 block = TensorType(parser.parse_type(), shape)
             if not isinstance(block, TensorType):
                 parser.raise_error(f"expected a tensor as its block, got {block}", start)
-        return (block,)  # pyright: ignore[reportUnknownVariableType]
+        return block, bare  # pyright: ignore[reportUnknownVariableType]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.block_type)
+            if isinstance(self.bare, NoneAttr):
+                printer.print_attribute(self.block_type)
+            else:
+                printer.print_string("".join(f"{dim}x" for dim in self.block_type.get_shape()))
+                printer.print_attribute(self.block_type.element_type)
+
+
+@irdl_attr_definition
+class CachePolicyAttr(ParametrizedAttribute):
+    """`#tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>`, since Triton 3.9."""
+
+    name = "tt.cache_policy"
+
+    cache_modifier: StringAttr
+    eviction_policy: StringAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        words: list[Attribute] = []
+        with parser.in_angle_brackets():
+            for name in ("cache_modifier", "eviction_policy"):
+                if words:
+                    parser.parse_punctuation(",")
+                parser.parse_keyword(name)
+                parser.parse_punctuation("=")
+                words.append(StringAttr(parser.parse_identifier()))
+        return words
+
+    def print_parameters(self, printer: Printer) -> None:
+        modifier, eviction = self.cache_modifier.data, self.eviction_policy.data
+        printer.print_string(f"<cache_modifier = {modifier}, eviction_policy = {eviction}>")
 
 
 # --- what follows from a type ---
@@ -109,7 +155,7 @@ def mask_of(type_: Attribute) -> Attribute:
 
 
 def pointee_of(type_: Attribute) -> Attribute:
-    """The values that are loaded by pointers: by a tensor of them a tensor, by one to a block that block."""
+    """The values that pointers load: of a tensor of them a tensor, of one to a block that block."""
     pointer = element_of(type_)
     assert isinstance(pointer, PointerType)
     return with_element(type_, pointer.pointee_type)

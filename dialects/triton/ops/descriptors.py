@@ -12,6 +12,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_opera
 from tilewright.dialects.declared import declared_op
 from tilewright.dialects.triton.constraints import (
     CACHE,
+    CACHE_POLICY,
     DESCRIPTOR,
     EVICTION,
     I32,
@@ -83,6 +84,7 @@ class DescriptorLoadOp(BlockAccess):
     indices = var_operand_def(I32)
     cache = opt_prop_def(CACHE, UNCACHED)
     evict = opt_prop_def(EVICTION, NORMAL)
+    cachePolicy = opt_prop_def(CACHE_POLICY)
     result = result_def(TENSOR)
 
     def verify_types(self) -> None:

@@ -139,6 +139,15 @@ class PreciseDivFOp(Binary):
     result = result_def(FLOAT)
 
 
+@declared_op("tt.approx_divf")
+class ApproxDivFOp(Binary):
+    """The quotient, nearly. Since Triton 3.9."""
+
+    x = operand_def(FLOAT)
+    y = operand_def(FLOAT)
+    result = result_def(FLOAT)
+
+
 @declared_op("tt.mulhiui")
 class MulhiUIOp(Binary):
     """The upper half of the product of unsigned integers."""

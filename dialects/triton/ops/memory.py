@@ -23,6 +23,7 @@ from tilewright.dialects.triton.constraints import (
     BLOCK_POINTER,
     BOOL,
     CACHE,
+    CACHE_POLICY,
     EVICTION,
     I32,
     I64,
@@ -132,6 +133,7 @@ class LoadOp(TritonOp):
     padding = opt_prop_def(PADDING)
     cache = opt_prop_def(CACHE, UNCACHED)
     evict = opt_prop_def(EVICTION, NORMAL)
+    cachePolicy = opt_prop_def(CACHE_POLICY)
     isVolatile = opt_prop_def(integer(1), BoolAttr.from_bool(False))
     result = result_def(TYPE)
 
@@ -153,6 +155,7 @@ class StoreOp(TritonOp):
     boundaryCheck = opt_prop_def(list_of(32), UNCHECKED)
     cache = opt_prop_def(CACHE, UNCACHED)
     evict = opt_prop_def(EVICTION, NORMAL)
+    cachePolicy = opt_prop_def(CACHE_POLICY)
 
     def verify_types(self) -> None:
         verify_boundary(self)
@@ -209,3 +212,58 @@ class AtomicCASOp(TritonOp):
     sem = prop_def(SEMANTICS)
     scope = prop_def(SCOPE)
     result = result_def(TYPE)
+
+
+class AtomicAccess(TritonOp):
+    """One access to each pointer, all at once. Since Triton 3.9."""
+
+    ptr = operand_def(POINTER)
+    sem = prop_def(SEMANTICS)
+    scope = prop_def(SCOPE)
+
+
+@declared_op("tt.atomic_load")
+class AtomicLoadOp(AtomicAccess):
+    """The contents of memory at each pointer where the mask is true."""
+
+    DERIVED: ClassVar = {"result": ("ptr", pointee_of), "mask": ("ptr", mask_of_pointee)}
+
+    assembly_format = (
+        "custom<Word>($sem) `,` custom<Word>($scope) `,` $ptr (`,` $mask^)? attr-dict `:` "
+        "functional-type(operands, $result)"
+    )
+
+    ptr = operand_def(POINTER)
+    mask = opt_operand_def(BOOL)
+    result = result_def(TYPE)
+
+
+@declared_op("tt.atomic_store")
+class AtomicStoreOp(AtomicAccess):
+    """Write a value to each pointer where the mask is true."""
+
+    DERIVED: ClassVar = {"val": ("ptr", pointee_of), "mask": ("ptr", mask_of_pointee)}
+
+    assembly_format = (
+        "custom<Word>($sem) `,` custom<Word>($scope) `,` $ptr `,` $val (`,` $mask^)? attr-dict "
+        "`:` type($ptr)"
+    )
+
+    ptr = operand_def(POINTER)
+    val = operand_def(TYPE)
+    mask = opt_operand_def(BOOL)
+
+
+@declared_op("tt.atomic_poll")
+class AtomicPollOp(AtomicAccess):
+    """Wait until memory holds a value, for so many nanoseconds at most; true if it does."""
+
+    assembly_format = (
+        "custom<Word>($sem) `,` custom<Word>($scope) `,` $ptr `,` $expected "
+        "(`timeout` $timeout^)? attr-dict `:` type($ptr) `,` type($expected) `->` type($result)"
+    )
+
+    ptr = operand_def(POINTER)
+    expected = operand_def(INTEGER)
+    timeout = opt_operand_def(I64)
+    result = result_def(BOOL)

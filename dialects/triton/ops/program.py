@@ -6,7 +6,7 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def, var_op
 
 from tilewright.dialects.accepts import STRING, integer, list_of
 from tilewright.dialects.declared import declared_op
-from tilewright.dialects.triton.constraints import AXIS, BOOL, I32, INTEGER_TENSOR, TYPE
+from tilewright.dialects.triton.constraints import AXIS, BARRIER, BOOL, I32, INTEGER_TENSOR, TYPE
 from tilewright.dialects.triton.operation import PureOp, TritonOp
 from tilewright.dialects.triton.types import mask_of
 
@@ -53,6 +53,15 @@ class PrintOp(TritonOp):
     hex = prop_def(integer(1))
     args = var_operand_def(TYPE)
     isSigned = prop_def(list_of(32))
+
+
+@declared_op("ttg.barrier")
+class BarrierOp(TritonOp):
+    """All of the program have come here: Triton's own of `gpu.barrier`, since 3.7."""
+
+    assembly_format = "custom<Word>($addrSpace) attr-dict"
+
+    addrSpace = prop_def(BARRIER)
 
 
 @declared_op("tt.assert")
