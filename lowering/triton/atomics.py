@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import triton
@@ -22,8 +24,8 @@ _MODES = {"fadd": "addf", "exch": "xchg"}
 
 
 @converts(triton.AtomicRMWOp)
-def _rmw(op: triton.AtomicRMWOp, at: TritonConversion) -> SSAValue:
-    mode = op.word("atomic_rmw_op")
+def _rmw(op: Any, at: TritonConversion) -> SSAValue:
+    mode: Any = op.word("atomic_rmw_op")
     mask = None if op.mask is None else at[op.mask]
     return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.word("sem"),
                   _SCOPES[op.word("scope")])  # fmt: skip

@@ -6,11 +6,12 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import triton
@@ -85,7 +86,7 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
     for i, argument in enumerate(first.args):
         parameter = block.insert_arg(at.tile(argument.type), len(block.args))
         parameter.name_hint = argument.name_hint or None
-        given = attributes[i].data if i < len(attributes) else {}
+        given: Mapping[str, Attribute] = attributes[i].data if i < len(attributes) else {}
         at[argument] = facts.known(at, parameter, given)
         if isinstance(argument.type, triton.TensorDescType):
             padded[argument] = block.insert_arg(TileType.get((), i1), len(block.args))

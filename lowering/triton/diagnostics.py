@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.gpu import BarrierOp
 from xdsl.ir import SSAValue
@@ -26,7 +28,7 @@ def _barrier(op: BarrierOp, at: TritonConversion) -> None:
 
 
 @converts(triton.PrintOp)
-def _print(op: triton.PrintOp, at: TritonConversion) -> None:
+def _print(op: Any, at: TritonConversion) -> None:
     values = at.all(op.args)
     signed = op.isSigned.get_values()
     words = [_conversion(value, bool(op.number("hex")), bool(sign))
