@@ -25,6 +25,7 @@ from tilewright.lowering.triton import (
     descriptors,
     diagnostics,
     elementwise,
+    external,
     facts,
     folds,
     functions,
@@ -40,8 +41,8 @@ from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _RULES = (
-    atomics, control_flow, descriptors, diagnostics, elementwise, facts, folds, functions, lookups,
-    memory, products, scaled_products, shapes,
+    atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
+    lookups, memory, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 
