@@ -84,8 +84,8 @@ class TritonConversion(ShapedBuilder):
     def tile(self, type_: Attribute) -> TileType:
         """The tile that a type became. Raises OpError where Tile IR has no such elements."""
         if isinstance(type_, TensorType):
-            element: Any = type_.element_type
-            return TileType.get(type_.get_shape(), self.element(element))
+            element = self.element(type_.element_type)  # pyright: ignore
+            return TileType.get(type_.get_shape(), element)
         return TileType.get(self._lifted, self.element(type_))
 
     def element(self, type_: Attribute) -> Attribute:

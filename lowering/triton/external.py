@@ -37,7 +37,7 @@ FUNCTIONS: Mapping[str, tuple[type[Operation], Mapping[str, Any]]] = {
 
 @converts(triton.ExternElementwiseOp)
 def _function(op: Any, at: TritonConversion) -> SSAValue:
-    symbol = op.symbol.data
+    symbol: str = op.symbol.data
     if symbol not in FUNCTIONS:
         [near] = get_close_matches(symbol, FUNCTIONS, n=1, cutoff=0.0)
         raise OpError(
