@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import triton
@@ -13,6 +15,8 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 )
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.memory import load, store
+from tilewright.lowering.triton.order import ProgramOrder
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
@@ -22,8 +26,8 @@ _MODES = {"fadd": "addf", "exch": "xchg"}
 
 
 @converts(triton.AtomicRMWOp)
-def _rmw(op: triton.AtomicRMWOp, at: TritonConversion) -> SSAValue:
-    mode = op.word("atomic_rmw_op")
+def _rmw(op: Any, at: TritonConversion) -> SSAValue:
+    mode: str = op.word("atomic_rmw_op")
     mask = None if op.mask is None else at[op.mask]
     return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.word("sem"),
                   _SCOPES[op.word("scope")])  # fmt: skip
@@ -54,6 +58,23 @@ def _cas(op: triton.AtomicCASOp, at: TritonConversion) -> SSAValue:
     ))  # fmt: skip
     at.order.after_write(new.result_token)
     return new.result
+
+
+@converts(triton.AtomicLoadOp)
+def _load(op: Any, at: TritonConversion) -> SSAValue:
+    """Accesses behind it stay there, as behind a write."""
+    at.order = ProgramOrder(at.order.before_write(at))
+    mask = None if op.mask is None else at[op.mask]
+    loaded = load(at, at[op.ptr], mask, None, op.word("sem"), _SCOPES[op.word("scope")])
+    at.order.after_write(*at.order.read)
+    return loaded
+
+
+@converts(triton.AtomicStoreOp)
+def _store(op: Any, at: TritonConversion) -> None:
+    mask = None if op.mask is None else at[op.mask]
+    order = op.word("sem"), _SCOPES[op.word("scope")]
+    store(at, at[op.ptr], at[op.val], mask, *order)
 
 
 def _check_elements(at: TritonConversion, mode: AtomicRMWMode, value: SSAValue) -> None:

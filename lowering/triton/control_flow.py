@@ -131,7 +131,7 @@ def converted_blocks(
             block, passed = _parted(end, at, until)
         else:
             return at.all(end.operands)
-        if block is until or block is None:
+        if block is until or block is None:  # pyright: ignore[reportUnnecessaryComparison]
             return passed
         at.bind(block.args, passed)
 

@@ -16,7 +16,7 @@ A region of scalars, the combination of a fold, is lifted: its scalars are tiles
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -84,7 +84,8 @@ class TritonConversion(ShapedBuilder):
     def tile(self, type_: Attribute) -> TileType:
         """The tile that a type became. Raises OpError where Tile IR has no such elements."""
         if isinstance(type_, TensorType):
-            return TileType.get(type_.get_shape(), self.element(type_.element_type))
+            element = self.element(type_.element_type)  # pyright: ignore
+            return TileType.get(type_.get_shape(), element)
         return TileType.get(self._lifted, self.element(type_))
 
     def element(self, type_: Attribute) -> Attribute:
@@ -114,7 +115,7 @@ class TritonConversion(ShapedBuilder):
         key = (repr(number), type_)
         if key not in self._constants:
             new = constant(number, type_)
-            new.location = self._location
+            new.location = self._location  # pyright: ignore[reportUnknownMemberType]
             first = self._entry.first_op
             if first is None:
                 self._entry.add_op(new)
@@ -148,15 +149,15 @@ class TritonConversion(ShapedBuilder):
         return self.all(end.operands)
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[Block]:
+    def inside(self, block: Block) -> Generator[Block]:
         """Fill another block."""
-        outside = self._point, self.op, self._location
+        outside: Any = self._point, self.op, self._location  # pyright: ignore[reportUnknownMemberType]
         self._point = InsertPoint.at_end(block)
         yield block
         self._point, self.op, self._location = outside
 
     @contextmanager
-    def lifted(self, shape: tuple[int, ...]) -> Iterator[None]:
+    def lifted(self, shape: tuple[int, ...]) -> Generator[None]:
         """Scalars are tiles of a shape."""
         self._lifted = shape
         yield

@@ -6,11 +6,12 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import triton
@@ -24,6 +25,7 @@ from tilewright.lowering.triton import (
     descriptors,
     diagnostics,
     elementwise,
+    external,
     facts,
     folds,
     functions,
@@ -39,8 +41,8 @@ from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _RULES = (
-    atomics, control_flow, descriptors, diagnostics, elementwise, facts, folds, functions, lookups,
-    memory, products, scaled_products, shapes,
+    atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
+    lookups, memory, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 
@@ -85,7 +87,7 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
     for i, argument in enumerate(first.args):
         parameter = block.insert_arg(at.tile(argument.type), len(block.args))
         parameter.name_hint = argument.name_hint or None
-        given = attributes[i].data if i < len(attributes) else {}
+        given: Mapping[str, Attribute] = attributes[i].data if i < len(attributes) else {}
         at[argument] = facts.known(at, parameter, given)
         if isinstance(argument.type, triton.TensorDescType):
             padded[argument] = block.insert_arg(TileType.get((), i1), len(block.args))

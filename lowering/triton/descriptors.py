@@ -64,8 +64,9 @@ def described(
 ) -> TensorDescriptor:  # fmt: skip
     """The descriptor of a type."""
     block = type_.block_type
-    element = block.element_type
-    unsigned = isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED
+    element: Any = block.element_type
+    signedness = getattr(element, "signedness", None)
+    unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
     return TensorDescriptor(base, shape, strides, block.get_shape(), nan, unsigned)
 
 

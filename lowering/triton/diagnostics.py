@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import IntegerType
-from xdsl.dialects.gpu import BarrierOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
@@ -20,13 +22,13 @@ def _assert(op: triton.AssertOp, at: TritonConversion) -> None:
     at.insert(AssertOp(at[op.condition], op.message))
 
 
-@converts(BarrierOp)
-def _barrier(op: BarrierOp, at: TritonConversion) -> None:
+@converts(gpu.BarrierOp, triton.BarrierOp)
+def _barrier(op: Operation, at: TritonConversion) -> None:
     """Accesses are in the order of the program anyway."""
 
 
 @converts(triton.PrintOp)
-def _print(op: triton.PrintOp, at: TritonConversion) -> None:
+def _print(op: Any, at: TritonConversion) -> None:
     values = at.all(op.args)
     signed = op.isSigned.get_values()
     words = [_conversion(value, bool(op.number("hex")), bool(sign))

@@ -9,6 +9,7 @@ before.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr, IntegerAttr, IntegerType, i32
@@ -36,8 +37,9 @@ def _identity(kind: type[Operation], element: Attribute) -> Attribute | None:
     if isinstance(element, AnyFloat):
         number = _FLOAT_IDENTITIES.get(kind)
         return None if number is None else FloatAttr(number, element)
-    assert isinstance(element, IntegerType)
-    least, greatest = -(1 << element.bitwidth - 1), (1 << element.bitwidth - 1) - 1
+    integer: Any = element
+    width: int = integer.bitwidth
+    least, greatest = -(1 << width - 1), (1 << width - 1) - 1
     numbers: dict[type[Operation], int] = {
         arith.AddiOp: 0, arith.OrIOp: 0, arith.XOrIOp: 0, arith.MuliOp: 1, arith.AndIOp: -1,
         arith.MaxSIOp: least, arith.MinSIOp: greatest, arith.MaxUIOp: 0, arith.MinUIOp: -1,
@@ -45,7 +47,7 @@ def _identity(kind: type[Operation], element: Attribute) -> Attribute | None:
     number = numbers.get(kind)
     if number is None:
         return None
-    return IntegerAttr(number, element, truncate_bits=True)
+    return IntegerAttr(number, IntegerType(width), truncate_bits=True)
 
 
 def _single(block: Block, at: TritonConversion) -> Attribute | None:

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
@@ -37,9 +38,8 @@ def _gather(op: triton.GatherOp, at: TritonConversion) -> SSAValue:
     index = at.broadcast(indices, whole)
     places = at.spread(at.iota(whole[axis + 1], i32), whole, axis + 1)
     hit = at.compare(EQUAL, at.resized(index, i32), places)
-    bits = element
-    if not isinstance(element, IntegerType):
-        bits = IntegerType(element.bitwidth)  # pyright: ignore
+    bits = IntegerType(ELEMENT_OF[element].bits)
+    if bits != element:
         source = at.add(BitcastOp, [source], tile_type(source).with_element(bits))
     rows = at.reshape(source, [*shape[:axis], 1, *whole[axis + 1 :]])
     zero = at.constant(0, TileType.get(tuple(whole), bits))

@@ -14,9 +14,9 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 
 @converts(triton.LoadOp)
 def _load(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
-    given = (None if x is None else at[x] for x in (op.mask, op.other))
-    volatile = bool(op.word("isVolatile"))
-    loaded = load(at, at[op.ptr], *(in_memory(at, x) for x in given), volatile=volatile)
+    mask, other = (None if x is None else at[x] for x in (op.mask, op.other))
+    order = ("relaxed", "sys") if op.word("isVolatile") else ("weak", None)
+    loaded = load(at, at[op.ptr], mask, in_memory(at, other), *order)
     type_ = at.tile(op.result.type)
     if isinstance(type_.element_type, PointerType):
         return at.add(conversions.IntToPtrOp, [loaded], type_)
@@ -32,14 +32,14 @@ def in_memory(at: TritonConversion, value: SSAValue | None) -> SSAValue | None:
 
 def load(
     at: TritonConversion, pointers: SSAValue, mask: SSAValue | None = None,
-    other: SSAValue | None = None, *, volatile: bool = False,
+    other: SSAValue | None = None, semantics: str = "weak", scope: str | None = None,
 ) -> SSAValue:  # fmt: skip
     """The elements that pointers name, behind all writes so far."""
     element = element_of(pointers)
     assert isinstance(element, PointerType)
     new = at.insert(LoadPtrTkoOp(
         pointers, tile_type(pointers).with_element(element.pointee_type),
-        "relaxed" if volatile else "weak", memory_scope="sys" if volatile else None,
+        semantics, memory_scope=scope,
         mask=mask, padding_value=other, token=at.order.written,
     ))  # fmt: skip
     at.order.read.append(new.result_token)
@@ -52,9 +52,12 @@ def _store(op: triton.StoreOp, at: TritonConversion) -> None:
 
 
 def store(
-    at: TritonConversion, pointers: SSAValue, value: SSAValue, mask: SSAValue | None = None
-) -> None:
+    at: TritonConversion, pointers: SSAValue, value: SSAValue, mask: SSAValue | None = None,
+    semantics: str = "weak", scope: str | None = None,
+) -> None:  # fmt: skip
     """Write elements where pointers name them, behind all accesses so far."""
     token, bits = at.order.before_write(at), in_memory(at, value)
-    new = at.insert(StorePtrTkoOp(pointers, bits, "weak", mask=mask, token=token))
+    new = at.insert(StorePtrTkoOp(
+        pointers, bits, semantics, memory_scope=scope, mask=mask, token=token
+    ))  # fmt: skip
     at.order.after_write(new.result_token)

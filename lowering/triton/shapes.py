@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import SSAValue
@@ -34,7 +35,7 @@ def _broadcast(op: triton.BroadcastOp, at: TritonConversion) -> SSAValue:
 
 
 @converts(triton.TransOp)
-def _trans(op: triton.TransOp, at: TritonConversion) -> SSAValue:
+def _trans(op: Any, at: TritonConversion) -> SSAValue:
     if len(_shape(op.result)) < 2:
         return at[op.src]
     order = DenseArrayBase.from_list(i32, op.order.get_values())

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from triton_kernel import DTYPES, numbers, on_tiles, run
+from triton_kernel import DTYPES, converted, numbers, on_tiles, run
+
+from tilewright.source.diagnostic import OpError
 
 BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
     ("arith.addi", "i32", np.add),
@@ -122,3 +124,19 @@ def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     [*_, apart] = run(text, a, b, c, np.zeros(16, np.float32), fp_fusion=False)
     np.testing.assert_array_equal(fused, (a.astype(np.float64) * b + c).astype(np.float32))
     np.testing.assert_array_equal(apart, a * b + c)
+
+
+EXTERNAL = """%r = tt.extern_elementwise %a {{libname = "", libpath = "", pure = true,
+      symbol = "{}"}} : (tensor<16xf32>) -> tensor<16xf32>"""
+
+
+def test_functions_of_libdevice_by_name() -> None:
+    a = np.abs(numbers("f32", (16,)))
+    text = on_tiles(EXTERNAL.format("__nv_sqrtf"), "f32", "f32")
+    [_, got] = run(text, a, np.zeros(16, np.float32))
+    np.testing.assert_array_equal(got, np.sqrt(a))
+
+
+def test_a_function_that_tile_ir_has_not() -> None:
+    with pytest.raises(OpError, match="got __nv_j1f; nearest legal: __nv_"):
+        converted(on_tiles(EXTERNAL.format("__nv_j1f"), "f32", "f32"))

@@ -233,3 +233,28 @@ def test_a_grid_of_programs() -> None:
     }"""
     [got] = run(text, np.zeros(6, np.int32), grid=(3, 2))
     np.testing.assert_array_equal(got, np.arange(6))
+
+
+def test_a_flag_orders_the_blocks_that_pass_it_on() -> None:
+    """Each program waits until the one before it has released the flag, and reads what it wrote."""
+    text = """module {
+      tt.func public @k(%flag: !tt.ptr<i32>, %p: !tt.ptr<i32>) {
+        %c1 = arith.constant 1 : i32
+        %me = tt.get_program_id x : i32
+        scf.while : () -> () {
+          %now = tt.atomic_load acquire, gpu, %flag : (!tt.ptr<i32>) -> i32
+          %wait = arith.cmpi ne, %now, %me : i32
+          scf.condition(%wait)
+        } do {
+          scf.yield
+        }
+        %x = tt.load %p : !tt.ptr<i32>
+        %y = arith.addi %x, %x : i32
+        tt.store %p, %y : !tt.ptr<i32>
+        %next = arith.addi %me, %c1 : i32
+        tt.atomic_store release, gpu, %flag, %next : !tt.ptr<i32>
+        tt.return
+      }
+    }"""
+    [_, got] = run(text, np.zeros(1, np.int32), np.ones(1, np.int32), grid=(4,))
+    assert got[0] == 16
