@@ -8,6 +8,7 @@ there were. Needs what `tilewright.triton_script` needs.
 """
 
 from collections.abc import Generator
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 
@@ -23,9 +24,9 @@ def launches() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Stand in for the GPU from before tests are collected to the end."""
-    context = stand_in(races="warn")
-    context.__enter__()
-    config.add_cleanup(lambda: context.__exit__(None, None, None))
+    stack = ExitStack()
+    stack.enter_context(stand_in(races="warn"))
+    config.add_cleanup(stack.close)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -26,7 +26,7 @@ def backend() -> Any:
         """The back end that `triton.compile` asks."""
 
         def __init__(self, target: Any) -> None:
-            super().__init__(target)
+            nvidia.__init__(self, target)
             self.binary_ext = _BINARY
 
         def hash(self) -> str:
@@ -35,7 +35,7 @@ def backend() -> Any:
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
             """TTIR, then its text."""
-            super().add_stages(stages, *given)
+            nvidia.add_stages(self, stages, *given)
             for stage in [name for name in stages if name != "ttir"]:
                 del stages[stage]
             stages[_BINARY] = _text

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import is_array
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
 from tilewright.source.diagnostic import ArgumentError
 
@@ -31,7 +32,7 @@ def flat(name: str, type_: Any, argument: Any) -> Iterator[tuple[str, Any]]:
     """The parameters that an argument of a type of Triton's signature is, with names for
     diagnostics: bytes of memory for a pointer, whose first is pointed to; for a descriptor its
     pointer, whether it pads with NaN, its shape, its strides. Raises ArgumentError."""
-    if isinstance(type_, tuple):
+    if is_tuple(type_):
         for i, (inner, item) in enumerate(zip(type_, argument, strict=True)):
             yield from flat(f"{name}[{i}]", inner, item)
     elif type_.startswith("tensordesc"):
@@ -48,7 +49,7 @@ def flat(name: str, type_: Any, argument: Any) -> Iterator[tuple[str, Any]]:
 
 def _memory(name: str, argument: Any) -> NDArray[np.uint8]:
     """The bytes from where a pointer points to the end of its memory."""
-    owner = argument
+    owner, first = argument, int(argument.data_ptr())
     if is_array(argument):
         while is_array(owner.base):
             owner = owner.base
@@ -64,7 +65,6 @@ def _memory(name: str, argument: Any) -> NDArray[np.uint8]:
             )
         storage = owner.untyped_storage()
         start, size, writeable = storage.data_ptr(), storage.nbytes(), True
-    first = argument.data_ptr()
     octets = np.ctypeslib.as_array((c_uint8 * (start + size - first)).from_address(first))
     octets.flags.writeable = writeable
     return octets
