@@ -1,10 +1,17 @@
 """Constraints with the words that diagnostics say for what they take, and the text of it."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import AttrConstraint, InferenceContext, IntConstraint, VerificationContext
 from xdsl.parser import Parser
@@ -124,6 +131,26 @@ class ListOf(Accepts):
 
     def print(self, printer: Printer, attribute: Attribute) -> None:
         printer.print_string(str(list(self.value_of(attribute))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceOf(Accepts):
+    """A choice as an i32: the number of its word."""
+
+    cases: Mapping[str, Attribute] = field(compare=False)
+
+    def attribute_of(self, value: Any) -> Attribute:
+        return self.cases[value]
+
+    def value_of(self, attribute: Any) -> Any:
+        return next(word for word, case in self.cases.items() if case == attribute)
+
+
+def choice_of(numbers: Mapping[str, int]) -> ChoiceOf:
+    """One of the numbers of some words."""
+    cases = {word: IntegerAttr(number, i32) for word, number in numbers.items()}
+    words = one_of([f"{number} ({word})" for word, number in numbers.items()])
+    return ChoiceOf(f"an i32 that is {words}", lambda it: it in cases.values(), cases=cases)
 
 
 def parse_number(parser: Parser, width: int) -> int:

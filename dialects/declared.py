@@ -21,7 +21,8 @@
 - **Constraints** (`accepts`) say what is legal, with the words that diagnostics have for it, and of
   a property how it is read and written: `instance_of`, `integer`, `list_of`, `STRING`, or
   `Accepts(words, takes, only)`, where `only` is the single one there is.
-- **Agreement** is said by SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS.
+- **Agreement** is said by SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS; DERIVED says which
+  types follow from that of another value, and how.
 - **Text** is xDSL's `assembly_format`, or as much of its beginning as does not follow from the
   fields (`declared_format`). A type that is not written is that of what agrees with it, the only
   one there is, or inferred. What the language lacks is a directive of xDSL's, which the op or its
@@ -56,6 +57,9 @@ Names = tuple[tuple[str, ...], ...]
 Values = Mapping[str, tuple[SSAValue, ...]]
 """Operands and results by name."""
 
+Derivation = tuple[str, Callable[[Attribute], Attribute]]
+"""The operand or result that a type follows from, and how."""
+
 _REMEMBERED = 1 << 14
 
 
@@ -63,7 +67,8 @@ class DeclaredOp(FieldsOp):
     """An op by its declaration.
 
     SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and results that agree with
-    each other, all of a group. TYPES is how text has types.
+    each other, all of a group, DERIVED those of which the type follows from another's. TYPES is how
+    text has types, `shape_of` and `element_of` what is compared of them.
     """
 
     if TYPE_CHECKING:
@@ -75,12 +80,23 @@ class DeclaredOp(FieldsOp):
     SAME_SHAPES: ClassVar[Names] = ()
     SAME_ELEMENTS: ClassVar[Names] = ()
     SAME_RANKS: ClassVar[Names] = ()
+    DERIVED: ClassVar[Mapping[str, Derivation]] = {}
     TYPES: ClassVar[type[TypeDirective]] = TypeDirective
 
     @staticmethod
     def shown(attribute: Attribute) -> str:
         """A type or an attribute as diagnostics name it."""
         return str(attribute)
+
+    @staticmethod
+    def shape_of(type_: Any) -> Any:
+        """The shape of a value, as it is compared."""
+        return type_.shape
+
+    @staticmethod
+    def element_of(type_: Any) -> Attribute:
+        """The type of the elements of a value."""
+        return type_.element_type
 
     @classmethod
     def misfit(cls, name: str, place: str, words: str, got: Attribute) -> VerifyException:
@@ -158,6 +174,12 @@ class DeclaredOp(FieldsOp):
         for what, groups, of in _AGREEMENTS:
             for group in getattr(self, groups):
                 _verify_same(self, values, what, group, of)
+        for name, (source, type_of) in self.DERIVED.items():
+            first = values[source][0].type
+            for value in values[name]:
+                if value.type != (wanted := type_of(first)):
+                    words = f"{self.shown(wanted)}, as {source} is {self.shown(first)}"
+                    raise self.misfit(name, "", words, value.type)
         self.verify_types()
 
     def verify_types(self) -> None:
@@ -167,26 +189,22 @@ class DeclaredOp(FieldsOp):
         """Raise VerifyException or Illegal where regions, parents, symbols or locations are."""
 
 
-def _element(value: SSAValue) -> Any:
-    return value.type.element_type  # pyright: ignore
-
-
-_AGREEMENTS: tuple[tuple[str, str, Callable[[SSAValue], Any]], ...] = (
-    ("rank", "SAME_RANKS", lambda value: value.type.rank),  # pyright: ignore
-    ("element type", "SAME_ELEMENTS", _element),
-    ("shape", "SAME_SHAPES", lambda value: value.type.shape),  # pyright: ignore
-    ("type", "SAME_TYPES", lambda value: value.type),
+_AGREEMENTS: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (
+    ("rank", "SAME_RANKS", lambda op, type_: type_.rank),
+    ("element type", "SAME_ELEMENTS", lambda op, type_: op.element_of(type_)),
+    ("shape", "SAME_SHAPES", lambda op, type_: op.shape_of(type_)),
+    ("type", "SAME_TYPES", lambda op, type_: type_),
 )
 """The properties that values may have to share, the least first."""
 
 
 def _verify_same(
-    op: DeclaredOp, values: Values, what: str, group: tuple[str, ...], of: Callable[[SSAValue], Any]
+    op: DeclaredOp, values: Values, what: str, group: tuple[str, ...], of: Callable[[Any, Any], Any]
 ) -> None:
     present = [(name, value) for name in group for value in values[name]]
     for name, value in present[1:]:
         first, reference = present[0]
-        if of(value) != of(reference):
+        if of(op, value.type) != of(op, reference.type):
             raise op.fail(
                 f"{first} and {name} of one {what}, got {op.shown(reference.type)} and "
                 f"{op.shown(value.type)}"

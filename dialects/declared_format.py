@@ -90,6 +90,12 @@ def _operand_types(
     for field in fields:
         if field.accepts.only is not None:
             types.setdefault(field.name, (field.accepts.only,))
+    for name, (source, type_of) in op.DERIVED.items():
+        if name not in types and (known := types.get(source)):
+            if not facts.place[source].accepts.takes(known[0]):
+                words = facts.place[source].accepts.words
+                parser.raise_error(str(op.misfit(source, "", words, known[0])), start, parser.pos)
+            types[name] = (type_of(known[0]),)
     state.result_types = [types.get(field.name, ()) for field in facts.results]
     operand_types: list[Sequence[Attribute]] = []
     for field, unresolved in zip(facts.operands, state.operands, strict=True):
@@ -147,6 +153,7 @@ class DeclaredFormatParser(FormatParser):
         for group in self._op.SAME_TYPES:
             if not seen.isdisjoint(group):
                 seen.update(group)
+        seen.update(self._op.DERIVED)
         self.seen_operand_types = [name in seen for name, _ in self.op_def.operands]
         self.seen_result_types = [name in seen for name, _ in self.op_def.results]
         return super().get_constraint_variables()

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    TensorType,
     VectorType,
     i1,
 )
@@ -79,18 +80,21 @@ def fault(op: Operation) -> str | None:
 
 
 def _width(type_: Attribute) -> int:
-    element = type_.element_type if isa(type_, VectorType) else type_
+    element = type_.element_type if isinstance(type_, VectorType | TensorType) else type_  # pyright: ignore
     return int(getattr(element, "bitwidth", 0))
 
 
-def _cast(wider: bool) -> Rule:
-    def rule(op: arith.ExtFOp | arith.TruncFOp) -> str | None:
+def _shape(type_: Attribute) -> tuple[int, ...] | None:
+    return type_.get_shape() if isinstance(type_, VectorType | TensorType) else None
+
+
+def _cast(wider: bool | None) -> Rule:
+    def rule(op: Any) -> str | None:
         source, result = op.operands[0].type, op.results[0].type
         grows = _width(result) - _width(source)
-        shapes = [type_.get_shape() for type_ in (source, result) if isinstance(type_, VectorType)]
-        if shapes and (len(shapes) != 2 or shapes[0] != shapes[1]):
+        if _shape(source) != _shape(result):
             return f"expected operand and result of one shape, got {source} and {result}"
-        if (grows if wider else -grows) > 0:
+        if wider is None or (grows if wider else -grows) > 0:
             return None
         return f"expected a result {'wider' if wider else 'narrower'} than {source}, got {result}"
 
@@ -194,8 +198,7 @@ def _mask(op: arith.CmpiOp | arith.CmpfOp | arith.SelectOp) -> str | None:
     mask, type_ = (op.cond, op.lhs) if isinstance(op, arith.SelectOp) else (op.result, op.lhs)
     if isinstance(op, arith.SelectOp) and mask.type == i1:
         return None
-    wanted = type_.type.get_shape() if isa(type_.type, VectorType) else None
-    given = mask.type.get_shape() if isa(mask.type, VectorType) else None
+    wanted, given = map(_shape, (type_.type, mask.type))
     if wanted != given:
         return f"expected a mask of the shape of {type_.type}, got {mask.type}"
     return None
@@ -261,6 +264,13 @@ RULES: dict[type[Operation], Rule] = {
     arith.CmpiOp: _compared,
     arith.ConstantOp: _constant,
     arith.ExtFOp: _cast(wider=True),
+    arith.ExtSIOp: _cast(wider=True),
+    arith.ExtUIOp: _cast(wider=True),
+    arith.FPToSIOp: _cast(wider=None),
+    arith.FPToUIOp: _cast(wider=None),
+    arith.SIToFPOp: _cast(wider=None),
+    arith.TruncIOp: _cast(wider=False),
+    arith.UIToFPOp: _cast(wider=None),
     arith.SelectOp: _mask,
     arith.TruncFOp: _cast(wider=False),
     cf.BranchOp: _branch,

@@ -36,6 +36,8 @@ SHARED = {
     "Mbarriers", "Program",
     # CuTe IR and CUDA Tile IR.
     "TileType",
+    # CUDA Tile IR and Triton.
+    "PointerType",
     # A kernel and a tensor in registers, at the tile level and below it.
     "Kernel", "RegisterTensor",
     # What a front end records, what a check does; what torch.cuda has, too.

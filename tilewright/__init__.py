@@ -15,7 +15,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilewright import cutile
+    from tilewright import cutile, triton
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.compiler import compile
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
@@ -63,16 +63,17 @@ _HOMES = {
     "quantize": "tilewright.simulation.block_scaling",
     "simulate": "tilewright.simulation.simulate",
     "sparsify": "tilewright.simulation.structured_sparsity",
+    "triton": "tilewright.triton",
 }
 
-_MODULES = frozenset({"cutile"})
+_MODULES = frozenset({"cutile", "triton"})
 """Names that stand for a module of their own."""
 
 __all__ = [
     "ArgumentError", "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError",
     "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap",
     "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize",
-    "interpret", "quantize", "simulate", "sparsify",
+    "interpret", "quantize", "simulate", "sparsify", "triton",
 ]  # fmt: skip
 
 

@@ -51,6 +51,18 @@ def _convert_cuda_tile(arch: str) -> ModulePass:
 PROGRAM_STAGE = "convert-cuda-tile-to-cute-nvgpu"
 """The stage that leaves no Tile IR; modules without any do without it."""
 
+
+def _convert_triton(arch: str) -> ModulePass:
+    from tilewright.lowering.triton.convert_triton_to_cuda_tile import (
+        ConvertTritonToCudaTilePass,
+    )
+
+    return ConvertTritonToCudaTilePass()
+
+
+TRITON_STAGE = Stage("convert-triton-to-cuda-tile", _convert_triton, verified=True)
+"""The stage that makes Tile IR of Triton's functions, before anything else is done with them."""
+
 PIPELINE: tuple[Stage, ...] = (
     Stage(PROGRAM_STAGE, _convert_cuda_tile),
     Stage("inline-calls", lambda arch: InlineCallsPass()),
@@ -179,7 +191,8 @@ def verified(
 ) -> tuple[ModuleOp, str | None]:
     """A verified module of our own, and the source text where there is one.
 
-    Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Raises CompileError.
+    Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Triton's functions become
+    Tile IR. Raises CompileError.
     """
     xdsl_patches.install()
     if isinstance(module_or_text, bytes):
@@ -198,4 +211,8 @@ def verified(
         module, source = module_or_text.clone(), None
     with guard("verify", module, source, name):
         verify(module, source)
+    if any(op.name == "tt.func" for op in module.body.ops):
+        # Its ops stand in Python, or in a file that can be read again.
+        source = None
+        run_pipeline(module, "", source, stages=(TRITON_STAGE,))
     return module, source

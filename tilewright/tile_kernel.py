@@ -1,6 +1,6 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
@@ -58,7 +59,20 @@ def run_tile_kernel(
 
     Raises CompileError, TargetError and ExecutionError as `tilewright.interpret` does.
     """
-    return run_entry(find_entry(module, kernel, name), launch, args).results()
+    entry = find_entry(module, kernel, name)
+    return run_entry(entry, launch, list(flat_arguments(args))).results()
+
+
+def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
+    """Arguments as the flat parameters of an entry: a descriptor that Triton's host makes, a tuple
+    of an array, its shape, its strides in elements, the block, and "nan" where that pads it, is a
+    pointer, whether it pads so, the shape, the strides."""
+    for argument in args:
+        if not is_tuple(argument):
+            yield argument
+            continue
+        array, shape, strides, _, *padding = argument
+        yield from (array, padding == ["nan"], *shape, *strides)
 
 
 def run_entry(

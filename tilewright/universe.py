@@ -16,6 +16,8 @@ _DIALECTS = {
     "cute": "dialects.cute.dialect:CUTE",
     "cute_nvgpu": "dialects.cute_nvgpu.dialect:CUTE_NVGPU",
     "ptx": "dialects.ptx.dialect:PTX",
+    "tt": "dialects.triton.dialect:TRITON",
+    "ttg": "dialects.triton.dialect:TRITON_GPU",
 }
 _PASSES = {
     "convert-cute-nvgpu-to-ptx": (
@@ -40,6 +42,9 @@ _PASSES = {
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",
     "cuda-tile-synthesize-scopes": (
         "passes.cuda_tile_synthesize_scopes:CudaTileSynthesizeScopesPass"
+    ),
+    "convert-triton-to-cuda-tile": (
+        "lowering.triton.convert_triton_to_cuda_tile:ConvertTritonToCudaTilePass"
     ),
     "cute-expand-ops": "lowering.to_base.cute_expand_ops:CuteExpandOpsPass",
     "cute-fold-static": "passes.cute_fold_static:CuteFoldStaticPass",

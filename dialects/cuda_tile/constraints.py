@@ -1,14 +1,11 @@
 """The legal operands, results and properties of ops, each with the words that say so."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute
 
-from tilewright.dialects.accepts import Accepts, one_of
+from tilewright.dialects.accepts import Accepts, ChoiceOf, choice_of, one_of
 from tilewright.dialects.cuda_tile.element_types import (
     FLOATS,
     I4,
@@ -85,29 +82,13 @@ TOKEN = Accepts("a token", lambda type_: isinstance(type_, TokenType), TokenType
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberOf(Accepts):
-    """A choice as an i32: its number."""
+class NumberOf(ChoiceOf):
+    """A case of an enum as an i32: its number."""
 
     enum: type[TileEnum]
-
-    @cached_property
-    def cases(self) -> Mapping[str, Attribute]:
-        """The numbers by their words."""
-        return {case.value: IntegerAttr(case.number, i32) for case in self.enum}
-
-    def attribute_of(self, value: Any) -> Attribute:
-        return self.cases[value]
 
 
 def number_of(enum: type[TileEnum]) -> NumberOf:
     """The i32 numbers of the cases of an enum."""
-
-    def takes(attribute: Any) -> bool:
-        return (  # pyright: ignore
-            isinstance(attribute, IntegerAttr)
-            and attribute.type == i32  # pyright: ignore
-            and enum.of_number(attribute.value.data) is not None
-        )
-
-    cases = [f"{case.number} ({case.value})" for case in enum]
-    return NumberOf(f"an i32 that is {one_of(cases)}", takes, enum=enum)
+    choice = choice_of({case.value: case.number for case in enum})
+    return NumberOf(choice.words, choice.takes, cases=choice.cases, enum=enum)

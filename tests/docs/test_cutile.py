@@ -1,4 +1,4 @@
-"""The example of docs/cutile.md runs, and its race is found where the page says."""
+"""The examples of docs/cutile.md and docs/triton.md run; a race is found where cuTile's says."""
 
 from __future__ import annotations
 
@@ -14,15 +14,24 @@ from page_examples import consoles, ran
 
 import tilewright as tw
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cutile.md").read_text()
-EXAMPLE = re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "cutile.md").read_text()
 
 
-def test_the_example_prints_what_the_page_says(tmp_path: Path) -> None:
-    (tmp_path / "add.py").write_text(EXAMPLE)
+def _example(page: str) -> str:
+    return re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)[0]
+
+
+EXAMPLE = _example(PAGE)
+
+
+@pytest.mark.parametrize("name", ["cutile.md", "triton.md"])
+def test_the_example_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
+    page = (DOCS / name).read_text()
+    (tmp_path / "add.py").write_text(_example(page))
     command = [sys.executable, "add.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert f"$ python add.py\n{done.stdout}" in PAGE and done.stdout, done.stderr
+    assert f"$ python add.py\n{done.stdout}" in page and done.stdout, done.stderr
 
 
 def test_its_race_is_found(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def default_context() -> Context:
 def register_dialects(context: Context) -> None:
     """Let a context know every dialect of xDSL and of tilewright."""
     for name, factory in Universe.get_multiverse().all_dialects.items():
-        context.register_dialect(name, _gpu if name == "gpu" else factory)
+        context.register_dialect(name, _EXTENDED.get(name, factory))
 
 
 def _gpu() -> Dialect:
@@ -220,6 +220,15 @@ def _gpu() -> Dialect:
     from tilewright.dialects.gpu import extended
 
     return extended(GPU)
+
+
+def _llvm() -> Dialect:
+    from tilewright.dialects.llvm import EXTENDED
+
+    return EXTENDED
+
+
+_EXTENDED = {"gpu": _gpu, "llvm": _llvm}
 
 
 def parse_module(

@@ -1,9 +1,9 @@
-"""`arith.cmpi`, `cmpf` and `select` on vectors, as MLIR has them: masks, element by element.
+"""`arith.cmpi`, `cmpf` and `select` on vectors and tensors, as MLIR has them: masks by element.
 
     %keep = arith.cmpi sle, %key, %query : vector<8xi32>            // vector<8xi1>
     %masked = arith.select %keep, %scores, %low : vector<8xi1>, vector<8xf32>
 
-xDSL 0.74 has a single i1 for whole vectors.
+xDSL 0.74 has a single i1 for whole vectors and tensors.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 
 from xdsl.dialects.arith import CmpfOp, CmpiOp, SelectOp
 from xdsl.dialects.arith import boolLike as BOOL_LIKE
-from xdsl.dialects.builtin import VectorType, i1
+from xdsl.dialects.builtin import TensorType, VectorType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import OperandDef, ResultDef
 from xdsl.parser import Parser
@@ -21,6 +21,8 @@ from xdsl.utils.hints import isa
 
 def mask_of(type_: Attribute) -> Attribute:
     """The type of a comparison's result."""
+    if isinstance(type_, TensorType):
+        return TensorType(i1, type_.shape, type_.encoding)
     return VectorType(i1, type_.get_shape()) if isa(type_, VectorType) else i1
 
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
 
-from tilewright.xdsl_patches import masks
+from tilewright.xdsl_patches import masks, tensors
 from tilewright.xdsl_patches.assignments import Patches
 
 # A string that no quote ends has no match: each part keeps what it took (possessive, Python 3.11),
@@ -149,4 +149,6 @@ PATCHES: Patches = {
     "numbered_blocks": ((Block, "is_default_block_name", staticmethod(_is_numbered)),),
     "gpu_indices": [(op, "parse", classmethod(_index)) for op in _INDICES],
     "vector_masks": masks.ASSIGNMENTS,
+    "tensor_casts": tensors.CASTS,
+    "while_of_nothing": tensors.WHILE,
 }

@@ -78,7 +78,8 @@ BOUNDS: tuple[Bound, ...] = (
     Bound("divf", "f16 bf16 f32 f64", 2, "element", "approx and full only"),
     Bound("sqrt", "f16 bf16 f32 f64", 2, "element", "approx only"),
 )
-_BY_OP = {(bound.op, element): bound for bound in BOUNDS for element in bound.elements.split()}
+BY_OP = {(bound.op, element): bound for bound in BOUNDS for element in bound.elements.split()}
+"""The bound of an op on elements of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-class _PlainUnpickler(pickle.Unpickler):
+class PlainUnpickler(pickle.Unpickler):
     """Reads plain dicts, lists, numbers, strings and bytes, nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
@@ -163,7 +164,7 @@ def records(path: Path) -> Iterator[tuple[str, Record]]:
 
 def _record(data: bytes) -> Record:
     try:
-        record: Record = _PlainUnpickler(io.BytesIO(data)).load()
+        record: Record = PlainUnpickler(io.BytesIO(data)).load()
         missing = FIELDS - record.keys()
     except Exception as error:  # unpickling what is no pickle raises anything
         raise RecordError(f"expected a record, got: {error}") from None
@@ -215,7 +216,7 @@ def _bounds_of(op: Operation) -> list[Bound]:
             return []
     values = [*op.results, *op.operands]
     names = {shown(value.type.element_type) for value in values if isinstance(value.type, TileType)}
-    return [bound for name in sorted(names) if (bound := _BY_OP.get((short, name))) is not None]
+    return [bound for name in sorted(names) if (bound := BY_OP.get((short, name))) is not None]
 
 
 def difference(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:

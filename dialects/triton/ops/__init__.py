@@ -1,0 +1,1 @@
+"""The ops of `tt`, a room for each kind."""

@@ -1,0 +1,109 @@
+"""`convert-triton-to-cuda-tile`: kernels of Triton as entries of Tile IR.
+
+The entry has the parameters of the public `tt.func`, in order: a pointer is a scalar tile of a
+pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.ops import module
+from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
+from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.triton import (
+    atomics,
+    control_flow,
+    descriptors,
+    diagnostics,
+    elementwise,
+    external,
+    facts,
+    folds,
+    functions,
+    lookups,
+    memory,
+    products,
+    scaled_products,
+    shapes,
+)
+from tilewright.lowering.triton.control_flow import converted_blocks
+from tilewright.lowering.triton.conversion import TritonConversion
+from tilewright.passes.cuda_tile_fuse_fma import fuse
+from tilewright.source.diagnostic import OpError
+
+_RULES = (
+    atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
+    lookups, memory, products, scaled_products, shapes,
+)  # fmt: skip
+"""The modules whose rules are known once they are imported."""
+
+
+@dataclass(frozen=True)
+class ConvertTritonToCudaTilePass(ModulePass):
+    """Convert every public function of a module. `fp_fusion` fuses products and sums as Triton
+    does where it is not told otherwise."""
+
+    name = "convert-triton-to-cuda-tile"
+
+    fp_fusion: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = [inner for inner in op.ops if isinstance(inner, triton.FuncOp)]
+        entries = [converted(x) for x in functions if _is_kernel(x)]
+        if not entries:
+            raise OpError(op, f"'{op.name}' expected a public tt.func, got none")
+        for function in functions:
+            function.detach()
+            function.erase(safe_erase=False)
+        if self.fp_fusion:
+            for entry in entries:
+                _fuse(entry)
+        name = {"sym_name": StringAttr("kernels")}
+        kernels = module.ModuleOp.create(properties=name, regions=[Region(Block(entries))])
+        kernels.location = op.location
+        op.body.block.add_op(kernels)
+
+
+def _is_kernel(function: triton.FuncOp) -> bool:
+    visibility = function.sym_visibility
+    return bool(function.body.blocks) and (visibility is None or visibility.data == "public")
+
+
+def converted(function: triton.FuncOp) -> module.EntryOp:
+    """The entry that a function is. Raises OpError where Tile IR has none."""
+    first, block = function.body.blocks[0], Block()
+    at = TritonConversion(function, block)
+    attributes = () if function.arg_attrs is None else function.arg_attrs.data
+    padded: dict[BlockArgument, SSAValue] = {}
+    for i, argument in enumerate(first.args):
+        parameter = block.insert_arg(at.tile(argument.type), len(block.args))
+        parameter.name_hint = argument.name_hint or None
+        given: Mapping[str, Attribute] = attributes[i].data if i < len(attributes) else {}
+        at[argument] = facts.known(at, parameter, given)
+        if isinstance(argument.type, triton.TensorDescType):
+            padded[argument] = block.insert_arg(TileType.get((), i1), len(block.args))
+    for argument, nan in padded.items():
+        at[argument] = descriptors.parameter(at, argument, nan)
+    at.calls.append(function)
+    converted_blocks(at, first)
+    at.insert(ReturnOp.create())
+    type_ = FunctionType.from_lists(block.arg_types, [])
+    properties = {"sym_name": function.sym_name, "function_type": type_}
+    entry = module.EntryOp.create(properties=properties, regions=[Region(block)])
+    entry.location = function.location
+    return entry
+
+
+def _fuse(entry: Operation) -> None:
+    for op in list(entry.walk()):
+        if isinstance(op, AddFOp | SubFOp):
+            fuse(op)

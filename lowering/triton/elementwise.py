@@ -1,0 +1,235 @@
+"""Arithmetic and conversions, element by element: mostly a row says which op it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import arith, math, ub
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    UnitAttr,
+    i1,
+    i8,
+)
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.element_types import types_of
+from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
+from tilewright.dialects.cuda_tile.enums import (
+    ComparisonOrdering,
+    ComparisonPredicate,
+    RoundingMode,
+)
+from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
+from tilewright.dialects.cuda_tile.ops.elementwise import FloatOp
+from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.triton import types
+from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING, SIGNED, UNSIGNED
+from tilewright.source.diagnostic import OpError
+
+Row = tuple[type[Operation], Mapping[str, Any]]
+
+_TOWARDS_ZERO = {"rounding_mode": RoundingMode.NEAREST_INT_TO_ZERO}
+_NAN = {"propagate_nan": UnitAttr()}
+
+ROWS: dict[type[Operation], Row] = {
+    arith.AddiOp: (integer.AddIOp, {}),
+    arith.SubiOp: (integer.SubIOp, {}),
+    arith.MuliOp: (integer.MulIOp, {}),
+    arith.DivSIOp: (integer.DivIOp, SIGNED),
+    arith.DivUIOp: (integer.DivIOp, UNSIGNED),
+    arith.RemSIOp: (integer.RemIOp, SIGNED),
+    arith.RemUIOp: (integer.RemIOp, UNSIGNED),
+    arith.AndIOp: (integer.AndIOp, {}),
+    arith.OrIOp: (integer.OrIOp, {}),
+    arith.XOrIOp: (integer.XOrIOp, {}),
+    arith.ShLIOp: (integer.ShLIOp, {}),
+    arith.ShRSIOp: (integer.ShRIOp, SIGNED),
+    arith.ShRUIOp: (integer.ShRIOp, UNSIGNED),
+    arith.MaxSIOp: (integer.MaxIOp, SIGNED),
+    arith.MaxUIOp: (integer.MaxIOp, UNSIGNED),
+    arith.MinSIOp: (integer.MinIOp, SIGNED),
+    arith.MinUIOp: (integer.MinIOp, UNSIGNED),
+    math.AbsIOp: (integer.AbsIOp, {}),
+    triton.MulhiUIOp: (integer.MulhiIOp, {}),
+    arith.AddfOp: (floating_point.AddFOp, ROUNDING),
+    arith.SubfOp: (floating_point.SubFOp, ROUNDING),
+    arith.MulfOp: (floating_point.MulFOp, ROUNDING),
+    triton.PreciseDivFOp: (floating_point.DivFOp, ROUNDING),
+    triton.PreciseSqrtOp: (floating_point.SqrtOp, ROUNDING),
+    arith.MaximumfOp: (floating_point.MaxFOp, _NAN),
+    arith.MinimumfOp: (floating_point.MinFOp, _NAN),
+    arith.MaxnumfOp: (floating_point.MaxFOp, {}),
+    arith.MinnumfOp: (floating_point.MinFOp, {}),
+    arith.NegfOp: (floating_point.NegFOp, {}),
+    math.FmaOp: (floating_point.FmaOp, ROUNDING),
+    math.AbsFOp: (floating_point.AbsFOp, {}),
+    math.CeilOp: (floating_point.CeilOp, {}),
+    math.FloorOp: (floating_point.FloorOp, {}),
+    math.CosOp: (floating_point.CosOp, {}),
+    math.SinOp: (floating_point.SinOp, {}),
+    math.Exp2Op: (floating_point.Exp2Op, {}),
+    math.LogOp: (floating_point.LogOp, {}),
+    math.Log2Op: (floating_point.Log2Op, {}),
+    math.RsqrtOp: (floating_point.RsqrtOp, {}),
+    arith.ExtSIOp: (conversions.ExtIOp, SIGNED),
+    arith.ExtUIOp: (conversions.ExtIOp, UNSIGNED),
+    arith.TruncIOp: (conversions.TruncIOp, {}),
+    arith.ExtFOp: (conversions.FToFOp, ROUNDING),
+    arith.TruncFOp: (conversions.FToFOp, ROUNDING),
+    arith.SIToFPOp: (conversions.IToFOp, {**SIGNED, **ROUNDING}),
+    arith.UIToFPOp: (conversions.IToFOp, {**UNSIGNED, **ROUNDING}),
+    arith.FPToSIOp: (conversions.FToIOp, {**SIGNED, **_TOWARDS_ZERO}),
+    arith.FPToUIOp: (conversions.FToIOp, {**UNSIGNED, **_TOWARDS_ZERO}),
+    triton.IntToPtrOp: (conversions.IntToPtrOp, {}),
+    triton.PtrToIntOp: (conversions.PtrToIntOp, {}),
+    triton.AddPtrOp: (core.OffsetOp, {}),
+}
+"""The op of Tile IR that an op is, and its properties."""
+
+_FAST: dict[type[Operation], tuple[type[Operation], RoundingMode]] = {
+    arith.DivfOp: (floating_point.DivFOp, RoundingMode.FULL),
+    math.SqrtOp: (floating_point.SqrtOp, RoundingMode.APPROX),
+    math.ExpOp: (floating_point.ExpOp, RoundingMode.APPROX),
+}
+"""Ops that Triton computes quickly for f32, with how they round there."""
+
+
+_F16, _NARROW = Float16Type(), types_of("f8E4M3FN", "f8E5M2")
+"""Tile IR computes with no floats of 8 bits; what Triton does with them is exact in f16."""
+
+
+def row_of(op: Operation) -> Row | None:
+    """The op of Tile IR that an op is, if it is one."""
+    if (fast := _FAST.get(type(op))) is None:
+        return ROWS.get(type(op))
+    kind, mode = fast
+    if types.element_of(op.results[0].type) == Float32Type():
+        return kind, {"rounding_mode": mode}
+    return kind, {} if kind is floating_point.ExpOp else ROUNDING
+
+
+@converts(*ROWS, *_FAST)
+def _elementwise(op: Operation, at: TritonConversion) -> SSAValue:
+    row = row_of(op)
+    assert row is not None
+    kind, properties = row
+    values, type_ = at.all(op.operands), at.tile(op.results[0].type)
+    if issubclass(kind, FloatOp) and type_.element_type in _NARROW:
+        wide = [at.float(value, _F16) for value in values]
+        return at.float(at.add(kind, wide, **properties), type_.element_type)
+    return at.add(kind, values, type_, **properties)
+
+
+@converts(arith.ConstantOp)
+def _constant(op: arith.ConstantOp, at: TritonConversion) -> SSAValue:
+    value: Any = op.value
+    with at.lifted(()):
+        type_ = at.tile(op.result.type)
+    if isinstance(value, DenseIntOrFPElementsAttr) and not value.is_splat():
+        array = np.array(value.get_values(), dtype_of(type_.element_type))
+        elements = ElementsAttr.of_array(type_, array.reshape(type_.shape))
+        return at.insert(
+            core.ConstantOp.create(properties={"value": elements}, result_types=[type_])
+        ).result
+    number = value.get_values()[0] if isinstance(value, DenseIntOrFPElementsAttr) else (
+        value.value.data)  # fmt: skip
+    return at.constant(abs(number) if type_.element_type == i1 else number, type_)
+
+
+@converts(ub.PoisonOp)
+def _poison(op: ub.PoisonOp, at: TritonConversion) -> SSAValue:
+    return at.constant(0, at.tile(op.result.type))
+
+
+_PREDICATES = (
+    ComparisonPredicate.EQUAL,
+    ComparisonPredicate.GREATER_THAN,
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL,
+    ComparisonPredicate.LESS_THAN,
+    ComparisonPredicate.LESS_THAN_OR_EQUAL,
+    ComparisonPredicate.NOT_EQUAL,
+)
+"""The order of `arith.cmpf`, ordered from 1 on, unordered from 8 on."""
+
+_INTEGER_PREDICATES = {
+    "eq": (0, SIGNED), "ne": (5, SIGNED), "slt": (3, SIGNED), "sle": (4, SIGNED),
+    "sgt": (1, SIGNED), "sge": (2, SIGNED), "ult": (3, UNSIGNED), "ule": (4, UNSIGNED),
+    "ugt": (1, UNSIGNED), "uge": (2, UNSIGNED),
+}  # fmt: skip
+
+
+@converts(arith.CmpiOp)
+def _cmpi(op: arith.CmpiOp, at: TritonConversion) -> SSAValue:
+    number, sign = list(_INTEGER_PREDICATES.values())[op.predicate.value.data]
+    return at.compare(_PREDICATES[number], at[op.lhs], at[op.rhs], sign)
+
+
+@converts(arith.CmpfOp)
+def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
+    number = op.predicate.value.data
+    lhs, rhs = at[op.lhs], at[op.rhs]
+    type_ = tile_type(lhs).with_element(i1)
+    if number in (0, 15):
+        return at.constant(number and 1, type_)
+    ordering = ComparisonOrdering.ORDERED if number < 8 else ComparisonOrdering.UNORDERED
+
+    def compared(predicate: ComparisonPredicate, a: SSAValue, b: SSAValue) -> SSAValue:
+        return at.add(
+            floating_point.CmpFOp, [a, b], type_, comparison_predicate=predicate,
+            comparison_ordering=ordering,
+        )  # fmt: skip
+
+    if number in (7, 14):
+        # Both are numbers, or one is none: each against itself.
+        equal = _PREDICATES[0 if number == 7 else 5]
+        join = integer.AndIOp if number == 7 else integer.OrIOp
+        return at.add(join, [compared(equal, lhs, lhs), compared(equal, rhs, rhs)])
+    return compared(_PREDICATES[(number - 1) % 7], lhs, rhs)
+
+
+@converts(arith.SelectOp)
+def _select(op: arith.SelectOp, at: TritonConversion) -> SSAValue:
+    condition, *values = at.all(op.operands)
+    type_ = tile_type(values[0])
+    if not tile_type(condition).rank:
+        condition = at.spread(condition, type_.shape)
+    return at.add(core.SelectOp, [condition, *values], type_)
+
+
+@converts(triton.BitcastOp, arith.BitcastOp)
+def _bitcast(op: Operation, at: TritonConversion) -> SSAValue:
+    value, type_ = at[op.operands[0]], at.tile(op.results[0].type)
+    if value.type == type_:
+        return value
+    if isinstance(type_.element_type, PointerType):
+        return at.add(conversions.PtrToPtrOp, [value], type_)
+    if i1 in (type_.element_type, element_of(value)):
+        raise OpError(
+            op, f"'{op.name}' expected elements of whole bytes, got i1; nearest legal: {i8}"
+        )
+    return at.add(conversions.BitcastOp, [value], type_)
+
+
+@converts(triton.FpToFpOp)
+def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
+    value, type_ = at[op.src], at.tile(op.result.type)
+    if value.type == type_:
+        return value
+    towards_zero = op.word("rounding") == "rtz"
+    mode = RoundingMode.ZERO if towards_zero else RoundingMode.NEAREST_EVEN
+    return at.add(conversions.FToFOp, [value], type_, rounding_mode=mode)
+
+
+@converts(triton.ClampFOp)
+def _clamp(op: triton.ClampFOp, at: TritonConversion) -> SSAValue:
+    nan = _NAN if op.word("propagateNan") == "all" else {}
+    raised = at.add(floating_point.MaxFOp, at.all([op.x, op.min]), **nan)
+    return at.add(floating_point.MinFOp, [raised, at[op.max]], **nan)

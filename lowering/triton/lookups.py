@@ -1,0 +1,60 @@
+"""Histograms and gathers: every element against every bin or place."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32
+from xdsl.ir import Block, Region, SSAValue
+
+from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
+from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
+from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp
+from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.folds import fold
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
+from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL
+
+
+@converts(triton.HistogramOp)
+def _histogram(op: triton.HistogramOp, at: TritonConversion) -> SSAValue:
+    values, type_ = at[op.src], at.tile(op.result.type)
+    shape = (*shape_of(values), *type_.shape)
+    bins = at.spread(at.iota(type_.shape[0], i32), shape, 1)
+    hit = at.compare(EQUAL, at.spread(at.resized(values, i32), shape, 0), bins)
+    if op.mask is not None:
+        hit = at.add(integer.AndIOp, [hit, at.spread(at[op.mask], shape, 0)])
+    return _sum(at, at.resized(hit, type_.element_type), 0)
+
+
+@converts(triton.GatherOp)
+def _gather(op: triton.GatherOp, at: TritonConversion) -> SSAValue:
+    source, indices, axis = at[op.src], at[op.indices], op.number("axis")
+    element, shape = element_of(source), list(shape_of(indices))
+    whole = [*shape[: axis + 1], shape_of(source)[axis], *shape[axis + 1 :]]
+    indices = at.reshape(indices, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
+    index = at.broadcast(indices, whole)
+    places = at.spread(at.iota(whole[axis + 1], i32), whole, axis + 1)
+    hit = at.compare(EQUAL, at.resized(index, i32), places)
+    bits = IntegerType(ELEMENT_OF[element].bits)
+    if bits != element:
+        source = at.add(BitcastOp, [source], tile_type(source).with_element(bits))
+    rows = at.reshape(source, [*shape[:axis], 1, *whole[axis + 1 :]])
+    zero = at.constant(0, TileType.get(tuple(whole), bits))
+    chosen = at.add(core.SelectOp, [hit, at.broadcast(rows, whole), zero], zero.type)
+    chosen_bits = _sum(at, chosen, axis + 1)
+    type_ = tile_type(chosen_bits).with_element(element)
+    return chosen_bits if bits == element else at.add(BitcastOp, [chosen_bits], type_)
+
+
+def _sum(at: TritonConversion, value: SSAValue, axis: int) -> SSAValue:
+    """The sum of integers along an axis."""
+    shape, element = shape_of(value), element_of(value)
+    scalar = TileType.get((), element)
+    with at.inside(Block(arg_types=[scalar, scalar])) as body:
+        at.insert(YieldOp.create(operands=[at.add(integer.AddIOp, body.args)]))
+    type_ = TileType.get((*shape[:axis], *shape[axis + 1 :]), element)
+    zero = IntegerAttr(0, element)  # pyright: ignore
+    return fold(at, ReduceOp, value, type_, axis, zero, Region(body))

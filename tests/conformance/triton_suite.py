@@ -1,0 +1,124 @@
+"""Triton's own language tests on the CPU, by tilewright and by Triton's interpreter.
+
+    python tests/conformance/triton_suite.py CHECKOUT                # of triton-lang/triton
+    python tests/conformance/triton_suite.py CHECKOUT --every 60 --file test_core.py
+
+Prints a row of a table for each file: the tests that launch a kernel here and read no ttgir, llir
+or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
+the seconds that those took which pass in both. Needs torch, triton and pytest. The exit status is 1
+where fewer than 90 % pass here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+TESTS = Path("unit/language")
+READ = "Unknown key: "
+"""What the error of a test says that asks for the text of a stage that is not run here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A test: whether it passes, its seconds, its launches, and what it fails with."""
+
+    passed: bool
+    seconds: float
+    launches: int
+    why: str
+
+
+def run(
+    root: Path, tests: Sequence[str], how: Sequence[str], **environment: str
+) -> dict[str, Outcome]:
+    """The outcomes of tests, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
+        chosen.write_text("\n".join(tests))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
+        subprocess.run(
+            [*command, *how, f"--junitxml={report}", f"--confcutdir={root}", f"@{chosen}"],
+            cwd=root, env={**os.environ, **environment}, capture_output=True, check=False,
+        )  # fmt: skip
+        cases = ElementTree.parse(report).iter("testcase")
+        return {str(case.get("name")): outcome(case) for case in cases}
+
+
+def outcome(case: ElementTree.Element) -> Outcome:
+    """What pytest reports of a test."""
+    wrong = [problem for kind in ("failure", "error", "skipped") for problem in case.iter(kind)]
+    counts = [one.get("value") for one in case.iter("property") if one.get("name") == "launches"]
+    why = " ".join(str(problem.get("message")) for problem in wrong)
+    return Outcome(
+        not wrong, float(case.get("time") or 0), int(counts[0] or 0) if counts else 0, why
+    )
+
+
+def collected(root: Path, file: Path) -> list[str]:
+    """The tests of a file, by name."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "-p",
+        "tilewright.triton_pytest",
+    ]
+    done = subprocess.run(
+        [*command, f"--confcutdir={root}", str(file)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth test only")
+    parser.add_argument("--file", action="append", help="these files only")
+    parser.add_argument("--list", action="store_true", help="print what fails here, and why")
+    options = parser.parse_args()
+    root = (options.checkout / "python" / "test").resolve()
+    files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
+    whole = [0, 0]
+    print("| file | launching tests | pass | TRITON_INTERPRET=1 | seconds | interpreter's |")
+    print("|---|---|---|---|---|---|")
+    for name in files:
+        tests = collected(root, TESTS / name)[:: options.every]
+        ours = run(root, tests, ["-p", "tilewright.triton_pytest"])
+        launching = {
+            test: result
+            for test, result in ours.items()
+            if result.launches and READ not in result.why
+        }
+        theirs = run(root, tests, ["--device", "cpu"], TRITON_INTERPRET="1") if launching else {}
+        passed = [test for test, result in launching.items() if result.passed]
+        there = [test for test in launching if test in theirs and theirs[test].passed]
+        both = set(passed) & set(there)
+        seconds = [sum(results[test].seconds for test in both) for results in (ours, theirs)]
+        print(f"| {name} | {len(launching)} | {len(passed)} | {len(there)} "
+              f"| {seconds[0]:.1f} | {seconds[1]:.1f} |", flush=True)  # fmt: skip
+        if options.list:
+            wrong = (pair for pair in launching.items() if not pair[1].passed)
+            print(*(f"    {test}: {result.why[:300]}" for test, result in wrong), sep="\n")
+        whole = [whole[0] + len(launching), whole[1] + len(passed)]
+    return int(whole[1] < 0.9 * whole[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

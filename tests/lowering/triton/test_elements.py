@@ -1,0 +1,142 @@
+"""Ops on each element and on shapes, against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from triton_kernel import DTYPES, converted, numbers, on_tiles, run
+
+from tilewright.source.diagnostic import OpError
+
+BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
+    ("arith.addi", "i32", np.add),
+    ("arith.subi", "i8", np.subtract),
+    ("arith.muli", "i16", np.multiply),
+    ("arith.andi", "i64", np.bitwise_and),
+    ("arith.xori", "i1", np.logical_xor),
+    ("arith.maxsi", "i32", np.maximum),
+    ("arith.minui", "i8", lambda a, b: np.minimum(a.view("u1"), b.view("u1")).view("i1")),
+    ("arith.divsi", "i32", lambda a, b: np.trunc(a / b).astype(np.int32)),
+    ("arith.remsi", "i32", np.fmod),
+    ("arith.addf", "f16", np.add),
+    ("arith.mulf", "f64", np.multiply),
+    ("tt.precise_divf", "f32", np.divide),
+    ("arith.maximumf", "f32", np.maximum),
+    ("arith.minnumf", "f32", np.fmin),
+    ("tt.mulhiui", "i32",
+     lambda a, b: ((a.view("u4").astype("u8") * b.view("u4")) >> 32).astype("u4").view("i4")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "element", "function"), BINARY, ids=[row[0] for row in BINARY])
+def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any]) -> None:
+    body = f"%r = {name} %a, %b : tensor<16x{element}>"
+    a, b = numbers(element, (16,)), numbers(element, (16,), 1)
+    if "div" in name or "rem" in name:
+        b[b == 0] = 7
+    text = on_tiles(body, f"{element} {element}", element)
+    [*_, got] = run(text, a, b, np.zeros(16, DTYPES[element]))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(got, function(a, b))
+
+
+CASTS = [
+    ("arith.extsi", "i8", "i32", lambda a: a.astype(np.int32)),
+    ("arith.extui", "i8", "i32", lambda a: a.view("u1").astype(np.int32)),
+    ("arith.trunci", "i32", "i8", lambda a: a.astype(np.int8)),
+    ("arith.sitofp", "i32", "f32", lambda a: a.astype(np.float32)),
+    ("arith.uitofp", "i1", "f32", lambda a: a.astype(np.float32)),
+    ("arith.extf", "f16", "f32", lambda a: a.astype(np.float32)),
+    ("arith.truncf", "f32", "f16", lambda a: a.astype(np.float16)),
+]
+
+
+@pytest.mark.parametrize(("name", "from_", "to", "function"), CASTS, ids=[x[0] for x in CASTS])
+def test_casts(name: str, from_: str, to: str, function: Callable[[Any], Any]) -> None:
+    body = f"%r = {name} %a : tensor<16x{from_}> to tensor<16x{to}>"
+    a = numbers(from_, (16,))
+    [_, got] = run(on_tiles(body, from_, to), a, np.zeros(16, DTYPES[to]))
+    np.testing.assert_array_equal(got, function(a))
+
+
+ORDERS = {
+    "oeq": np.equal, "ogt": np.greater, "ole": np.less_equal,
+    "one": lambda a, b: (a < b) | (a > b), "ord": lambda a, b: (a == a) & (b == b),
+    "ueq": lambda a, b: ~((a < b) | (a > b)), "ult": lambda a, b: ~(a >= b),
+    "une": np.not_equal, "uno": lambda a, b: (a != a) | (b != b),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("predicate", ORDERS)
+def test_comparisons_of_floats(predicate: str) -> None:
+    """Of numbers and of NaN on either side."""
+    body = f"""%r = arith.cmpf {predicate}, %a, %b : tensor<16xf32>"""
+    a, b = numbers("f32", (16,)), numbers("f32", (16,), 1)
+    a[4:8], b[6:10], b[10:12] = np.nan, np.nan, a[10:12]
+    [*_, got] = run(on_tiles(body, "f32 f32", "i1"), a, b, np.zeros(16, np.bool_))
+    np.testing.assert_array_equal(got, ORDERS[predicate](a, b))
+
+
+SHAPES = [
+    ("%r = tt.trans %a {order = array<i32: 1, 0>} : tensor<4x8xf32> -> tensor<8x4xf32>",
+     "f32", "4x8", "8x4", lambda a: a.T),
+    ("%s = tt.expand_dims %a {axis = 1 : i32} : tensor<8xf32> -> tensor<8x1xf32>\n"
+     "%r = tt.broadcast %s : tensor<8x1xf32> -> tensor<8x4xf32>",
+     "f32", "8", "8x4", lambda a: np.repeat(a[:, None], 4, 1)),
+    ("%r = tt.join %a, %a : tensor<8xf32> -> tensor<8x2xf32>",
+     "f32", "8", "8x2", lambda a: np.stack([a, a], -1)),
+    ("%x, %r = tt.split %a : tensor<8x2xf32> -> tensor<8xf32>",
+     "f32", "8x2", "8", lambda a: a[:, 1]),
+    ("%r = tt.cat %a, %a : tensor<8xf32> -> tensor<16xf32>",
+     "f32", "8", "16", lambda a: np.concatenate([a, a])),
+    ("%r = tt.histogram %a : tensor<16xi32> -> tensor<128xi32>",
+     "i32", "16", "128", lambda a: np.bincount(a[a >= 0], minlength=128)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "element", "from_", "to", "function"), SHAPES)
+def test_shapes(body: str, element: str, from_: str, to: str, function: Any) -> None:
+    a = numbers(element, tuple(map(int, from_.split("x"))))
+    out = np.zeros(tuple(map(int, to.split("x"))), DTYPES[element])
+    [_, got] = run(on_tiles(body, element, element, from_, to), a, out)
+    np.testing.assert_array_equal(got, function(a))
+
+
+def test_gather_takes_rows_by_their_numbers() -> None:
+    body = (
+        "%r = tt.gather %a[%b] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "
+        "tensor<16xf32>"
+    )
+    a, b = numbers("f32", (16,)), np.random.default_rng(2).integers(0, 16, 16, np.int32)
+    [*_, got] = run(on_tiles(body, "f32 i32", "f32"), a, b, np.zeros(16, np.float32))
+    np.testing.assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
+
+
+def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
+    body = "%m = arith.mulf %a, %b : tensor<16xf32>\n%r = arith.addf %m, %c : tensor<16xf32>"
+    a, b = (np.float32(1 + 2.0**-12) * np.ones(16, np.float32) for _ in range(2))
+    c = -np.ones(16, np.float32)
+    text = on_tiles(body, "f32 f32 f32", "f32")
+    [*_, fused] = run(text, a, b, c, np.zeros(16, np.float32))
+    [*_, apart] = run(text, a, b, c, np.zeros(16, np.float32), fp_fusion=False)
+    np.testing.assert_array_equal(fused, (a.astype(np.float64) * b + c).astype(np.float32))
+    np.testing.assert_array_equal(apart, a * b + c)
+
+
+EXTERNAL = """%r = tt.extern_elementwise %a {{libname = "", libpath = "", pure = true,
+      symbol = "{}"}} : (tensor<16xf32>) -> tensor<16xf32>"""
+
+
+def test_functions_of_libdevice_by_name() -> None:
+    a = np.abs(numbers("f32", (16,)))
+    text = on_tiles(EXTERNAL.format("__nv_sqrtf"), "f32", "f32")
+    [_, got] = run(text, a, np.zeros(16, np.float32))
+    np.testing.assert_array_equal(got, np.sqrt(a))
+
+
+def test_a_function_that_tile_ir_has_not() -> None:
+    with pytest.raises(OpError, match="got __nv_j1f; nearest legal: __nv_"):
+        converted(on_tiles(EXTERNAL.format("__nv_j1f"), "f32", "f32"))

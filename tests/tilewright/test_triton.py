@@ -1,0 +1,131 @@
+"""Launches of Triton kernels on the CPU, by Triton's own front end."""
+
+import numpy as np
+import pytest
+import triton
+import triton_kernels as kernels
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+import tilewright as tw
+from tilewright.triton.parameters import HostArray
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+
+
+def test_a_launch_runs_in_place_where_the_arrays_are():
+    x, y = np.arange(100, dtype=np.float32), np.ones(100, np.float32)
+    out = np.zeros(110, np.float32)
+    with tw.triton.on_cpu():
+        kernels.add[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, y, out[5:], 100, BLOCK=32)
+    np.testing.assert_array_equal(out[5:105], x + 1)
+    assert not out[:5].any() and not out[105:].any()
+
+
+def test_arrays_that_share_memory_are_one_memory():
+    memory = np.arange(64, dtype=np.float32)
+    with tw.triton.on_cpu():
+        kernels.add[(1,)](memory, memory[32:], memory, 32, BLOCK=32)
+    np.testing.assert_array_equal(memory[:32], np.arange(32) + np.arange(32, 64))
+    np.testing.assert_array_equal(memory[32:], np.arange(32, 64))
+
+
+def test_a_race_of_programs_is_an_error_at_its_python_line():
+    line = r"triton_kernels\.py:"
+    with pytest.raises(tw.ExecutionError, match=line) as error, tw.triton.on_cpu():
+        kernels.racing[(2,)](np.zeros(16, np.int32), BLOCK=16)
+    assert "tl.store(out + tl.arange(0, BLOCK), tl.program_id(0))" in str(error.value)
+
+
+def test_a_race_that_is_ignored_leaves_one_of_the_writes():
+    out = np.full(16, 7, np.int32)
+    with tw.triton.on_cpu(races="ignore"):
+        kernels.racing[(2,)](out, BLOCK=16)
+    assert set(out.tolist()) <= {0, 1}
+
+
+def test_tuples_are_taken_apart():
+    out = np.zeros(16, np.float32)
+    with tw.triton.on_cpu():
+        pair = (np.ones(16, np.float32).view(HostArray), np.ones(16, np.float32).view(HostArray))
+        kernels.scaled[(1,)](pair, out, (2.0, 1), BLOCK=16)
+    np.testing.assert_array_equal(out, np.full(16, 3, np.float32))
+
+
+def test_softmax_is_numpys():
+    x = np.random.default_rng(3).standard_normal((4, 100)).astype(np.float32)
+    out = np.zeros_like(x)
+    with tw.triton.on_cpu():
+        kernels.softmax[(4,)](x, out, 100, 100, BLOCK=128)
+    powers = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(out, powers / powers.sum(1, keepdims=True), rtol=1e-6)
+
+
+def test_autotune_runs_each_configuration_with_its_hooks():
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    kernels.BLOCKS.clear()
+    with tw.triton.on_cpu():
+        kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
+    assert set(kernels.BLOCKS) == {32, 64}
+    np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_a_descriptor_of_the_host_pads_as_it_says():
+    base = np.arange(64, dtype=np.float32).reshape(4, 16).view(HostArray)
+    out = np.zeros((8, 16), np.float32)
+    with tw.triton.on_cpu():
+        descriptor = TensorDescriptor(base, [3, 16], [16, 1], [8, 16])
+        kernels.from_descriptor[(1,)](descriptor, out, M=8, N=16)
+    np.testing.assert_array_equal(out[:3], base[:3])
+    assert not out[3:].any()
+
+
+def test_a_kernel_as_tile_ir_and_as_ptx():
+    x = np.zeros(64, np.float32)
+    arguments = (x, x, x, 64)
+    assert "cuda_tile.entry @add" in str(tw.triton.module(kernels.add, *arguments, BLOCK=64))
+    compiled = tw.triton.compile(kernels.add, *arguments, BLOCK=64, arch="sm_90a")
+    assert ".entry add" in compiled.ptx
+
+
+def test_what_is_no_kernel_and_what_is_no_memory_is_refused():
+    with pytest.raises(tw.ArgumentError, match=r"expected a @triton\.jit function, got 3"):
+        tw.triton.module(3)
+
+    class Elsewhere:
+        dtype = "float32"
+
+        def data_ptr(self) -> int:
+            return 16
+
+    out = np.zeros(16, np.float32)
+    with pytest.raises(tw.ArgumentError, match="'x' to be a torch tensor"), tw.triton.on_cpu():
+        kernels.add[(1,)](Elsewhere(), out, out, 16, BLOCK=16)
+
+
+TTIR = """
+module {
+  tt.func public @double(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>) {
+    %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %from = tt.addptr %xs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %value = tt.load %from : tensor<16x!tt.ptr<f32>>
+    %sum = arith.addf %value, %value : tensor<16xf32>
+    %outs = tt.splat %out : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %to = tt.addptr %outs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    tt.store %to, %sum : tensor<16x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["program", "ptx"])
+def test_ttir_is_read_wherever_a_module_is(level):
+    x = np.arange(16, dtype=np.float32)
+    arguments = [x, np.zeros(16, np.float32)]
+    _, out = tw.interpret(TTIR, "double", grid=(1,), args=arguments, level=level)
+    np.testing.assert_array_equal(out, 2 * x)
+    assert ".entry double" in tw.compile(TTIR, "sm_90a").ptx

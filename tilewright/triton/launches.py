@@ -1,0 +1,100 @@
+"""Launches of Triton kernels here, in place of Triton's own."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+from unittest import mock
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.arguments.extents import Extents
+from tilewright.arguments.options import checked
+from tilewright.compiler import compile as compile_module
+from tilewright.cutile.device import HOPPER, Capability
+from tilewright.cutile.parameters import write
+from tilewright.dialects.illegal import told
+from tilewright.kernel import Kernel
+from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
+from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
+from tilewright.lowering.interpreter.cuda_tile.poison import Padding
+from tilewright.pipeline import verified
+from tilewright.source.checked import Rule
+from tilewright.source.diagnostic import ArgumentError
+from tilewright.tile_kernel import DEFAULT_ARCH, run_entry
+from tilewright.triton.driver import Driver, backend
+from tilewright.triton.parameters import as_pointer
+
+_CAPABILITY = Rule("a compute capability, such as (9, 0)", tuple)
+
+
+@checked(capability=_CAPABILITY)
+@contextmanager
+def on_cpu(
+    *,
+    numerics: Numerics = "hardware",
+    arch: str = DEFAULT_ARCH,
+    races: Races = "error",
+    padding: Padding = "undetermined",
+    capability: Capability = HOPPER,
+) -> Generator[None]:
+    """Let launches of `@triton.jit` functions run here, on torch tensors of the CPU and arrays of
+    NumPy, in place; the options are those of `tilewright.interpret`. Kernels are specialized for a
+    GPU of `capability`. `triton.autotune` takes the configuration whose one run here is quickest.
+
+    A launch raises CompileError for a kernel that is refused, at its Python line, ArgumentError for
+    wrong arguments, ExecutionError for what no kernel may do; Triton's own errors are as they are.
+    """
+    here = Launch((1, 1, 1), numerics, arch, races, padding)
+
+    def run(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
+        names, values = [name for name, _ in parameters], [value for _, value in parameters]
+        for array, content in run_entry(entry, replace(here, grid=grid), values, names).left():
+            write(array, content)
+
+    with _active(run, capability):
+        yield
+
+
+@contextmanager
+def _active(run: Any, capability: Capability) -> Generator[None]:
+    """Let Triton compile for a driver of ours, and take arrays of NumPy."""
+    registered: Any = import_module("triton.backends")
+    driver: Any = import_module("triton.runtime.driver").driver
+    function: Any = import_module("triton.runtime.jit").JITFunction
+    ours = Driver(run, 10 * capability[0] + capability[1])
+    # Triton asks for one back end of a target.
+    replaced = {"nvidia": registered.Backend(compiler=backend(), driver=type(ours))}
+    launch = function.run
+
+    def with_arrays(self: Any, *args: Any, **named: Any) -> Any:
+        pointers = {name: as_pointer(value) for name, value in named.items()}
+        return launch(self, *map(as_pointer, args), **pointers)
+
+    with (
+        mock.patch.dict(registered.backends, replaced),
+        mock.patch.object(driver, "_active", ours),
+        mock.patch.object(function, "run", with_arrays),
+    ):
+        yield
+
+
+def module(kernel: Any, /, *args: Any, **named: Any) -> ModuleOp:
+    """The Tile IR of a `@triton.jit` function, as it is compiled for these arguments and options.
+
+    Raises CompileError at the Python line of what is refused, ArgumentError for another function.
+    """
+    if not hasattr(kernel, "warmup"):
+        raise ArgumentError(f"expected a @triton.jit function, got {told(kernel)}")
+    with _active(None, HOPPER):
+        compiled = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
+    return verified(compiled.kernel, kernel.__name__)[0]
+
+
+def compile(kernel: Any, /, *args: Any, arch: str = DEFAULT_ARCH, **named: Any) -> Kernel:
+    """A `@triton.jit` function as tilewright compiles it for these arguments and options, and a
+    target. Raises as `module` does, and TargetError."""
+    return compile_module(module(kernel, *args, **named), arch, name=kernel.__name__)

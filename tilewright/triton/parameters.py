@@ -1,0 +1,70 @@
+"""The values that a launch of Triton passes for the parameters of a kernel's `tt.func`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ctypes import c_uint8
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.arguments.arrays import is_array
+from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.dialects.illegal import told
+from tilewright.source.diagnostic import ArgumentError
+
+
+class HostArray(np.ndarray[Any, Any]):
+    """An array of NumPy as Triton takes a pointer."""
+
+    def data_ptr(self) -> int:
+        """The address of its first element."""
+        return self.ctypes.data
+
+
+def as_pointer(argument: Any) -> Any:
+    """An argument that Triton takes: of an array of NumPy a view."""
+    return argument.view(HostArray) if is_array(argument) else argument
+
+
+def flat(name: str, type_: Any, argument: Any) -> Iterator[tuple[str, Any]]:
+    """The parameters that an argument of a type of Triton's signature is, with names for
+    diagnostics: bytes of memory for a pointer, whose first is pointed to; for a descriptor its
+    pointer, whether it pads with NaN, its shape, its strides. Raises ArgumentError."""
+    if is_tuple(type_):
+        for i, (inner, item) in enumerate(zip(type_, argument, strict=True)):
+            yield from flat(f"{name}[{i}]", inner, item)
+    elif type_.startswith("tensordesc"):
+        yield name, _memory(name, argument.base)
+        yield f"{name}.padding", argument.padding == "nan"
+        for field in ("shape", "strides"):
+            for i, number in enumerate(getattr(argument, field)):
+                yield f"{name}.{field}[{i}]", int(number)
+    elif type_.startswith("*"):
+        yield name, _memory(name, argument)
+    elif type_ != "constexpr":
+        yield name, argument
+
+
+def _memory(name: str, argument: Any) -> NDArray[np.uint8]:
+    """The bytes from where a pointer points to the end of its memory."""
+    owner, first = argument, int(argument.data_ptr())
+    if is_array(argument):
+        while is_array(owner.base):
+            owner = owner.base
+        start, size = owner.ctypes.data, owner.nbytes
+        writeable = argument.flags.writeable
+    else:
+        # `triton.reinterpret` wraps a tensor.
+        owner = getattr(argument, "base", argument)
+        if not hasattr(owner, "untyped_storage") or owner.device.type != "cpu":
+            raise ArgumentError(
+                f"expected '{name}' to be a torch tensor on the CPU or an array of NumPy, got "
+                f"{told(argument)}"
+            )
+        storage = owner.untyped_storage()
+        start, size, writeable = storage.data_ptr(), storage.nbytes(), True
+    octets = np.ctypeslib.as_array((c_uint8 * (start + size - first)).from_address(first))
+    octets.flags.writeable = writeable
+    return octets

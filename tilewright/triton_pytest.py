@@ -1,0 +1,44 @@
+"""A plugin of pytest: tests with Triton kernels that expect a GPU run on the CPU, as they stand.
+
+    pytest -p tilewright.triton_pytest python/test/unit/language/test_core.py
+
+Launches run by `tilewright.triton.on_cpu`, and what is asked for on "cuda" is kept on the CPU.
+Races are warnings. Each test's report says how many launches it made, and the summary how many
+there were. Needs what `tilewright.triton_script` needs.
+"""
+
+from collections.abc import Generator
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from tilewright.triton_script import stand_in
+
+
+def launches() -> int:
+    """How many there were."""
+    return import_module("triton.runtime.driver").driver.active.launches
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Stand in for the GPU from before tests are collected to the end."""
+    stack = ExitStack()
+    stack.enter_context(stand_in(races="warn"))
+    config.add_cleanup(stack.close)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Count a test's launches."""
+    before = launches()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append(("launches", launches() - before))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print how many launches ran here."""
+    terminalreporter.write_line(f"tilewright: {launches()} launches")

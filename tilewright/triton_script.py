@@ -1,0 +1,55 @@
+"""Runs a script with Triton kernels that expects a GPU as it stands, on the CPU.
+
+    python -m tilewright.triton_script 01-vector-add.py
+    python -m tilewright.triton_script -m pytest test_core.py
+
+Launches of `@triton.jit` functions run here (`tilewright.triton.on_cpu`), and torch makes the
+tensors that a script asks for on "cuda" on the CPU. Needs torch beside the extra `triton`.
+"""
+
+import argparse
+import runpy
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, get_args
+
+from tilewright.cutile.device import HOPPER, tensors_on_cpu
+from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
+from tilewright.lowering.interpreter.cuda_tile.machine import Races
+from tilewright.tile_kernel import Padding
+from tilewright.triton import on_cpu
+
+
+@contextmanager
+def stand_in(**options: Any) -> Generator[None]:
+    """Let launches run here, and torch keep on the CPU what is asked for on "cuda"."""
+    with on_cpu(**options), tensors_on_cpu(HOPPER):
+        yield
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a script, or a module, with its arguments; the exit status is 2 where none is named.
+    Races, and what Tile IR leaves undefined, are warnings where nothing else is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tilewright.triton_script")
+    parser.add_argument("--races", choices=get_args(Races), default="warn")
+    parser.add_argument("--padding", choices=get_args(Padding), default="undetermined")
+    parser.add_argument("--numerics", choices=get_args(Numerics), default="hardware")
+    parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+    script = str(options.script)
+    if not options.module and not Path(script).is_file():
+        parser.error(f"expected a script, got {script}")
+    sys.argv = [script, *options.arguments]
+    sys.path.insert(0, "" if options.module else str(Path(script).resolve().parent))
+    with stand_in(numerics=options.numerics, races=options.races, padding=options.padding):
+        run = runpy.run_module if options.module else runpy.run_path
+        run(script, run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
