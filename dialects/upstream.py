@@ -80,7 +80,8 @@ def fault(op: Operation) -> str | None:
 
 
 def _width(type_: Attribute) -> int:
-    element = type_.element_type if isinstance(type_, VectorType | TensorType) else type_  # pyright: ignore
+    shaped: Any = type_
+    element = shaped.element_type if isinstance(type_, VectorType | TensorType) else shaped
     return int(getattr(element, "bitwidth", 0))
 
 

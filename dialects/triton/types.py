@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.hints import isa
 
 GLOBAL = IntegerAttr(1, i32)
 """The address space that text leaves out."""
@@ -75,9 +76,9 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
     @property
     def signless_block_type(self) -> TensorType[Attribute]:
         """The type of a block that is loaded or stored."""
-        element = self.block_type.element_type
-        if isinstance(element, IntegerType):
-            element = IntegerType(element.width)
+        element: Attribute = self.block_type.element_type
+        if isa(element, IntegerType):
+            element = IntegerType(element.width.data)
         return TensorType(element, self.block_type.shape, self.block_type.encoding)
 
     @classmethod

@@ -40,5 +40,5 @@ def test_python_example_prints_what_is_shown(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+        for link in re.findall(r"\]\((?!https?:)([^)#\s]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -148,7 +148,8 @@ def mnemonic(text: str, rng: random.Random) -> None:
 
     judged(lambda: tw.atom(text), tw.AtomError, tw.TargetError)
     command(main, ["explain", text.lstrip("-") or "x"])
-    command(main, ["check-ptx", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"])
+    words = ["--exit-zero", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"]
+    command(main, ["check-ptx", *words])
 
 
 LAYOUTS = (
@@ -236,7 +237,8 @@ def _instructions() -> tuple[str, ...]:
 def instruction(text: str, rng: random.Random) -> None:
     from tilewright.tools.tilewright import main
 
-    command(main, ["check-ptx", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"])
+    words = ["--exit-zero", "--arch", rng.choice(ARCHES), text.lstrip("-") or "x"]
+    command(main, ["check-ptx", *words])
 
 
 def api(text: str, rng: random.Random) -> None:

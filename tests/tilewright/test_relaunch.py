@@ -139,7 +139,7 @@ def test_another_number_of_arguments(driver: Driver) -> None:
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        ({"grid": (1 << 31,)}, "expected grid of at most"),
+        ({"grid": (1 << 31,)}, "expected extents of a grid of 24 bits"),
         ({"grid": (0,)}, "expected grid as up to three positive extents"),
         ({"grid": (1.0,)}, "expected grid as up to three positive extents"),
         ({"numerics": "exactly"}, "expected numerics as one of"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from xdsl.utils.exceptions import ParseError
 
 import tilewright as tw
 from tilewright.source.parsing import default_context, parse_module
+from tilewright.source.printing import ShortPrinter
 
 MMA = (Path(__file__).parents[2] / "examples" / "mma.mlir").read_text()
 
@@ -222,3 +224,11 @@ def test_a_block_named_once_more(first: str) -> None:
         parse_module(f"func.func @k() {{\n{first}^a:\n  func.return\n}}")
     assert refused.value.message == "expected a name of its own for the block, got ^a once more"
     assert refused.value.line == 2 + first.count("\n")
+
+
+@pytest.mark.parametrize("text", ["1.500000e+00 : f80", "2.000000e+00 : f128", "0.1 : f128"])
+def test_floats_of_more_than_64_bits_are_printed(text):
+    stream = io.StringIO()
+    ShortPrinter(stream).print_op(parse_module(f'"test.op"() {{x = {text}}} : () -> ()'))
+    again = parse_module(stream.getvalue())
+    assert again.is_structurally_equivalent(parse_module(f'"test.op"() {{x = {text}}} : () -> ()'))

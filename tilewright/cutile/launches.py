@@ -9,31 +9,28 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
-from operator import index
 from typing import Any, Literal, TypeVar, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.options import RULES, checked
+from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
 from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
 from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
-from tilewright.dialects.illegal import told
+from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
-from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
 
 Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
-_MAX_EXTENT = (1 << 24) - 1
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
 _KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
@@ -43,34 +40,6 @@ _OF_THE_GPU = frozenset(["stream", "arch", "programmatic_dependent_launch"])
 _Launching = TypeVar("_Launching", bound=Callable[..., None])
 _Export = Callable[[Any, Any], bytes]
 """The bytecode of a kernel for a signature."""
-
-
-def _kernel(given: Any) -> Any:
-    require(hasattr(given, "_annotated_function"))
-    return given
-
-
-_KERNEL = Rule("a @ct.kernel", _kernel)
-_KERNEL_OR_BYTECODE = Rule(
-    "a @ct.kernel or its bytecode",
-    lambda given: given if isinstance(given, bytes) else _kernel(given),
-)
-
-
-def _grid(given: Any) -> Extents:
-    """A grid of no extents is one block; cuTile's launch refuses those of more than 24 bits."""
-    extents = items(given)
-    for i, extent in enumerate(extents):
-        if index(extent) > _MAX_EXTENT:
-            raise ArgumentError(
-                f"expected extents of a grid of 24 bits, got {told(given)} (Grid[{i}] exceeds "
-                f"24-bit limit: max={_MAX_EXTENT}, got={extent}. Use multiple kernel launches for "
-                "larger workloads.)"
-            )
-    return RULES["grid"].read(extents or (1,))
-
-
-_GRID = Rule(RULES["grid"].words, _grid)
 
 
 def _relaunching(launching: _Launching) -> _Launching:
@@ -92,7 +61,7 @@ def _relaunching(launching: _Launching) -> _Launching:
 
 
 @_relaunching
-@checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
+@checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
 def launch(
     grid: Sequence[int],
     kernel: Any,
@@ -143,7 +112,7 @@ def launch(
         write(array, content)
 
 
-@checked(kernel=_KERNEL_OR_BYTECODE)
+@checked(kernel=KERNEL_OR_BYTECODE)
 def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
     """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
@@ -153,19 +122,19 @@ def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel
     return _compiled(kernel, _parameters(kernel, args), arch)
 
 
-@checked(kernel=_KERNEL)
+@checked(kernel=KERNEL)
 def module(kernel: Any, args: Sequence[Any]) -> ModuleOp:
     """The Tile IR of a kernel, as it is compiled for these arguments."""
     return _module(kernel, parameters_of(kernel, args)).clone()
 
 
-@checked(kernel=_KERNEL)
+@checked(kernel=KERNEL)
 def bytecode(kernel: Any, args: Sequence[Any]) -> bytes:
     """The Tile IR bytecode of a kernel, as it is compiled for these arguments."""
     return _bytecode(kernel, signature(kernel, args))
 
 
-@checked(kernel=_KERNEL)
+@checked(kernel=KERNEL)
 def signature(kernel: Any, args: Sequence[Any]) -> Any:
     """The signature of these arguments for cuTile: cuda.tile.compilation's KernelSignature."""
     return _signature(parameters_of(kernel, args))
@@ -222,7 +191,7 @@ def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     them on the GPU of this machine, and `ct.tune` time what they take there, without a limit of
     time. Arrays of NumPy are copied to the GPU and back."""
 
-    @checked(kernel=_KERNEL_OR_BYTECODE, grid=_GRID)
+    @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def first(
         grid: Sequence[int], kernel: Any, args: Sequence[Any], stream: Any, programmatic: bool
     ) -> None:

@@ -18,9 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.options import RULES
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import ALIGNED
+from tilewright.cutile.rules import GRID
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
@@ -44,7 +44,7 @@ class _Plans:
     def on_grid(self, grid: Any) -> LaunchPlan | None:
         """The plan for a grid; None where the kernel has not been compiled for its schedule. Raises
         ArgumentError for what is no grid."""
-        blocks: Extents = RULES["grid"].value("grid", grid, (ArgumentError,))
+        blocks: Extents = GRID.value("grid", grid, (ArgumentError,))
         plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
         if plan is None:
             return None

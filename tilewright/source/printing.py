@@ -12,7 +12,7 @@ cuda_tile.module @kernels {
 from collections import Counter
 from functools import cached_property
 
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import AnyFloat, FileLineColLoc, Float64Type, Float80Type, Float128Type
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
@@ -60,6 +60,11 @@ class ShortPrinter(Printer):
                 self.print_string(self._alias(attribute))
         else:
             self.print_string(self._alias(attribute))
+
+    def print_float(self, value: float, type: AnyFloat) -> None:
+        """Print a number; xDSL cannot pack those of more than 64 bits, which it holds as 64."""
+        wide = isinstance(type, Float80Type | Float128Type)
+        super().print_float(value, Float64Type() if wide else type)
 
     def _alias(self, attribute: ParametrizedAttribute) -> str:
         if attribute not in self.aliases:

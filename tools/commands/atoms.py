@@ -61,14 +61,14 @@ def _of_types(rows: Sequence[Listing], wanted: Sequence[str]) -> Sequence[Listin
     """The rows of MMAs that take the types, in the order a, b, c, d; of three the last is the type
     of c and of d. Raises InputError where there is none."""
     asked = [*wanted, *wanted[2:]][:4]
-    found = [row for row in rows if any(_takes(types, asked) for types in row.types)]
-    if not found:
-        known = {types[each] for row in rows for types in row.types for each in types}
+    taking = [row for row in rows if any(_takes(types, asked) for types in row.types)]
+    if not taking:
+        known = {name for row in rows for types in row.types for name in types.values()}
         raise InputError(
             f"expected --types that an MMA has, got '{','.join(wanted)}';"
             f" types of elements: {', '.join(sorted(known))}"
         )
-    return found
+    return taking
 
 
 def _takes(types: Mapping[str, str], asked: Sequence[str]) -> bool:

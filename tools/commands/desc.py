@@ -38,7 +38,7 @@ from tilewright.tools.commands.field_descriptors import (
     decode_fields,
     encode_fields,
 )
-from tilewright.tools.commands.input import InputError, UsageError, add_options, read_integer
+from tilewright.tools.commands.input import InputError, add_options, read_integer
 from tilewright.tools.render_table import table
 
 _K_BYTES = 32
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         f"""
-action ACTION: decode: say what a word means, or encode: build one; decode where it is left out
+action: say what a word means, which is meant where it is left out, or build one
 what WORD|LAYOUT|FIELDS: a word (0x4000004000010040), a layout in CuTe's notation, or fields:
     m=128,n=64
 --format: whose descriptor it is (wgmma)
@@ -60,7 +60,7 @@ what WORD|LAYOUT|FIELDS: a word (0x4000004000010040), a layout in CuTe's notatio
 --address N: encode: where offset 0 lies in the shared window (0)
 --json: one JSON object
 """,
-        what={"nargs": "?"},
+        action={"choices": ("decode", "encode"), "nargs": "?", "default": "decode"},
         format={"default": WGMMA.name, "choices": (*FORMATS, *FIELD_DESCRIPTORS)},
         kind={"choices": KINDS},
         type={"default": "f16", "choices": _ALL_TYPES},
@@ -77,10 +77,6 @@ _ALL_TYPES = tuple(dict.fromkeys(name for names in _TYPES.values() for name in n
 
 
 def run(options: argparse.Namespace) -> None:
-    if options.what is None:
-        options.action, options.what = "decode", options.action
-    if options.action not in ("decode", "encode"):
-        raise UsageError(f"expected decode or encode, got '{options.action}'")
     if options.format in FIELD_DESCRIPTORS:
         if options.action == "decode":
             decode_fields(options.format, options.kind, options.what, json_wanted=options.json)

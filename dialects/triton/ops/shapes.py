@@ -98,7 +98,8 @@ class TransOp(Arrangement):
     result = result_def(TENSOR)
 
     def verify_types(self) -> None:
-        (source, _), order = self.shapes(), self.word("order")
+        source, _ = self.shapes()
+        order: Sequence[int] = self.word("order")
         if sorted(order) != list(range(len(source))):
             raise self.fail(f"order to hold each of 0 to {len(source) - 1} once, got {list(order)}")
         self.verify_shape([source[dim] for dim in order])
