@@ -347,7 +347,7 @@ Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile` or `tw.in
 above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch do: its algorithms
 from its constants, each again one program (`dialects/math_functions/libdevice.py`). What is not in
 the table below is as above. `cute_nvgpu.libdevice` is any of them by its name.
-`python tests/silicon/compare_libdevice.py` compares them with CUDA's own on a GPU, those of one
+`python tests/silicon/record_libdevice.py` compares them with CUDA's own on a GPU, those of one
 f32 on all 2^32 arguments.
 
 {table(["function", "on", "error"], libdevice_rows())}

@@ -8,14 +8,28 @@ from tilewright.dialects.math_functions.code import (
     Value,
     choice,
     polynomial,
+    product,
+    quick_sum,
     rarely,
     scaled,
 )
+from tilewright.dialects.math_functions.libdevice_single import nan, power_edges
 
 _LOG2_E = 1.4426950408889634
 _LN2, _LN2_LOW = 0.6931471805599453, 2.3190468138462996e-17
 _MAGIC = 1.5 * 2.0**52
 """Added to a number, it leaves the nearest integer in the low bits."""
+
+
+def _approximate(x: Value, mnemonic: str) -> Value:
+    """A function of f64 as near as the chip knows it."""
+    return x.do(mnemonic, "approx.ftz.f64")
+
+
+def _reciprocal(x: Value) -> Value:
+    near = _approximate(x, "rcp")
+    error = (-x).fma(near, 1.0)
+    return error.fma(error, error).fma(near, near)
 
 
 # Exponentials
@@ -91,6 +105,156 @@ _HALF_EXPM1 = (
 )  # fmt: skip
 
 
+def cosh(x: Value) -> Value:
+    """(e^x + e^-x) / 2."""
+    a = abs(x)
+    word, _, r = _reduced(a)
+    quarter = (polynomial(r, _EXP).word + (word - 2 << 52)).float
+    half = _reciprocal(quarter).fma(0.0625, quarter)
+    half = choice(a < 710.47607421875, half, choice(a.is_nan, x, x.number(inf)))
+    return half + half
+
+
+def tanh(x: Value) -> Value:
+    """sinh(x) / cosh(x)."""
+    a = abs(x)
+    double = a + a
+    n = (double.converted("f32") * 1.4426950216293335).rounded()
+    r = (-n.converted("f64")).fma(_LN2, double)
+    less_one = (r * polynomial(r, _TANH_EXP)).fma(r, r)
+    power = n.do("ex2", "approx.ftz.f32").converted("f64")
+    inverse = _reciprocal(x.number(2.0) - (-less_one).fma(power, x.number(1.0) - power))
+    large = (-inverse).fma(2.0, 1.0)
+    large = choice(a >= 19.061553955078125, 1.0, large).signed_as(x)
+    square = x * x
+    return choice(a >= 0.6554117889404296, large, polynomial(square, _TANH).fma(x, x))
+
+
+_TANH_EXP = (
+    0.5000000000000006, 0.16666666666666607, 0.041666666666573884, 0.008333333333377164,
+    0.0013888888932264757, 0.00019841269746984988, 2.4801504596442702e-05, 2.7557381798574225e-06,
+    2.762626470761021e-07, 2.506210197447926e-08,
+)  # fmt: skip
+_TANH = (
+    0.0, -0.33333333333333304, 0.1333333333331715, -0.05396825395322091, 0.021869487987893173,
+    -0.008863225224458907, 0.0035920144108182715, -0.001455047543504545, 0.000586488194620488,
+    -0.00022870121144856145, 7.709297689027866e-05, -1.596017517389285e-05,
+)  # fmt: skip
+
+# Logarithms
+
+
+def _split(x: Value) -> tuple[Value, Value, Value]:
+    """(k, m, s) with x = 2^k m and m between the roots of 1/2 and 2; s is x, times 2^54 where that
+    is subnormal."""
+    small = x < 2.0**-1022
+    s = choice(small, x * 2.0**54, x)
+    above = s.word - 0x3FE6A09F00000000
+    k = (above >> 52) + choice(small, 0x4338000000000000 - 54, above.number(0x4338000000000000))
+    return k.float - _MAGIC, (s.word - (above >> 52 << 52)).float, s
+
+
+def _ratio(m: Value) -> tuple[Value, Value, Value]:
+    """(s, e, m - 1) with s + e = 2 (m - 1) / (m + 1)."""
+    inverse, f = _reciprocal(m + 1.0), m - 1.0
+    s = f.fma(inverse, f * inverse)
+    left = f - s
+    return s, inverse * (-s).fma(f, left + left), f
+
+
+def _with_exponent(k: Value, high: Value, low: Value) -> tuple[Value, Value]:
+    """k ln 2 + high + low as two numbers, not yet added."""
+    total = k.fma(_LN2, high)
+    return total, k.fma(_LN2_LOW, low - ((-k).fma(_LN2, total) - high))
+
+
+def log(x: Value) -> Value:
+    """The natural logarithm."""
+    k, m, x = _split(x)
+    s, s_low, _ = _ratio(m)
+    square = s * s
+    tail = (square * polynomial(square, _LOG)).fma(s, s_low)
+    high, low = _with_exponent(k, s, tail)
+    edge = choice(x.compare("eq", 0.0), -inf, x.fma(inf, inf))
+    return choice((x > 0.0) & (x < inf), high + low, edge)
+
+
+_LOG = (
+    0.08333333333333331, 0.012500000000004514, 0.0022321428567665586, 0.00043402779293201976,
+    8.877807196497797e-05, 1.8784407018835667e-05, 4.036488625710656e-06, 1.0263276909458365e-06,
+)  # fmt: skip
+
+
+def log2(x: Value) -> Value:
+    """The binary logarithm."""
+    natural = log(x)
+    return natural.fma(_LOG2_E, natural * 2.0355273740931033e-17)
+
+
+def log10(x: Value) -> Value:
+    """The decimal logarithm."""
+    natural = log(x)
+    return natural.fma(0.4342944819032518, natural * 1.098319650216765e-17)
+
+
+# Powers
+
+
+def pow(x: Value, y: Value) -> Value:
+    """x to the power of y, with the special cases of IEEE 754."""
+    a = abs(x)
+    high, low = _log_parts(a)
+    # So that no product is infinite, of exponents so large the upper bits are cleared.
+    word = y.word
+    bounded = choice(abs(y) >= 2.0**1009, (word & ~(0xF << 52)).float, y)
+    exponent, rest = product(high, bounded)
+    exponent, rest = quick_sum(exponent, low.fma(bounded, rest))
+    power = exp(exponent)
+    power = choice(abs(power).compare("eq", inf), power, power.fma(rest, power))
+    grows = choice(a > 1.0, y, -y) > 0.0
+    endless = choice(grows, inf, y.number(0.0))
+    return power_edges(x, y, choice(abs(y).compare("eq", inf), endless, power))
+
+
+def _log_parts(a: Value) -> tuple[Value, Value]:
+    """log(a) as a sum of two."""
+    k, m, _ = _split(a)
+    s, s_low, _ = _ratio(m)
+    near = s * s
+    q, twelfth = polynomial(near, _LOG_TAIL), a.number(0.08333333333333333)
+    factor = near.fma(q, twelfth)
+    lost = near.fma(q, twelfth - factor) + 0.0
+    factor, factor_low = quick_sum(factor, lost - 2.4550373211645616e-18)
+    square, square_low = product(s, s)
+    square_low = s.fma(s_low + s_low, square_low)
+    cube, cube_low = product(square, s)
+    cube_low = square_low.fma(s, square.fma(s_low, cube_low))
+    tail, tail_low = product(factor, cube)
+    tail_low = factor_low.fma(cube, factor.fma(cube_low, tail_low))
+    tail, tail_low = quick_sum(tail, tail_low)
+    high, low = quick_sum(s, tail)
+    high, low = quick_sum(high, s_low + (tail_low + low))
+    return quick_sum(*_with_exponent(k, high, low))
+
+
+_LOG_TAIL = (
+    0.012500000000001945, 0.002232142856960391, 0.0004340277860504996, 8.877820186630203e-05,
+    1.8783065870784382e-05, 4.043636205277137e-06, 1.0109501899597673e-06,
+)  # fmt: skip
+
+
+def rsqrt(x: Value) -> Value:
+    """1 / sqrt(x)."""
+    small = x < 2.0**-1022
+    s = choice(small, x * 2.0**54, x)
+    near = _approximate(s, "rsqrt")
+    error = (-(near * near)).fma(s, 1.0)
+    root = error.fma(0.375, 0.5).fma(near * error, near)
+    root = choice(small, root * 2.0**27, root)
+    root = choice(x.compare("eq", inf), 0.0, choice(x < 0.0, nan(x), root))
+    return choice(x.compare("eq", 0.0), x.number(inf).signed_as(x), root)
+
+
 # Circular functions
 
 
@@ -159,6 +323,26 @@ def sin(x: Value) -> Value:
 def cos(x: Value) -> Value:
     """The cosine."""
     return _circular(x, 1)
+
+
+def tan(x: Value) -> Value:
+    """The tangent."""
+    n, r = _turned(x)
+    square = r * r
+    tail = square * polynomial(square, _TAN)
+    tangent = tail.fma(r, r)
+    lost = tail.fma(r, -(tangent - r))
+    inverse = -_reciprocal(tangent)
+    inverse = inverse.fma(lost, tangent.fma(inverse, 1.0)).fma(inverse, inverse)
+    return choice((n & 1).compare("eq", 0), tangent, inverse)
+
+
+_TAN = (
+    0.3333333333333338, 0.13333333333325342, 0.053968253972902704, 0.02186948839933789,
+    0.008863237921861371, 0.003592100888585718, 0.001456045484467204, 0.0005888648775485667,
+    0.00024375039850848564, 8.355928731821164e-05, 6.722398433088007e-05, -2.5640012693782273e-05,
+    4.864417313093716e-05, -2.4279526494179897e-05, 9.80062872032863e-06,
+)  # fmt: skip
 
 
 def atan2(y: Value, x: Value) -> Value:

@@ -126,6 +126,7 @@ def _directed(arity: int) -> dict[str, Form]:
 
 
 _APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
+_ALSO_DOUBLE = forms(_FLOAT, 1, "approx.ftz.")
 _EXTREMES = {
     **forms(_INTEGER, 2),
     **forms(_FLOAT, 2),
@@ -190,11 +191,12 @@ APPROXIMATE = (
         "9.7.3.20", _APPROXIMATE,
     ),
     ScalarRow(
-        "rcp", "d = 1 / a, approximately; subnormal numbers become zeros", "9.7.3.13", _APPROXIMATE
+        "rcp", "d = 1 / a, approximately; subnormal numbers become zeros", "9.7.3.13, 9.7.3.23",
+        _ALSO_DOUBLE,
     ),
     ScalarRow(
-        "rsqrt", "d = 1 / sqrt(a), approximately; subnormal numbers become zeros", "9.7.3.16",
-        _APPROXIMATE,
+        "rsqrt", "d = 1 / sqrt(a), approximately; subnormal numbers become zeros",
+        "9.7.3.16, 9.7.3.17", _ALSO_DOUBLE,
     ),
 )  # fmt: skip
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""

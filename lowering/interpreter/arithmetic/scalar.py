@@ -232,7 +232,7 @@ def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
     """A function of the special function unit, on bits of f32."""
 
     def build(type_: str, *_: str) -> Function:
-        return compute
+        return special_functions.on_doubles(compute) if type_ == "f64" else compute
 
     return build
 

@@ -6,8 +6,9 @@ without the partial products below 2^-15. The tables and the rounding constants 
 all 2^23 mantissas give what an H100 computes (`tests/silicon`).
 """
 
+from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +137,28 @@ def rsqrt(x: Words) -> Words:
     result = np.where(exponent == 0, _INFINITY | (x & _SIGN), result)
     wrong = _is_nan(x) | (negative & (exponent != 0))
     return np.where(wrong, _NAN, result)
+
+
+def on_doubles(function: Callable[[Words], Words]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """`rcp` or `rsqrt` with `.approx.ftz.f64`, of bits: that of f32 for the upper word alone, whose
+    20 bits of the significand are the upper ones of f32's; the lower word is zero."""
+
+    def run(x: NDArray[Any]) -> NDArray[Any]:
+        high = (x >> np.uint64(32)).astype(np.int64)
+        sign, exponent, fraction = high & 1 << 31, high >> 20 & 0x7FF, high & 0xFFFFF
+        odd = exponent & 1 if function is rsqrt else np.ones_like(exponent)
+        single = function((126 + odd << 23 | fraction << 3).astype(np.uint32)).astype(np.int64)
+        halved = (exponent - odd - 1022) // 2 if function is rsqrt else exponent - 1023
+        scale = (single >> 23) + 896 - halved
+        word = np.where(scale > 0, scale << 20 | single >> 3 & 0xFFFFF, 0) | sign
+        word = np.where(exponent == 0, 0x7FF << 20 | sign, word)
+        word = np.where(exponent == 0x7FF, sign, word)
+        nan = (exponent == 0x7FF) & (fraction != 0)
+        if function is rsqrt:
+            nan |= (sign != 0) & (exponent != 0)
+        return np.where(nan, 0x7FFFFFFF, word).astype(np.uint64) << np.uint64(32)
+
+    return run
 
 
 def _is_nan(x: Words) -> NDArray[np.bool_]:

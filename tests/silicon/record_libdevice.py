@@ -1,18 +1,22 @@
-"""Our programs of libdevice's functions beside CUDA's own: on a machine with a GPU, torch and cupy.
+"""What the chip's libdevice computes, beside what our programs do: on a machine with a GPU, torch,
+cupy and its compiler.
 
-    python tests/silicon/compare_libdevice.py
+    python tests/silicon/record_libdevice.py tests/silicon/fixtures/libdevice.json
 
 Of a function of one f32 it compares all 2^32 arguments, of any other many random ones, bit for bit
-with CUDA's (compiled by NVRTC), and torch's where torch has it; NaNs are alike. Exits with 1 where
-ours differs."""
+with CUDA's own (compiled by nvcc) and with torch's where torch has it; NaNs are alike. It records
+digests of CUDA's results on the arguments that `libdevice_arguments.py` gives, which the CPU's
+tests ask of the interpreter. Exits with 1 where something differs."""
 
+import json
+import subprocess
 import sys
 from typing import Any
 
 import cupy  # pyright: ignore[reportMissingImports]
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
-from numpy.typing import NDArray
+from libdevice_arguments import INSTRUCTIONS, NANS, WORDS, arguments, digest, upper_words
 
 import tilewright as tw
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, LibdeviceFunction
@@ -21,28 +25,6 @@ _COUNT, _BLOCK = 1 << 26, 256
 _C = {"f32": "float", "f64": "double"}
 _RANDOM = 8
 """Launches on random arguments, each of 2^22."""
-_NANS = {"f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
-"""The words that stand for any NaN."""
-_REALS: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
-
-
-def arguments(arity: int, type_: str, count: int, seed: int) -> list[NDArray[Any]]:
-    """Bits of so many arguments: a third of any numbers, a third around 1, the rest around 0 and
-    with few digits, and zeros, infinities, NaN and the ends of the ranges."""
-    rng, real = np.random.default_rng(seed), np.dtype(_REALS[type_])
-    word, third = np.dtype(f"u{real.itemsize}"), count // 3
-    edges = np.array(
-        [0, 1, np.inf, np.nan, 0.5, 2, 3, np.finfo(real).tiny, np.finfo(real).max], real
-    )
-    operands: list[NDArray[Any]] = []
-    for _ in range(arity):
-        anything = rng.integers(0, 1 << word.itemsize * 8, third, word, endpoint=False)
-        near = np.exp(rng.normal(0, 1, third)).astype(real)
-        small = (rng.normal(0, 8, count - 2 * third).astype(np.float16)).astype(real)
-        small[: 2 * len(edges)] = np.concatenate([edges, -edges])
-        operands.append(np.concatenate([anything, near.view(word), small.view(word)]))
-        operands[-1] = rng.permutation(operands[-1]) if arity > 1 else operands[-1]
-    return operands
 
 
 def ours(name: str, row: LibdeviceFunction) -> Any:
@@ -77,7 +59,13 @@ def theirs(name: str, row: LibdeviceFunction) -> Any:
   long long i = (long long)blockIdx.x * {_BLOCK} + threadIdx.x;
   pr[i] = {name.removeprefix("__nv_")}({given});
 }}"""
-    return cupy.RawKernel(text, "k")
+    stem = f"/tmp/cuda{name}"
+    with open(f"{stem}.cu", "w") as file:
+        file.write(text)
+    subprocess.run(
+        ["nvcc", "-arch=sm_90a", "-cubin", "-o", f"{stem}.cubin", f"{stem}.cu"], check=True
+    )
+    return cupy.RawModule(path=f"{stem}.cubin").get_function("k")
 
 
 def results(kernel: Any, given: list[Any]) -> Any:
@@ -89,7 +77,7 @@ def results(kernel: Any, given: list[Any]) -> Any:
 
 def plain(result: Any) -> Any:
     """The bits, NaNs alike."""
-    word, nan = cupy.dtype(f"u{result.itemsize}"), _NANS[f"f{8 * result.itemsize}"]
+    word, nan = cupy.dtype(f"u{result.itemsize}"), NANS[f"f{8 * result.itemsize}"]
     return cupy.where(cupy.isnan(result), word.type(nan), result.view(word))
 
 
@@ -104,7 +92,7 @@ def compared(name: str, row: LibdeviceFunction) -> int:
             words = [cupy.arange(part * _COUNT, (part + 1) * _COUNT, dtype=np.uint32)]
         else:
             words = [cupy.asarray(x) for x in arguments(row.arity, row.type_, 1 << 22, part + 1)]
-        given = [x.view(_REALS[row.type_]) for x in words]
+        given = [x.view({"f32": np.float32, "f64": np.float64}[row.type_]) for x in words]
         wanted = results(cuda, given)
         others = [results(mine, given)]
         if torchs:
@@ -125,11 +113,39 @@ def compared(name: str, row: LibdeviceFunction) -> int:
     return counts[0]
 
 
+def recorded(name: str, row: LibdeviceFunction) -> str:
+    """The digest of CUDA's results."""
+    real = {"f32": np.float32, "f64": np.float64}[row.type_]
+    words = [cupy.asarray(x).view(real) for x in arguments(row.arity, row.type_, WORDS)]
+    return digest(cupy.asnumpy(results(theirs(name, row), words)))
+
+
+def instruction(name: str) -> str:
+    """The digest of what an instruction makes of f64."""
+    text = f"""extern "C" __global__ void k(double *px, double *pr) {{
+  long long i = (long long)blockIdx.x * {_BLOCK} + threadIdx.x;
+  asm("{name} %0, %1;" : "=d"(pr[i]) : "d"(px[i]));
+}}"""
+    words = cupy.asarray(upper_words())
+    result = cupy.empty_like(words)
+    cupy.RawKernel(text, "k")((len(words) // _BLOCK,), (_BLOCK,), (words, result))
+    return digest(cupy.asnumpy(result))
+
+
 def main() -> int:
-    """Compare all functions."""
+    """Compare all functions and record their digests."""
+    digests = {name: instruction(name) for name in INSTRUCTIONS}
     wrong = 0
     for name, row in LIBDEVICE.items():
-        wrong += compared(name, row)
+        try:
+            digests[name] = recorded(name, row)
+            wrong += compared(name, row)
+        except Exception as error:
+            print(name, type(error).__name__, str(error)[:2000], flush=True)
+            wrong += 1
+    with open(sys.argv[1], "w") as file:
+        json.dump(digests, file, indent=1)
+        file.write("\n")
     return int(wrong > 0)
 
 
