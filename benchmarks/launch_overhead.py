@@ -17,6 +17,7 @@ import cuda.tile as ct  # pyright: ignore
 import torch  # pyright: ignore
 import triton  # pyright: ignore
 import triton.language as tl  # pyright: ignore
+from launched_kernels import add, product
 from measured import best_time, parser, show
 
 import tilewright as tw
@@ -24,21 +25,6 @@ import tilewright as tw
 ROUNDS, LAUNCHES = 20, 200
 SIZE, TILE = 4096, 1024
 SIDE, PART = 256, 64
-
-
-@ct.kernel
-def add(a, b, c, T: ct.Constant[int]):
-    i = ct.bid(0)
-    ct.store(c, (i,), ct.load(a, (i,), (T,)) + ct.load(b, (i,), (T,)))
-
-
-@ct.kernel
-def product(a, b, c, T: ct.Constant[int]):
-    i, j = ct.bid(0), ct.bid(1)
-    total = ct.full((T, T), 0, ct.float32)
-    for k in range(ct.num_tiles(a, 1, (T, T))):
-        total = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, j), (T, T)), total)
-    ct.store(c, (i, j), total.astype(c.dtype))
 
 
 @triton.jit

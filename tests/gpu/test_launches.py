@@ -13,6 +13,7 @@ from typing import Any
 import cuda.tile as ct
 import numpy as np
 import pytest
+from launched_kernels import add, product
 
 from tilewright import cutile
 from tilewright.launch.launcher import LaunchError, device_arch
@@ -27,21 +28,6 @@ except (ImportError, LaunchError) as error:
 
 pytestmark = pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
 N, T = 4096, 1024
-
-
-@ct.kernel
-def add(a, b, c, T: ct.Constant[int]):
-    i = ct.bid(0)
-    ct.store(c, (i,), ct.load(a, (i,), (T,)) + ct.load(b, (i,), (T,)))
-
-
-@ct.kernel
-def product(a, b, c, T: ct.Constant[int]):
-    i, j = ct.bid(0), ct.bid(1)
-    total = ct.full((T, T), 0, ct.float32)
-    for k in range(ct.num_tiles(a, 1, (T, T))):
-        total = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, j), (T, T)), total)
-    ct.store(c, (i, j), total.astype(c.dtype))
 
 
 @ct.kernel

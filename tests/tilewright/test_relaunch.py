@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from bridge_kernels import add, of_list
 from driver_stand_in import Driver, OnGpu, passed
+from launched_kernels import product
 from test_cutile_gpu import aligned, own_cache, stand_in  # pyright: ignore
 
 import tilewright as tw
@@ -277,15 +278,6 @@ def test_on_the_stream_that_is_current(driver: Driver, monkeypatch: pytest.Monke
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=streams))
         run(given)
     assert [row[2] for row in driver.launches] == [5, 6, 7]
-
-
-@ct.kernel
-def product(a, b, c, T: ct.Constant[int]):
-    i, j = ct.bid(0), ct.bid(1)
-    total = ct.full((T, T), 0, ct.float32)
-    for k in range(ct.num_tiles(a, 1, (T, T))):
-        total = ct.mma(ct.load(a, (i, k), (T, T)), ct.load(b, (k, j), (T, T)), total)
-    ct.store(c, (i, j), total.astype(c.dtype))
 
 
 class Map:

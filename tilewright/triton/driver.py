@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from tilewright.arguments.extents import Extents
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.parameters import flat
 
 _BINARY = "tilewright"
-_SHARED_BYTES = 232448
 
 
 def backend() -> Any:
@@ -139,7 +139,8 @@ def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any,
 
 
 def _get_device_properties(device: int) -> dict[str, int]:
-    return {"max_shared_mem": _SHARED_BYTES, "multiprocessor_count": 132, "warpSize": 32}
+    most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
+    return {"max_shared_mem": most, "multiprocessor_count": 132, "warpSize": 32}
 
 
 def _milliseconds(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:

@@ -16,19 +16,27 @@ from tilewright.arguments.options import checked
 from tilewright.compiler import compile as compile_module
 from tilewright.cutile.device import HOPPER, Capability
 from tilewright.cutile.parameters import write
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
 from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
-from tilewright.source.checked import Rule
+from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, run_entry
 from tilewright.triton.driver import Driver, backend
 from tilewright.triton.parameters import as_pointer
 
-_CAPABILITY = Rule("a compute capability, such as (9, 0)", tuple)
+
+def _capability(given: Any) -> Capability:
+    major, minor = items(given)
+    require(10 * major + minor in SHARED_MEMORY)
+    return major, minor
+
+
+_CAPABILITY = Rule("a compute capability, such as (9, 0)", _capability)
 
 
 @checked(capability=_CAPABILITY)

@@ -130,22 +130,22 @@ class Binary(PureOp):
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
 
 
-@declared_op("tt.precise_divf")
-class PreciseDivFOp(Binary):
-    """The quotient, rounded to nearest."""
+class Quotient(Binary):
+    """A quotient of floating-point numbers."""
 
     x = operand_def(FLOAT)
     y = operand_def(FLOAT)
     result = result_def(FLOAT)
+
+
+@declared_op("tt.precise_divf")
+class PreciseDivFOp(Quotient):
+    """The quotient, rounded to nearest."""
 
 
 @declared_op("tt.approx_divf")
-class ApproxDivFOp(Binary):
+class ApproxDivFOp(Quotient):
     """The quotient, nearly. Since Triton 3.9."""
-
-    x = operand_def(FLOAT)
-    y = operand_def(FLOAT)
-    result = result_def(FLOAT)
 
 
 @declared_op("tt.mulhiui")
