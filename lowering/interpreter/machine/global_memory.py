@@ -16,6 +16,12 @@ from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
+LOCAL = "local memory"
+"""The buffer that holds what the threads of a grid have for themselves, one behind the other."""
+
+SHARED_WINDOW = 1 << 32
+"""The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
+
 _SHIFT = np.uint64(40)
 _OFFSET = np.uint64((1 << 40) - 1)
 _MIDDLE = 1 << 39
