@@ -131,4 +131,23 @@ PAIRS = (
       memref.store %sum, %p[%c8] : memref<?xi32>
     }}
   }}""", blocks=2),
+    # The last one sets the counter back by a plain store: all atomic operations are before its own.
+    *(Pair(f"tickets that are set back by {who}", DONE, f"""{WORD}{BLOCK}
+  %here = arith.addi %b, %c1 : index
+  %word = memref.alloc() : memref<1xi32, #cute<space smem>>
+  scf.if %first {{
+    memref.store %odd, %p[%here] : memref<?xi32>
+    memref.store %even, %p[%c0] : memref<?xi32> // WRONG OTHER
+    %old = {add("gpu")} // HERE
+    cute_nvgpu.fence "acq_rel.gpu"
+    memref.store %old, %word[%c0] : memref<1xi32, #cute<space smem>>
+  }}
+  "gpu.barrier"() : () -> ()
+  %place = memref.load %word[%c0] : memref<1xi32, #cute<space smem>>
+  %last = arith.cmpi eq, %place, %odd : i32
+  scf.if %last {{
+    scf.if {condition} {{
+      memref.store %even, %p[%c0] : memref<?xi32> // RIGHT
+    }}
+  }}""", blocks=2) for who, condition in (("its thread", "%first"), ("another one", "%is1"))),
 )  # fmt: skip
