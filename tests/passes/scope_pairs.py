@@ -3,12 +3,12 @@ that nothing orders, as a flag is not released or acquired, or for too few."""
 
 from __future__ import annotations
 
-from hazard_kernels import CLUSTER_SYNC, Pair
+from hazard_kernels import CLUSTER_SYNC, WARP_SYNC, Pair
 
 WORD = "  %flags = cute_nvgpu.address %p : memref<?xi32> -> i64\n"
 BLOCK = '  %b = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 SAYS = "expected a scope that has all threads in it"
-DONE = "expected global memory that other blocks are done with"
+DONE = "expected global memory that others are done with"
 FENCE = 'cute_nvgpu.fence "acq_rel.{}"'
 
 
@@ -113,6 +113,43 @@ PAIRS = (
          (load("relaxed.gpu"), FENCE.format("sys"), FENCE.format("cluster"))),
         ("read without a fence", (FENCE.format("gpu"), FENCE.format("gpu"), store("relaxed.gpu")),
          (load("relaxed.gpu"), FENCE.format("gpu"), "")),
+    )),
+    # A warp writes for another one, or a CTA of a cluster for the other one.
+    *(Pair(f"a flag of scope {scope}, {name}", DONE, f"""{WORD}
+  %there = arith.addi %t, %c4 : index
+  scf.if {writes} {{
+    memref.store %odd, %p[%there] : memref<?xi32> // OTHER
+    {WARP_SYNC}
+    scf.if %leads {{
+      {sets[0]} // RIGHT
+      {sets[1]} // WRONG
+      {sets[2]}
+    }}
+  }} else {{
+    scf.if %leads {{
+      scf.while () : () -> () {{
+        %v = {gets[0]}
+        %unset = arith.cmpi ne, %v, %odd : i32
+        scf.condition(%unset)
+      }} do {{
+        scf.yield
+      }}
+      {gets[1]} // RIGHT
+      {gets[2]} // WRONG
+    }}
+    {WARP_SYNC}
+    %other = arith.subi %c32, %lane : index
+    %from = arith.addi %other, %c4 : index
+    %data = memref.load %p[%from] : memref<?xi32> // HERE
+  }}""", threads=threads, ctas=ctas)
+      for scope, writes, threads, ctas in (("cta", "%is0", 64, 1), ("cluster", "%lead", 32, 2))
+      for name, sets, gets in (
+        ("set relaxed", (store(f"release.{scope}"), store(f"relaxed.{scope}"), ""),
+         (load(f"acquire.{scope}"), "", "")),
+        ("set before the fence", (FENCE.format(scope), "", store(f"relaxed.{scope}")),
+         (load(f"acquire.{scope}"), "", "")),
+        ("read without a fence", ("", "", store(f"release.{scope}")),
+         (load(f"relaxed.{scope}"), FENCE.format(scope), "")),
     )),
     # Each block takes a ticket; the last one reads what the others wrote.
     Pair("tickets of a grid", DONE, f"""{WORD}{BLOCK}
