@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
@@ -68,7 +69,7 @@ def places(
     _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
     rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
     offset = (starts * strides).sum(axis=1)
-    windows = memory.window_of(tensor.base)
+    windows = window_of(tensor.base)
     for number in sorted(set(windows.tolist())):
         allocation = memory.at(number)
         if allocation is None:
