@@ -29,6 +29,9 @@ CODES: Mapping[str, str] = {
 """The formats in which `struct` writes parameters, which are their bits; a tensor map, of 128
 bytes, lies where its driver has it."""
 
+_IPC_BYTES = 64
+"""The size of the driver's `CUipcMemHandle`."""
+
 
 @cache
 def _driver() -> Any:
@@ -58,7 +61,11 @@ def device_arch() -> str:
 
     Raises LaunchError where there is none.
     """
-    major, minor = device_capability()
+    return own_target(*device_capability())
+
+
+def own_target(major: int, minor: int) -> str:
+    """The target of a compute capability with the features that are its own, where it has any."""
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
 
@@ -276,6 +283,24 @@ def function(
 def device_memory() -> DeviceMemory:
     """Memory of the GPU for the arguments of a run."""
     return DeviceMemory(_driver(), call)
+
+
+def shared_handle(address: int) -> tuple[bytes, int]:
+    """The bytes by which another process of this machine opens the memory at an address, and how
+    many bytes of it are in front of that. Raises LaunchError for memory that cannot be shared."""
+    base, _ = call("cuMemGetAddressRange", address)
+    handle = call("cuIpcGetMemHandle", base)
+    return ctypes.string_at(handle.getPtr(), _IPC_BYTES), address - int(base)
+
+
+def opened(shared: bytes) -> int:
+    """The address here of memory that another process shares. Raises LaunchError."""
+    _context()
+    driver = _driver()
+    handle = driver.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), shared, _IPC_BYTES)
+    peers = driver.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+    return int(call("cuIpcOpenMemHandle", handle, peers))
 
 
 def synchronize() -> None:
