@@ -82,12 +82,12 @@ def _popen(options: Sequence[str]) -> Any:
 
 def _behind(options: Sequence[str], command: Any) -> Any:
     """A command; of a script, behind this module and its options."""
-    if not isinstance(command, list | tuple) or command[0] != sys.executable:
+    if not isinstance(command, list | tuple):
         return command
     words = list(map(str, cast("Sequence[object]", command)))
     at = next((i for i, word in enumerate(words) if i and not word.startswith("-")), len(words))
-    if set(words[1:at]) - {"-u"}:
-        return words
+    if words[:1] != [sys.executable] or set(words[1:at]) - {"-u"}:
+        return cast("object", command)
     return [*words[:at], "-m", "tilewright.cutile_script", *options, *words[at:]]
 
 

@@ -68,7 +68,7 @@ def _answers(capability: Capability) -> dict[str, Any]:
 def _assemble(args: Sequence[str], flags: Sequence[str], *_: Any) -> None:
     """Compile a file of bytecode into one of machine code, `IN -o OUT`, for the GPU that flags
     name, as tileiras does. Raises cuTile's error of its compiler."""
-    source, _, to = args
+    source, to = args[0], args[2]
     number = flags[flags.index("--gpu-name") + 1].removeprefix("sm_")
     with compiler_errors():
         kernel = compiled(Path(source).read_bytes(), own_target(int(number[:-1]), int(number[-1])))

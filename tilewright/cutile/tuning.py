@@ -57,7 +57,7 @@ def tuning(measure: Measure, export: Export) -> Generator[None]:
         yield
 
 
-def _worker(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+def _worker(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
     """cuTile's process that times launches, with the functions of `tuning` in it."""
     python, _, _, *arguments = command
     return subprocess.Popen([python, "-c", _WORKER, *arguments], **options)
