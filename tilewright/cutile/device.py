@@ -20,6 +20,7 @@ from unittest import mock
 
 from tilewright.cutile.compiler_errors import compiler_errors
 from tilewright.cutile.gpu import compiled
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.launch.launcher import own_target
 from tilewright.launch.ptxas import assemble
 
@@ -53,7 +54,8 @@ class Event:
 def _answers(capability: Capability) -> dict[str, Any]:
     """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
-    chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
+    count = chip_of(capability).count
+    chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=count)
     return {
         "is_available": True,
         "device_count": 1,
