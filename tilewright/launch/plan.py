@@ -38,9 +38,14 @@ class _Map:
         pairs = zip(modes[::2], modes[1::2], strict=True)
         return cls(parameter, source, tuple(number for fixed, number in pairs if not fixed))
 
+    @property
+    def pointer(self) -> int:
+        """The place of the argument that it is of."""
+        return self.source.index.data
+
     def value(self, values: Sequence[int]) -> bytes:
         """The bytes of the driver's `CUtensorMap`."""
-        address = values[self.source.index.data]
+        address = values[self.pointer]
         extents = tuple([values[number] for number in self.numbers])
         known = self.known.get(extents)
         if known is None:
@@ -51,6 +56,35 @@ class _Map:
             made = memory.add_tensor_map(name, address, map_.shape, map_.strides, map_.box)
             known = self.known[extents] = launcher.map_bytes(made)[_ADDRESS.size :]
         return _ADDRESS.pack(address) + known
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTemplate:
+    """A launch of a function but for the addresses of arrays: the values of its parameters, of
+    which `addressed` are the places of those that have an address, each with the number of that,
+    and the rest of a tensor map."""
+
+    function: launcher.DeviceFunction
+    extents: tuple[int, ...]
+    programmatic: bool
+    own: Sequence[Any]
+    addressed: Sequence[tuple[int, int, bytes | None]]
+    reaches: Sequence[int]
+    """The bytes of each array's memory."""
+
+    def spans(self, addresses: Sequence[int]) -> list[tuple[int, int]]:
+        """The memory of arrays at some addresses."""
+        return [
+            (first, first + reach) for first, reach in zip(addresses, self.reaches, strict=True)
+        ]
+
+    def ready(self, addresses: Sequence[int]) -> launcher.ReadyLaunch:
+        """The launch on arrays at these addresses."""
+        own = list(self.own)
+        for place, number, rest in self.addressed:
+            address = addresses[number]
+            own[place] = address if rest is None else _ADDRESS.pack(address) + rest
+        return self.function.ready(own, self.extents, self.programmatic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +132,28 @@ class LaunchPlan:
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        own = [values[part] if isinstance(part, int) else part.value(values) for part in self.parts]
-        return self.function.ready(own, self.extents, programmatic)
+        return self.function.ready(self._own(values), self.extents, programmatic)
+
+    def _own(self, values: Sequence[Any]) -> list[Any]:
+        return [
+            values[part] if isinstance(part, int) else part.value(values) for part in self.parts
+        ]
+
+    def template(
+        self,
+        given: Sequence[Any],
+        arrays: Sequence[int],
+        reaches: Sequence[int],
+        programmatic: bool,
+    ) -> LaunchTemplate:
+        """The launch on arguments but for the addresses of arrays, whose places are given, and the
+        bytes of their memory."""
+        own, number_of = self._own([*given, *self.told]), {at: i for i, at in enumerate(arrays)}
+        addressed: list[tuple[int, int, bytes | None]] = []
+        for at, part in enumerate(self.parts):
+            place, rest = part, None
+            if not isinstance(part, int):
+                place, rest = part.pointer, own[at][_ADDRESS.size :]
+            if place in number_of:
+                addressed.append((at, number_of[place], rest))
+        return LaunchTemplate(self.function, self.extents, programmatic, own, addressed, reaches)
