@@ -151,9 +151,8 @@ class LaunchPlan:
         own, number_of = self._own([*given, *self.told]), {at: i for i, at in enumerate(arrays)}
         addressed: list[tuple[int, int, bytes | None]] = []
         for at, part in enumerate(self.parts):
-            place, rest = part, None
-            if not isinstance(part, int):
-                place, rest = part.pointer, own[at][_ADDRESS.size :]
+            fixed = isinstance(part, int)
+            place, rest = (part, None) if fixed else (part.pointer, own[at][_ADDRESS.size :])
             if place in number_of:
                 addressed.append((at, number_of[place], rest))
         return LaunchTemplate(self.function, self.extents, programmatic, own, addressed, reaches)
