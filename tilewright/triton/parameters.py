@@ -45,6 +45,8 @@ def flat(
                 yield f"{name}.{field}[{i}]", int(number)
     elif type_.startswith("*"):
         yield name, pointer(name, argument)
+    elif type_ in ("i1", "u1"):
+        yield name, argument & 1  # whatever the byte is that Triton passes
     elif type_ != "constexpr":
         yield name, argument
 
