@@ -154,6 +154,7 @@ class _View:
     def __init__(self, op: _PointerAccess, tile: PointedTile, tiles: PointerTiles) -> None:
         self.op, self.tile, self.known = op, tile, tiles.known
         self.around: list[Operation] = [op, *ancestors(op)]
+        self._values: dict[Factor, SSAValue | None] = {}
 
     # --- scalars ---
 
@@ -195,6 +196,11 @@ class _View:
 
     def _known_value(self, factor: Factor) -> SSAValue | None:
         """A scalar that a factor is, and that the access may use."""
+        if factor not in self._values:
+            self._values[factor] = self._found_value(factor)
+        return self._values[factor]
+
+    def _found_value(self, factor: Factor) -> SSAValue | None:
         for value in factor.values:
             owner = value.owner
             block = owner if isinstance(owner, Block) else owner.parent
