@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
@@ -59,7 +60,8 @@ def places(
     `inbounds`."""
     memory, tensor = frame.gang.machine.memory, view.tensor
     starts, gathered = _starts(view, index)
-    if (fault := _outside(view, index, starts)) is not None:
+    anywhere = ANYWHERE in op.attributes
+    if not anywhere and (fault := _outside(view, index, starts)) is not None:
         frame.gang.machine.undefined(op, frame, fault)
     sizes, strides = (view.along_tile(numbers) for numbers in (tensor.shape, tensor.strides))
     tile = view.type.tile_shape
