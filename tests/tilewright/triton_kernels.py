@@ -27,6 +27,12 @@ def scaled(pair, out, factors, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def locked(flag):
+    while tl.atomic_cas(flag, 0, 1) == 1:
+        pass
+
+
+@triton.jit
 def softmax(x, out, stride, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)

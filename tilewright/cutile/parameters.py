@@ -348,13 +348,6 @@ def strides_of(array: AnyArray) -> list[int]:
     return [stride // array.itemsize for stride in array.strides]
 
 
-def write(array: NDArray[Any], content: NDArray[Any]) -> None:
-    """Let an array be what a kernel left of it; one that is read-only is what it was, or shares its
-    memory with another one."""
-    if array.flags.writeable:
-        np.copyto(array, content)
-
-
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:
     dims = getattr(annotation, field, None) or ()
     for dim in dims:

@@ -85,6 +85,7 @@ class Machine:
         self._conflicts: dict[int, BlockConflicts] = {}
         self._warned: set[Any] = set()
         self._iterations = 0
+        self.ended = 0
         if self.block_count > MAX_BLOCKS:
             raise ExecutionError(f"expected at most {MAX_BLOCKS} blocks, got {self.block_count}")
 
@@ -131,9 +132,15 @@ class Machine:
     def count_iteration(self, op: Operation) -> None:
         """Count an iteration of a loop towards `max_steps`."""
         self._iterations += 1
+        self.progress()
         limit = self.launch.max_steps
         if limit is not None and self._iterations > limit:
             self._fail(op, f"expected at most {limit} iterations of loops (max_steps), got more")
+
+    def progress(self) -> None:
+        """Tell who asks how many blocks have ended."""
+        if self.launch.progress is not None:
+            self.launch.progress(self.ended, self.block_count)
 
     # What goes wrong
 
