@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
+    from tilewright.dialects.illegal import Error
     from tilewright.execution import ExecutionError, Timeline, interpret
     from tilewright.kernel import Kernel
     from tilewright.launch.launcher import LaunchError
@@ -42,6 +43,7 @@ _HOMES = {
     "ArgumentError": "tilewright.source.diagnostic",
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.source.diagnostic",
+    "Error": "tilewright.dialects.illegal",
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
     "LaunchError": "tilewright.launch.launcher",
@@ -70,10 +72,10 @@ _MODULES = frozenset({"cutile", "triton"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "ArgumentError", "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError",
-    "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap",
-    "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize",
-    "interpret", "quantize", "simulate", "sparsify", "triton",
+    "ArgumentError", "AtomError", "CompileError", "Error", "ExecutionError", "Kernel",
+    "LaunchError", "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError",
+    "TensorMap", "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify",
+    "dequantize", "interpret", "quantize", "simulate", "sparsify", "triton",
 ]  # fmt: skip
 
 

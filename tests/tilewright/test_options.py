@@ -110,7 +110,7 @@ WORDS: list[tuple[str, str]] = [
     ("tw.compile(AXPY, 'sm_90a', dump_dir='\\0')", "expected dump_dir as the path of a folder"),
     ("tw.quantize(np.ones((2, 32)), 'mxfp8', axis=None)", "expected axis as an integer, got None"),
     ("tw.dequantize(range(2))", "expected quantized as the result of tilewright.quantize"),
-    ("tw.Trial((1,), 8, [])", "expected block as up to three positive extents, got 8"),
+    ("tw.Trial((1,), 8, [])", "expected block as up to three positive integers, got 8"),
     ("tw.atom(Path('x'))", "expected name as a PTX mnemonic or an op of the lattice"),
     ("KERNEL.entry('k')", "expected the name of one kernel, got 'k'; legal: axpy"),
     ("MMA.coords([1])", "'sm80.mma' expected an operand of A, B, C, D, got [1]"),

@@ -85,7 +85,7 @@ def _progress(given: Any) -> Callable[[int, int], None]:
 
 
 _MODULE = "MLIR text, Tile IR bytecode or an xDSL ModuleOp"
-_EXTENTS = "up to three positive extents"
+_EXTENTS = "up to three positive integers"
 _ARRAYS = (
     "a", "b", "c", "x", "values", "metadata", "scale_a_data", "scale_b_data", "smem", "tmem",
     "a_desc", "b_desc", "scale_d", "disable_output_lane",

@@ -78,8 +78,9 @@ def launch(
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here, `arch` and the options being those of `tilewright.interpret`: by default with what a GPU
-    computes, bit for bit; numerics="fast" is for large products. On arrays on the GPU (torch, CuPy,
+    here, `arch` and the options `numerics`, `races`, `padding`, `max_steps` and `progress` being
+    those of `tilewright.interpret`: by default with what a GPU computes, bit for bit, and a bar on
+    a terminal for what takes longer than two seconds. On arrays on the GPU (torch, CuPy,
     `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that GPU's target, and
     launched on a stream (of torch, CuPy, or the driver's number of one), by default torch's current
     one where torch is imported; it is not waited for. With `programmatic_dependent_launch` it may
@@ -330,6 +331,10 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
+    except _cuda_tile().TileInternalError as error:
+        # Its words are those of what went wrong there, which may have none.
+        error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
+        raise
     return file.getvalue()
 
 

@@ -11,7 +11,7 @@ from unittest import mock
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.extents import Extents
-from tilewright.arguments.options import checked
+from tilewright.arguments.options import RULES, checked
 from tilewright.compiler import compile as compile_module
 from tilewright.cutile.device import HOPPER, Capability
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
@@ -43,7 +43,7 @@ def on_cpu(
     **options: Unpack[InterpretOptions],
 ) -> Generator[None]:
     """Let launches of `@triton.jit` functions run here, on torch tensors of the CPU and arrays of
-    NumPy, in place; `arch` and the options are those of `tilewright.interpret`. Kernels are
+    NumPy, in place; `arch` and the options are those of `tilewright.cutile.launch`. Kernels are
     specialized for a GPU of `capability`. `triton.autotune` takes the configuration whose one run
     here is quickest.
 
@@ -52,7 +52,8 @@ def on_cpu(
     """
 
     def run(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
-        run_in_place(entry, TileLaunch(grid, arch=arch, **options), parameters)
+        blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
+        run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
 
     with _active(run, capability):
         yield

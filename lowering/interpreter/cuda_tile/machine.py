@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
+from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op, spelled
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
@@ -190,7 +190,7 @@ class Machine:
         origin = self.origins[fault.origin - 1]
         element = f" at index ({', '.join(map(str, fault.index))})" if fault.index else ""
         if origin.nearest is None:
-            message = f"{origin.words} (it reaches {fault.use} of '{op.name}'{element})"
+            message = f"{origin.words} (it reaches {fault.use} of {spelled(op)}{element})"
             note = self._note(f"the use is {place_of_op(op)}", op, origin.op)
             self.reject(origin.op, among, message, fault.lane, [*note, *notes])
         message = (
@@ -217,4 +217,4 @@ class Machine:
         raise ExecutionError("\n".join([self._diagnostic(op, message), *notes])) from None
 
     def _diagnostic(self, op: Operation, message: str) -> str:
-        return str(at(op.location, f"'{op.name}' {message}", self.launch.source))
+        return str(at(op.location, f"{spelled(op)} {message}", self.launch.source))
