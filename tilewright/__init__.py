@@ -15,7 +15,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilewright import cutile, triton
+    from tilewright import builder, cutile, triton
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.compiler import compile
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
@@ -57,6 +57,7 @@ _HOMES = {
     "Timeline": "tilewright.execution",
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation.simulate",
+    "builder": "tilewright.builder",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
     "densify": "tilewright.simulation.structured_sparsity",
@@ -68,14 +69,14 @@ _HOMES = {
     "triton": "tilewright.triton",
 }
 
-_MODULES = frozenset({"cutile", "triton"})
+_MODULES = frozenset({"builder", "cutile", "triton"})
 """Names that stand for a module of their own."""
 
 __all__ = [
     "ArgumentError", "AtomError", "CompileError", "Error", "ExecutionError", "Kernel",
     "LaunchError", "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError",
-    "TensorMap", "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify",
-    "dequantize", "interpret", "quantize", "simulate", "sparsify", "triton",
+    "TensorMap", "TensorMapError", "Timeline", "Trial", "atom", "builder", "compile", "cutile",
+    "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify", "triton",
 ]  # fmt: skip
 
 

@@ -33,7 +33,8 @@ def functions() -> Iterator[Callable[..., Any]]:
     values += [getattr(tw.cutile, name) for name in tw.cutile.__all__]
     values += [tw.Kernel.entry, tw.Kernel.launch, tw.Kernel.load, tw.Kernel.report]
     values += [builder.attribute, builder.array_type, builder.coord, builder.cute]
-    values += [builder.kernel, builder.leaves]
+    values += [builder.kernel, builder.leaves, builder.thread_id, builder.block_id]
+    values += [builder.for_loop, builder.if_then]
     for value in values:
         if inspect.isfunction(value):
             yield value
@@ -116,7 +117,8 @@ WORDS: list[tuple[str, str]] = [
     ("MMA.coords([1])", "'sm80.mma' expected an operand of A, B, C, D, got [1]"),
     ("MMA.check([1])", "such as 'sm_90a', got [1]"),
     ("builder.coord(3, 'x')", "each item an instance of SSAValue or an integer"),
-    ("builder.cute('copy', name_=3)", "'cute.copy' expected what its constructor takes"),
+    ("builder.cute('copy', name_=3)", "'cute.copy' expected tiled, source, destination, bounds, "),
+    ("builder.cute('copy', 3)", "'cute.copy' expected what its constructor takes"),
 ]  # fmt: skip
 
 
