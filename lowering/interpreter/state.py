@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase, SharedBase
 from tilewright.lowering.interpreter.values import Undefined, is_array
 
 FLOATS: dict[str, Any] = {
@@ -98,13 +99,18 @@ def _index(gang: Gang, lane: int | None) -> int:
 
 
 def _operands(registers: Registers, gang: Gang, op: Operation, lane: int | None) -> Iterator[str]:
-    """The operands that are no memory."""
+    """The operands that are no memory; of a tensor where it begins. What types say in full is not
+    said again."""
     index = _index(gang, lane)
-    values = [
-        f"{name_of(operand) or f'operand {number}'} = {shown(value, operand.type, index)}"
-        for number, operand in enumerate(op.operands)
-        if not isinstance(value := _value(registers, gang, operand), View | None)
-    ]
+    values: list[str] = []
+    for number, operand in enumerate(op.operands):
+        value = _value(registers, gang, operand)
+        if isinstance(value, View | None) or (isinstance(value, LaneValue) and not value.leaves()):
+            continue
+        said = shown(value, operand.type, index)
+        if isinstance(value, LaneValue) and (start := value.start(index)) is not None:
+            said = f"{value.typed.value.space} from element {start} on"
+        values.append(f"{name_of(operand) or f'operand {number}'} = {said}")
     if values:
         yield f"note: there {', '.join(values)}"
 
@@ -164,6 +170,11 @@ def _address(
             element = dtype_of(type_)
             element = element if element is not None and element.itemsize == view.width else None
             return address, view.width, str(view.space) == "smem", element
+        base = getattr(value.typed.value, "base", None) if isinstance(value, LaneValue) else None
+        if isinstance(base, GlobalBase | SharedBase) and value.typed.value.bits >= 8:
+            width, element = value.typed.value.bits // 8, dtype_of(type_)
+            address = base.address + value.start(index) * width
+            return address, width, isinstance(base, SharedBase), element
     space = getattr(getattr(op, "space", None), "data", "")
     address: Any = getattr(op, "address", None)
     if space not in ("global", "shared") or address is None:

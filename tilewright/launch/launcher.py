@@ -15,11 +15,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
+from tilewright.dialects.illegal import Error
 from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch.ptxas import assembled
 
 
-class LaunchError(RuntimeError):
+class LaunchError(Error, RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 

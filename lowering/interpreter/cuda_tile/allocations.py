@@ -1,6 +1,6 @@
 """Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -148,11 +148,12 @@ class PlacedArguments:
         sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
-    def left(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Each array that the kernel may have written, and what it is now."""
+    def write_back(self) -> None:
+        """Let each array that the kernel may have written be what it is now, unless it is
+        read-only: then it is what it was, or shares its memory with another one."""
         for i, array in enumerate(self.arrays):
-            if self._spans[i][0].written:
-                yield array, self._image(i)
+            if self._spans[i][0].written and array.flags.writeable:
+                np.copyto(array, self._image(i))
 
 
 def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:

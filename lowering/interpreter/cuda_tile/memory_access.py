@@ -51,6 +51,8 @@ class Ordering:
     def note(self, frame: Frame, footprint: Footprint, token: Token) -> Token:
         """Tell the memory model of an access that is within bounds. Returns the op's own token."""
         machine = frame.gang.machine
+        if self.kind is Kind.ATOMIC:
+            frame.gang.poll = self.op, frame, footprint
         if machine.races == "ignore" or not footprint.allocation.written:
             return token
         if self.kind is Kind.ATOMIC and machine.launch.share is not None:
