@@ -1,5 +1,5 @@
-"""Handovers: what threads of a cluster hand each other through global memory. PTX ISA, memory consistency
-model, causality order.
+"""Handovers: data that threads of a cluster hand each other through global memory. PTX ISA, memory
+consistency model, causality order.
 
 Besides barriers a release behind an access and an acquire before another one order them, where
 both scopes have both threads in them, or a strong read of what a strong access has written. As
