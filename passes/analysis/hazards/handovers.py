@@ -30,11 +30,13 @@ from tilewright.source.diagnostic import named
 
 
 class ScopedAccess(NamedTuple):
-    """An access to global memory of a role, or a fence, by its number: when, what the role knew,
-    and the scope, from 0 for `cta`; -1 of a weak access."""
+    """An access to global memory of a role, or a fence, by its number: when, by the clock from
+    which others know of it, what the role knew, and the scope, from 0 for `cta`; -1 of a weak
+    access."""
 
     number: int
     role: int
+    clock: int
     time: int
     known: Clock
     scope: int
@@ -45,7 +47,7 @@ class ScopedAccess(NamedTuple):
         """Another step is before this one, in its role or as that knew."""
         if self.role == other.role:
             return other.number < self.number
-        return self.known[other.role] >= other.time
+        return self.known[other.clock] >= other.time
 
     def is_seen_by(self, other: ScopedAccess) -> bool:
         """The other one reads bytes that this one writes."""
@@ -80,7 +82,9 @@ class Handovers(ArrayAccesses):
         for role in roles:
             access = access_of(event, self.roles[role].lanes, self.launch)
             known = list(self.knows[role])
-            step = ScopedAccess(len(self._steps), *self._stamp(role), known, scope, event, access)
+            _, now = self._stamp(role)
+            clock = role + self.wrote if access is not None and access.writes else role
+            step = ScopedAccess(len(self._steps), role, clock, now, known, scope, event, access)
             self._steps.append(step)
             if isinstance(event.op, OrdersThreads):
                 scopes = (s.scope for s in self._steps if s.role == role and reads(s.event.op))
