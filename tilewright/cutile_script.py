@@ -24,8 +24,9 @@ from unittest import mock
 
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
-from tilewright.cutile.launches import Launches, Numerics
+from tilewright.cutile.launches import Launches
 from tilewright.launch.launcher import device_capability
+from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Races
 from tilewright.tile_kernel import Padding
 

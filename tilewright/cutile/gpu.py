@@ -15,7 +15,6 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.compiler import compile
-from tilewright.cutile.parameters import write
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
@@ -137,7 +136,8 @@ def start(
             arrays: list[Any] = [part for part in flat if isinstance(part[1], np.ndarray)]
             contents = binding.results(memory.contents())
             for (_, array), content in zip(arrays, contents, strict=True):
-                write(array, content)
+                if array.flags.writeable:
+                    np.copyto(array, content)
 
 
 def _check_capture(parts: Sequence[Any], stream: int) -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,20 +19,23 @@ from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
 from tilewright.cutile.compiler_errors import compiler_errors
 from tilewright.cutile.gpu import BlockSchedule, compiled, start
-from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of, write
+from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
 from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
-from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
+from tilewright.tile_kernel import (
+    DEFAULT_ARCH,
+    InterpretOptions,
+    TileLaunch,
+    find_entry,
+    run_in_place,
+)
 
-Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, ...], ModuleOp] = {}
@@ -79,24 +82,23 @@ def launch(
     kernel: Any,
     args: Sequence[Any],
     *,
-    numerics: Numerics = "hardware",
     arch: str | None = None,
-    races: Races = "error",
-    padding: Padding = "undetermined",
     accuracy: Accuracy = "libdevice",
     stream: Any = None,
     programmatic_dependent_launch: bool = False,
+    **options: Unpack[InterpretOptions],
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here; `numerics`, `arch`, `races`, `padding` and `accuracy` are those of `tilewright.interpret`.
-    On arrays on the GPU (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for
-    `arch`, by default that GPU's target, with that `accuracy`, and launched on a stream (of torch,
-    CuPy, or the driver's number of one), by default torch's current one where torch is imported; it
-    is not waited for. With `programmatic_dependent_launch` it may start before the kernel in front
-    of it on the stream has ended: it has to wait for that itself, and what it reads before is its
-    own concern.
+    here, `arch` and the options `numerics`, `races`, `padding`, `max_steps`, `progress` and
+    `accuracy` being those of `tilewright.interpret`: by default with what a GPU computes, bit for
+    bit, and a bar on a terminal for what takes longer than two seconds. On arrays on the GPU
+    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
+    GPU's target, with that `accuracy`, and launched on a stream (of torch, CuPy, or the driver's
+    number of one), by default torch's current one where torch is imported; it is not waited for.
+    With `programmatic_dependent_launch` it may start before the kernel in front of it on the stream
+    has ended: it has to wait for that itself, and what it reads before is its own concern.
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
@@ -117,11 +119,9 @@ def launch(
         _start(extents, kernel, args, to, stream, programmatic_dependent_launch, _bytecode)
         return
     entry = find_entry(_module(kernel, parameters, accuracy), None)
-    flat = flat_of(parameters)
-    names, values = [name for name, _ in flat], [value for _, value in flat]
-    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races, padding)
-    for array, content in run_entry(entry, here, values, names).left():
-        write(array, content)
+    run_in_place(
+        entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat_of(parameters)
+    )
 
 
 @checked(kernel=KERNEL_OR_BYTECODE)
@@ -180,23 +180,18 @@ class Launches:
 @contextmanager
 def on_cpu(
     *,
-    numerics: Numerics = "fast",
     arch: str = DEFAULT_ARCH,
-    races: Races = "error",
-    padding: Padding = "undetermined",
     accuracy: Accuracy = "libdevice",
+    **options: Unpack[InterpretOptions],
 ) -> Generator[Launches]:
-    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, which
-    take no time, and takes the first that compiles."""
+    """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
+    `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
-        launch(
-            grid, kernel, args, numerics=numerics, arch=arch, races=races, padding=padding,
-            accuracy=accuracy,
-        )  # fmt: skip
+        launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
     def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
         del grid
@@ -381,6 +376,10 @@ def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
+    except _cuda_tile().TileInternalError as error:
+        # Its words are those of what went wrong there, which may have none.
+        error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
+        raise
     return file.getvalue()
 
 

@@ -15,11 +15,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
+from tilewright.dialects.illegal import Error
 from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch.ptxas import assembled
 
 
-class LaunchError(RuntimeError):
+class LaunchError(Error, RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
@@ -71,25 +72,27 @@ def own_target(major: int, minor: int) -> str:
 def device_capability() -> tuple[int, int]:
     """The compute capability of this machine's GPU, (9, 0). Raises LaunchError where there is
     none."""
-    device = _context()
-    attribute = _driver().CUdevice_attribute
-    major, minor = (
-        call("cuDeviceGetAttribute", getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device)
-        for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR")
-    )
+    names = ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR")
+    major, minor = map(device_attribute, names)
     return major, minor
+
+
+def device_attribute(name: str, device: int | None = None) -> int:
+    """The attribute of a GPU that the driver calls `CU_DEVICE_ATTRIBUTE_` and a name; without a
+    number that of this machine. Raises LaunchError where there is none."""
+    attribute = getattr(_driver().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    own = _context() if device is None else call("cuDeviceGet", device)
+    return call("cuDeviceGetAttribute", attribute, own)
 
 
 def multiprocessors() -> int:
     """The multiprocessors of this machine's GPU. Raises LaunchError where there is none."""
-    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-    return call("cuDeviceGetAttribute", name, _context())
+    return device_attribute("MULTIPROCESSOR_COUNT")
 
 
 def l2_bytes() -> int:
     """The size of the L2 cache of this machine's GPU. Raises LaunchError where there is none."""
-    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-    return call("cuDeviceGetAttribute", name, _context())
+    return device_attribute("L2_CACHE_SIZE")
 
 
 def current_context() -> int:
@@ -121,6 +124,16 @@ def _context() -> Any:
     device = call("cuDeviceGet", 0)
     call("cuCtxSetCurrent", call("cuDevicePrimaryCtxRetain", device))
     return device
+
+
+def reaches(address: int) -> bool:
+    """True where an address is one of the GPU too."""
+    kind = _driver().CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER
+    try:
+        call("cuPointerGetAttribute", kind, address)
+    except LaunchError:
+        return False
+    return True
 
 
 def stream_handle(stream: Any) -> int:
@@ -168,12 +181,13 @@ class ReadyLaunch(NamedTuple):
     extents: tuple[int, ...]
     arguments: int
     kept: ctypes.Array[ctypes.c_char]
-    programmatic: bool
+    programmatic: bool = False
+    cooperative: bool = False
 
     def start(self, stream: int) -> None:
         """Launch without waiting. Raises LaunchError."""
-        if self.programmatic:
-            config = _programmatic(self.extents, stream)
+        if self.programmatic or self.cooperative:
+            config = _config(self, stream)
             call("cuLaunchKernelEx", config, self.function, self.arguments, 0)
         else:
             call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
@@ -206,19 +220,30 @@ class DeviceFunction:
         ]
         self.ready(own, self.extents(grid, block), programmatic).start(stream)
 
+    def registers(self) -> tuple[int, int]:
+        """The registers of a thread, and those that it keeps in memory."""
+        kinds = _driver().CUfunction_attribute
+        registers, octets = (
+            call("cuFuncGetAttribute", kind, self.handle)
+            for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+        )
+        return registers, octets // 4
+
     def extents(self, grid: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
         """The driver's numbers of a launch: three of the grid, three of the block, the bytes."""
         return (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
 
     def ready(
-        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool
-    ) -> ReadyLaunch:
-        """A launch on these values: bits, addresses, and the bytes of tensor maps."""
+        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool,
+        cooperative: bool = False,
+    ) -> ReadyLaunch:  # fmt: skip
+        """A launch on these values: bits, addresses, and the bytes of tensor maps; of CTAs that
+        are there at once where it is `cooperative`."""
         layout = _Layout.of(self.types)
         own = layout.room()
         first = ctypes.addressof(own)
         layout.write(own, 0, *[first + offset for offset in layout.offsets], *values)
-        return ReadyLaunch(self.handle, extents, first, own, programmatic)
+        return ReadyLaunch(self.handle, extents, first, own, programmatic, cooperative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +270,29 @@ class _Layout:
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
             "sharedMemBytes")  # fmt: skip
+_ATTRIBUTES = {
+    "programmatic": (
+        "PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed",
+    ),
+    "cooperative": ("COOPERATIVE", "cooperative"),
+}  # fmt: skip
+"""The driver's names of the attributes of launches."""
 
 
-def _programmatic(numbers: Sequence[int], stream: int) -> Any:
-    """A launch that need not wait for the end of the kernel in front of it."""
-    driver = _driver()
-    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
-    kinds = driver.CUlaunchAttributeID
-    attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    attribute.value.programmaticStreamSerializationAllowed = 1
-    for name, number in zip(_EXTENTS, numbers, strict=True):
+def _config(launch: ReadyLaunch, stream: int) -> Any:
+    """The driver's configuration of a launch that need not wait for the end of the kernel in front
+    of it, or whose CTAs are there at once."""
+    driver, attributes = _driver(), list[Any]()
+    config = driver.CUlaunchConfig()
+    for name, (kind, value) in _ATTRIBUTES.items():
+        if getattr(launch, name):
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{kind}")
+            setattr(attribute.value, value, 1)
+            attributes.append(attribute)
+    for name, number in zip(_EXTENTS, launch.extents, strict=True):
         setattr(config, name, number)
-    config.hStream, config.attrs, config.numAttrs = stream, [attribute], 1
+    config.hStream, config.attrs, config.numAttrs = stream, attributes, len(attributes)
     return config
 
 

@@ -125,14 +125,15 @@ class LaunchPlan:
         return replace(self, extents=self.function.extents(grid, block), told=told)
 
     def ready(
-        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False
-    ) -> launcher.ReadyLaunch:
+        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False,
+        cooperative: bool = False,
+    ) -> launcher.ReadyLaunch:  # fmt: skip
         """A launch on arguments, addresses and numbers, of which `scalars` are the places of those
         that may be anything. Raises ArgumentError for numbers that do not fit, and LaunchError."""
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        return self.function.ready(self._own(values), self.extents, programmatic)
+        return self.function.ready(self._own(values), self.extents, programmatic, cooperative)
 
     def _own(self, values: Sequence[Any]) -> list[Any]:
         return [
