@@ -106,6 +106,11 @@ def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
 
 
 @ct.kernel
+def of_constants(c, pair: ct.Constant[tuple]):
+    ct.store(c, (0,), ct.full((4,), pair[0] + pair[1], ct.float64))
+
+
+@ct.kernel
 def of_static_list(
     arrays: Annotated[list, ct.ListAnnotation(element=ct.ArrayAnnotation(static_shape_dims=(-1,)))],
 ):
@@ -122,6 +127,8 @@ def of_static_list(
          "Invalid kernel argument #0: 'Point' is a subclass of 'tuple'. Only plain tuples are"),
         (of_pair, ((Point(1, 2), 1), np.ones(16), (1.0, 2)), TypeError,
          "Invalid item #0 of kernel argument #0: 'Point' is a subclass of 'tuple'."),
+        (of_constants, (np.ones(4), (1, np.ones(2))), TypeError,
+         "Invalid item #1 of kernel argument #1: Could not interpret object of type 'ndarray' as"),
         (of_static_list, ([np.ones(4), np.ones(5)],), ValueError,
          "Arrays in list vary in static shape at axis 0 (4 vs 5)"),
         (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), OverflowError, "'a' expected sizes"),

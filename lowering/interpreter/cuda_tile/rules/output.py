@@ -7,6 +7,7 @@ import numpy as np
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
+from tilewright.dialects.printf_format import HEXADECIMAL, hexadecimal
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
     Step,
@@ -67,6 +68,8 @@ def _nested(tile: Tile, conversion: str) -> str:
         return "undefined"
     if tile.ndim == 0:
         value: Any = tile.item() if tile.dtype.kind in "ibuf" else float(tile)
+        if conversion[-1] in HEXADECIMAL:
+            return f"{conversion[:-1]}s" % hexadecimal(float(value), conversion[-1])
         return conversion % value
     return "[" + ", ".join(_nested(row, conversion) for row in tile) + "]"
 

@@ -7,7 +7,7 @@ import numpy as np
 from xdsl.dialects import cf
 
 from tilewright.dialects.gpu import PrintfOp
-from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
+from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, hexadecimal
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
@@ -24,6 +24,8 @@ def print_lines(
         typed(spread(value, count), type_).tolist()
         for value, type_ in zip(values, format_.types, strict=True)
     ]
+    for i, letter in format_.hexadecimals:
+        columns[i] = [hexadecimal(number, letter) for number in columns[i]]
     rows = zip(*columns, strict=True) if columns else [()] * count
     lines = [format_.template % row for row in rows]
     say("".join(lines))
