@@ -104,5 +104,16 @@ def failed_assertion(message: str) -> str:
     return f"block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `{words}` failed.\n"
 
 
+def failed_tile_assertion(message: str, place: tuple[str, int, int] | None, rank: int) -> str:
+    """The format of a failed `cuda_tile.assert` of a file's line, for the numbers of its block and
+    the index of an element: tileiras 13.5."""
+    where = "" if place is None else f"{place[0]}:{place[1]}: "
+    position = ", ".join(["%d"] * rank)
+    words = f"{where}tile block: [%d, %d, %d], position: [{position}]: "
+    return words + message.replace("%", "%%") + "\n"
+
+
 PLACES = tuple(f"{name}.{axis}" for name in ("ctaid", "tid") for axis in "xyz")
 """The special registers that it prints."""
+SAID = "tilewright.said"
+"""The attribute of a `cf.assert` that prints nothing: what fails was printed."""

@@ -7,7 +7,13 @@ import numpy as np
 from xdsl.dialects import cf
 
 from tilewright.dialects.gpu import PrintfOp
-from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, hexadecimal
+from tilewright.dialects.printf_format import (
+    PLACES,
+    SAID,
+    FormatString,
+    failed_assertion,
+    hexadecimal,
+)
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
@@ -51,8 +57,9 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
         failed = np.flatnonzero(~spread(condition, gang.count))
         if len(failed):
             lanes = gang.lanes[failed]
-            places = [machine.special(place)[lanes] for place in PLACES]
-            print_lines(machine.launch.say, format_, places, len(failed))
+            if SAID not in op.attributes:
+                places = [machine.special(place)[lanes] for place in PLACES]
+                print_lines(machine.launch.say, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
     return effect(op, builder, run)
