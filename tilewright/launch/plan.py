@@ -11,7 +11,7 @@ from typing import Any
 from tilewright.arguments.binding import flat_map, number_bits
 from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
-from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry
@@ -28,14 +28,14 @@ class _Map:
     parameter: Parameter
     source: ArgumentAttr
     numbers: tuple[int, ...]
-    """The places of the arguments that are its sizes and strides."""
+    """The places of the arguments that are its sizes and strides, and its padding."""
     known: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @classmethod
     def of(cls, parameter: Parameter, source: ArgumentAttr) -> _Map:
         modes = [mode.data for mode in source.modes]
         pairs = zip(modes[::2], modes[1::2], strict=True)
-        return cls(parameter, source, tuple(number for fixed, number in pairs if not fixed))
+        return cls(parameter, source, tuple(number for kind, number in pairs if kind != NUMBER))
 
     def value(self, values: Sequence[int]) -> Any:
         """The driver's `CUtensorMap`."""
