@@ -25,7 +25,7 @@ field the numbers that lead to it."""
 MAPS = ("tensor_map", "flat_map")
 """The parts that are tensor maps."""
 ARGUMENT, NUMBER, NAN_FLAG = range(3)
-"""What the second of two modes of a `flat_map` is, as the first one says."""
+"""The kinds of the second of two modes of a `flat_map`, as the first one says."""
 
 
 @irdl_attr_definition

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
@@ -70,7 +71,7 @@ def places(
     _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
     rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
     offset = (starts * strides).sum(axis=1)
-    windows = memory.window_of(tensor.base)
+    windows = window_of(tensor.base)
     for number in sorted(set(windows.tolist())):
         allocation = memory.at(number)
         if allocation is None:
