@@ -1,13 +1,16 @@
-"""Triton's tutorials on the GPU of this machine: compiled by Triton, by us, and the libraries.
+"""Triton kernels on the GPU of this machine: compiled by Triton, by us, and the libraries.
 
     python benchmarks/triton_gpu.py CHECKOUT [--only WORD ...] [--json]     # of triton-lang/triton
+    python benchmarks/triton_gpu.py CHECKOUT --libraries                    # triton_libraries.py
 
-Each tutorial's own function runs, as it is imported from its file, once under Triton and once under
-`tilewright.triton.on_gpu()`, autotuning included; results are compared with torch's. Time is device
-time by CUDA events of a CUDA graph of the call, the median of 20, the L2 flushed before each. The
-last lines are the geometric mean of ours over Triton's, and the least.
+Each tutorial's own function, and those of libraries of Triton kernels, run as they are imported,
+once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included; results are
+compared with torch's, or Triton's where there is no function of torch. Time is device time by CUDA
+events of a CUDA graph of the call, the median of 20, the L2 flushed before each. The last line is
+the geometric mean of ours over Triton's, and the least.
 """
 
+import importlib
 import importlib.util
 import math
 import sys
@@ -32,15 +35,16 @@ F16, F32 = torch.float16, torch.float32
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A call of a tutorial's function: its file, what is called with the module and the arguments,
-    the arguments, what is done (operations, or bytes), and torch's function of the same."""
+    """A call of a kernel's function: its module, by name or a tutorial's file, what is called with
+    the module and the arguments, the arguments, what is done (operations, or bytes), and torch's
+    function of the same, if there is one."""
 
     name: str
-    tutorial: str
+    home: str
     call: Callable[..., Any]
     arguments: Callable[[], tuple[Any, ...]]
     amount: float
-    library: Callable[..., Any]
+    library: Callable[..., Any] | None = None
     unit: str = "TFLOP/s"
     bound: float = 1e-2
 
@@ -233,34 +237,51 @@ def time_of(run: Callable[[], Any]) -> tuple[float, Any]:
 Row = dict[str, Any]
 
 
-class Tutorials:
-    """The modules of tutorials, by who compiles them."""
+class Modules:
+    """The modules of kernels, by who compiles them: what autotuning finds is a module's own."""
 
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
-        self.modules: dict[tuple[str, str], Any] = {}
+        self.tutorials: dict[tuple[str, str], Any] = {}
+        self.packages: dict[tuple[str, str], dict[str, Any]] = {}
+        self.latest: dict[str, str] = {}
 
-    def module(self, tutorial: str, by: str) -> Any:
-        """A tutorial's module for a compiler."""
-        if (tutorial, by) not in self.modules:
-            self.modules[tutorial, by] = loaded(self.checkout, tutorial, by)
-        return self.modules[tutorial, by]
+    def module(self, home: str, by: str) -> Any:
+        """A module for a compiler."""
+        if not home[0].isdigit():
+            self.switch(home.partition(".")[0], by)
+            return importlib.import_module(home)
+        if (home, by) not in self.tutorials:
+            self.tutorials[home, by] = loaded(self.checkout, home, by)
+        return self.tutorials[home, by]
+
+    def switch(self, package: str, by: str) -> None:
+        """Let a package be the one that was imported for a compiler, if one was."""
+        own = {name: module for name, module in sys.modules.items()
+               if name.partition(".")[0] == package}  # fmt: skip
+        self.packages[package, self.latest.get(package, by)] = own
+        self.latest[package] = by
+        for name in own:
+            del sys.modules[name]
+        sys.modules.update(self.packages.get((package, by), {}))
 
     def measure(self, work: Work) -> Row:
         """The rates of a work."""
         torch.manual_seed(0)
         arguments, row = work.arguments(), {"work": work.name, "unit": work.unit}
-        took, wanted = time_of(lambda: work.library(*arguments))
-        row["library"] = work.amount / took / 1e9
+        library, wanted = work.library, None
+        if library is not None:
+            took, wanted = time_of(lambda: library(*arguments))
+            row["library"] = work.amount / took / 1e9
         ways: dict[str, AbstractContextManager[None]] = {
             "Triton": nullcontext(), "ours": tw.triton.on_gpu(),
         }  # fmt: skip
         for by, context in ways.items():
             try:
                 with context:
-                    module = self.module(work.tutorial, by)
+                    module = self.module(work.home, by)
                     took, result = time_of(lambda module=module: work.call(module, *arguments))
-                norm = torch.linalg.norm
+                wanted, norm = result if wanted is None else wanted, torch.linalg.norm
                 error = (norm((result - wanted).float()) / norm(wanted.float())).item()
                 assert error < work.bound, f"wrong result, by {error}"
                 row[by] = work.amount / took / 1e9
@@ -298,15 +319,21 @@ def main() -> None:
     """Measure and print the table."""
     words = parser(__doc__)
     words.add_argument("checkout", type=Path)
+    words.add_argument("--libraries", action="store_true", help="those of triton_libraries.py")
     words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
     options = words.parse_args()
+    every = works()
+    if options.libraries:
+        from triton_libraries import works as works_of_libraries
+
+        every = works_of_libraries()
     chosen = [
-        work for work in works()
+        work for work in every
         if not options.only or any(word in work.name for word in options.only)
     ]  # fmt: skip
     print(f"{'':44} {'ours':>8} {'Triton':>8} {'library':>8} {'/Triton':>8} {'/lib.':>8}",
           file=sys.stderr)  # fmt: skip
-    bench, rows = Tutorials(options.checkout), list[Row]()
+    bench, rows = Modules(options.checkout), list[Row]()
     for work in chosen:
         rows.append(bench.measure(work))
         print(line(rows[-1]), file=sys.stderr, flush=True)
