@@ -30,16 +30,14 @@ class OnGpu:
             self.__cuda_array_interface__ = array.__array_interface__
 
 
-def passed(arguments: int, types: Sequence[str]) -> tuple[int, ...]:
-    """What a launch was given for parameters of these types: bits, and addresses of tensor maps."""
+def passed(arguments: int, types: Sequence[str]) -> tuple[Any, ...]:
+    """What a launch was given for parameters of these types: bits, and the bytes of tensor maps."""
     places = (ctypes.c_uint64 * len(types)).from_address(arguments)
-    return tuple(map(_passed, places, map(launcher.CODES.get, types)))
-
-
-def _passed(place: int, code: str | None) -> int:
-    if not code:
-        return place
-    return struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+    codes = [launcher.CODES[type_] for type_ in types]
+    return tuple(
+        struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+        for place, code in zip(places, codes, strict=True)
+    )
 
 
 def telling(told: Callable[[Sequence[str]], None]) -> Callable[..., Any]:

@@ -15,19 +15,22 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
-from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.dialects.illegal import Error
+from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch.ptxas import assembled
 
 
-class LaunchError(RuntimeError):
+class LaunchError(Error, RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
 CODES: Mapping[str, str] = {
-    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "",
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "128s",
 }  # fmt: skip
-"""The formats in which `struct` writes parameters, which are their bits; a tensor map, of 128
-bytes, lies where its driver has it."""
+"""The formats in which `struct` writes parameters, which are their bits."""
+
+_IPC_BYTES = 64
+"""The size of the driver's `CUipcMemHandle`."""
 
 
 @cache
@@ -58,11 +61,11 @@ def device_arch() -> str:
 
     Raises LaunchError where there is none.
     """
-    return arch_of(*device_capability())
+    return own_target(*device_capability())
 
 
-def arch_of(major: int, minor: int) -> str:
-    """The target of GPUs of a compute capability."""
+def own_target(major: int, minor: int) -> str:
+    """The target of a compute capability with the features that are its own, where it has any."""
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
 
@@ -172,12 +175,12 @@ def load(ptx: str) -> Any:
 
 class ReadyLaunch(NamedTuple):
     """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
-    is where the addresses of its arguments lie, which are `kept`."""
+    is where the addresses of its arguments lie, in memory that is `kept`."""
 
     function: Any
     extents: tuple[int, ...]
     arguments: int
-    kept: tuple[Any, ...]
+    kept: ctypes.Array[ctypes.c_char]
     programmatic: bool = False
     cooperative: bool = False
 
@@ -208,9 +211,14 @@ class DeviceFunction:
         *,
         programmatic: bool = False,
     ) -> None:
-        """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
-        it may start before the kernel in front of it has ended, and waits for that itself."""
-        self.ready(values, self.extents(grid, block), programmatic).start(stream)
+        """Launch without waiting; `values` are bits, addresses, and the driver's tensor maps.
+        `programmatic`: it may start before the kernel in front of it has ended, and waits for that
+        itself."""
+        own = [
+            map_bytes(value) if type_ == TENSORMAP else value
+            for value, type_ in zip(values, self.types, strict=True)
+        ]
+        self.ready(own, self.extents(grid, block), programmatic).start(stream)
 
     def registers(self) -> tuple[int, int]:
         """The registers of a thread, and those that it keeps in memory."""
@@ -229,32 +237,22 @@ class DeviceFunction:
         self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool,
         cooperative: bool = False,
     ) -> ReadyLaunch:  # fmt: skip
-        """A launch on these values, which `start` describes; of CTAs that are there at once where
-        it is `cooperative`."""
+        """A launch on these values: bits, addresses, and the bytes of tensor maps; of CTAs that
+        are there at once where it is `cooperative`."""
         layout = _Layout.of(self.types)
         own = layout.room()
         first = ctypes.addressof(own)
-        places = [first + offset for offset in layout.offsets]
-        maps = [values[i] for i in layout.maps]
-        if maps:
-            for i, map_ in zip(layout.maps, maps, strict=True):
-                places[i] = map_.getPtr()
-            values = [
-                value for value, type_ in zip(values, self.types, strict=True) if CODES[type_]
-            ]
-        layout.write(own, 0, *places, *values)
-        return ReadyLaunch(self.handle, extents, first, (own, *maps), programmatic, cooperative)
+        layout.write(own, 0, *[first + offset for offset in layout.offsets], *values)
+        return ReadyLaunch(self.handle, extents, first, own, programmatic, cooperative)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Memory of a launch's arguments: the addresses of all, then those that are numbers, with their
-    `offsets`; `maps` are the places of tensor maps."""
+    """Memory of a launch's arguments: the addresses of all, then these, with their `offsets`."""
 
     room: type[ctypes.Array[ctypes.c_char]]
     write: Callable[..., None]
     offsets: tuple[int, ...]
-    maps: tuple[int, ...]
 
     @staticmethod
     @cache
@@ -263,12 +261,11 @@ class _Layout:
         codes = [CODES[type_] for type_ in types]
         before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
         offsets = tuple(
-            struct.calcsize(text) - (struct.calcsize(code) if code else 0)
+            struct.calcsize(text) - struct.calcsize(code)
             for text, code in zip(before[1:], codes, strict=True)
         )
         whole = struct.Struct(before[-1])
-        maps = tuple(i for i, code in enumerate(codes) if not code)
-        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets, maps)
+        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets)
 
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
@@ -315,6 +312,29 @@ def function(
 def device_memory() -> DeviceMemory:
     """Memory of the GPU for the arguments of a run."""
     return DeviceMemory(_driver(), call)
+
+
+def shared_handle(address: int) -> tuple[bytes, int]:
+    """The bytes by which another process of this machine opens the memory at an address, and how
+    many bytes of it are in front of that. Raises LaunchError for memory that cannot be shared."""
+    base, _ = call("cuMemGetAddressRange", address)
+    handle = call("cuIpcGetMemHandle", base)
+    return ctypes.string_at(handle.getPtr(), _IPC_BYTES), address - int(base)
+
+
+def opened(shared: bytes) -> int:
+    """The address here of memory that another process shares. Raises LaunchError."""
+    _context()
+    driver = _driver()
+    handle = driver.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), shared, _IPC_BYTES)
+    peers = driver.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+    return int(call("cuIpcOpenMemHandle", handle, peers))
+
+
+def map_bytes(map_: Any) -> bytes:
+    """The bytes of the driver's `CUtensorMap`, of which the first eight are the address."""
+    return ctypes.string_at(map_.getPtr(), PARAMETER_LAYOUT[TENSORMAP][0])
 
 
 def synchronize() -> None:

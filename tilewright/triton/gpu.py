@@ -49,7 +49,7 @@ def kernel_of(
     Raises CompileError, which is one of Triton's errors too, so that `triton.autotune` passes over
     a configuration that is refused."""
     try:
-        return compiled(code, launcher.arch_of(*divmod(capability, 10)), name, schedule)
+        return compiled(code, launcher.own_target(*divmod(capability, 10)), name, schedule)
     except CompileError as error:
         raise _compiler_error()(error) from None
 

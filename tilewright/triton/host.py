@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tilewright.arguments.extents import Extents
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import find_entry
@@ -125,7 +126,8 @@ def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any,
 
 def _get_device_properties(device: int) -> dict[str, int]:
     most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
-    return {"max_shared_mem": most, "multiprocessor_count": 132, "warpSize": 32}
+    count = chip_of(divmod(-device, 10)).count
+    return {"max_shared_mem": most, "multiprocessor_count": count, "warpSize": 32}
 
 
 def _milliseconds(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
