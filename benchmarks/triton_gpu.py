@@ -337,6 +337,7 @@ def main() -> None:
     for work in chosen:
         rows.append(bench.measure(work))
         print(line(rows[-1]), file=sys.stderr, flush=True)
+    print(summary(rows), file=sys.stderr)
     show(options, rows, [*map(line, rows), summary(rows)])
 
 

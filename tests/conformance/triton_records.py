@@ -122,7 +122,7 @@ def flat(argument: Record, memory: Sequence[NDArray[np.uint8]]) -> Iterator[Any]
             for item in argument["items"]:
                 yield from flat(item, memory)
         case "scalar":
-            yield argument["value"] & 1 if argument["type"] == "u1" else argument["value"]
+            yield argument["value"] & 1 if argument.get("type") == "u1" else argument["value"]
         case _:
             return
 
