@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch  # pyright: ignore
-from triton_gpu import Work, random
+from triton_tutorials import Work, random
 
 BF16 = torch.bfloat16
 TOKENS, WIDTH, WORDS = 8192, 4096, 32768
