@@ -123,7 +123,7 @@ class Modules:
 
     def told(self, by: str, *, src: Any, metadata: Any, metadata_group: Any, times: Any,
              cache_hit: bool) -> None:  # fmt: skip
-        """What Triton says of a compilation; ours ends with PTX."""
+        """Keep what Triton says of a compilation; ours ends with PTX."""
         del cache_hit
         seconds = sum(took for stage, took in times.lowering_stages if stage != "ttir") / 1e6
         if by == "ours":
