@@ -14,6 +14,7 @@ from tilewright.passes.cuda_tile.analysis.remarks import collected
 from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
 from tilewright.source.parsing import default_context
 from tilewright.source.verification import verify
+from tilewright.tile_kernel import flat_arguments
 
 ROW = "tensor<4xi32>"
 WRAPPED = f"%l = arith.remsi %i, %ns : {ROW}"
@@ -157,3 +158,35 @@ def test_what_is_not_seen_through_is_told(given: dict[str, str], why: str) -> No
     module, remarks = seen_through(kernel(**given))
     assert f"'cuda_tile.load_ptr_tko' has a pointer for each element: {why}" in remarks
     assert "load_ptr_tko" in str(module)
+
+
+DESCRIBED = """tt.func public @k(%a: !tt.tensordesc<tensor<64x64xf16>>, %an: i32, %am: i32, %as: i64, %at: i64,
+    %b: !tt.tensordesc<tensor<64x64xf16>>, %bn: i32, %bm: i32, %bs: i64, %bt: i64, %c: !tt.ptr<f32>) {
+    %zero = arith.constant 0 : i32
+    %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+    %x = tt.descriptor_load %a[%zero, %zero] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+    %y = tt.descriptor_load %b[%zero, %zero] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+    %z = tt.dot %x, %y, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32>
+    %s = tt.splat %c : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>>
+    %p = tt.addptr %s, %i : tensor<4096x!tt.ptr<f32>>, tensor<4096xi32>
+    %q = tt.reshape %z : tensor<64x64xf32> -> tensor<4096xf32>
+    tt.store %p, %q : tensor<4096x!tt.ptr<f32>>
+    tt.return
+}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_a_descriptor_says_when_it_pads_with_nan(padding: str) -> None:
+    """By TMA too, whose map is made with what the launch says."""
+    assert "global.tile" in tw.compile(DESCRIBED, "sm_90a").ptx
+    x, y = (np.random.default_rng(i).standard_normal((64, 64)).astype(np.float16) for i in (0, 1))
+    matrices = [(x, (50, 64), (64, 1), (64, 64), padding), (y, (64, 64), (64, 1), (64, 64))]
+    args = [*flat_arguments(matrices), np.zeros((64, 64), np.float32)]
+    program, ptx = (
+        tw.interpret(DESCRIBED, "k", grid=(1,), args=args, level=level, arch="sm_90a")[-1]
+        for level in ("program", "ptx")
+    )
+    np.testing.assert_array_equal(program, ptx)
+    assert np.isnan(ptx[50:]).all() == (padding == "nan")
+    np.testing.assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
