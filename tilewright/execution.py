@@ -51,6 +51,7 @@ from tilewright.tile_kernel import (
     TileLaunch,
     entry_parameters,
     find_entry,
+    python_names,
     run_tile_kernel,
 )
 
@@ -354,6 +355,15 @@ def kernel_signature(
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))
+
+
+def argument_names(
+    module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
+) -> list[str]:
+    """The names by which a kernel's arguments may be given: of a cuTile kernel those in Python."""
+    module = _levels(module_or_text, name).module
+    names = python_names(find_entry(module, kernel, name)) if is_tile_ir(module) else []
+    return names or [one.name for one in kernel_signature(module_or_text, kernel, name)]
 
 
 # Kernels

@@ -6,8 +6,8 @@ import io
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import cache, wraps
+from dataclasses import dataclass, replace
+from functools import cache, partial, wraps
 from importlib import import_module
 from typing import Any, TypeVar, Unpack, cast
 from unittest import mock
@@ -150,6 +150,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     ]
 
 
+def _flat(kernel: Any, args: Sequence[Any]) -> list[Any]:
+    """The flat parameters that arguments are."""
+    return [part for parameter in _parameters(kernel, args) for _, part in parameter.flat()]
+
+
 @dataclass(slots=True)
 class Launches:
     """How many launches were asked for in place of cuTile's."""
@@ -280,7 +285,9 @@ def _compiled(
             code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
             name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
             with _compiler_errors():
-                known = _KERNELS[key] = compiled(code, arch, name, schedule)
+                made_from = (code, name, partial(_flat, kernel))
+                known = replace(compiled(code, arch, name, schedule), made_from=made_from)
+                _KERNELS[key] = known
     return known
 
 
