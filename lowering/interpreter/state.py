@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
@@ -129,11 +130,11 @@ def _window(
         data = machine.shared.data[cta * machine.shared.stride :][: machine.shared.size]
     else:
         allocations = machine.memory.allocations
-        near = [buffer for buffer in allocations if buffer.base >> 40 == address >> 40]
-        if not near:
+        number = window_of(address)
+        if not 0 <= number < len(allocations):
             return
-        name, first = f"'{near[0].name}'", address - near[0].base
-        data = near[0].data[: near[0].size]
+        near = allocations[number]
+        name, first, data = f"'{near.name}'", address - near.base, near.data[: near.size]
     word = min(max(first // width, 0), max(len(data) // width - 1, 0))
     start, stop = max(word - FEW // 2, 0), min(word + FEW // 2 + 1, len(data) // width)
     if start >= stop:

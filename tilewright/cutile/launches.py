@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial, wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any, TypeVar, Unpack, cast
 from unittest import mock
@@ -17,9 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
-from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
-from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of
+from tilewright.cutile.compiler_errors import compiler_errors
+from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
+from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
@@ -108,8 +110,9 @@ def launch(
         entry = find_entry(verified(kernel, "bytecode")[0], None)
     else:
         entry = find_entry(_module(kernel, parameters), _ENTRY)
-    flat = [part for parameter in parameters for part in parameter.flat()]
-    run_in_place(entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat)
+    run_in_place(
+        entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat_of(parameters)
+    )
 
 
 @checked(kernel=KERNEL_OR_BYTECODE)
@@ -179,7 +182,7 @@ def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> 
         bytecode(kernel, args)
         return 0.0
 
-    with _launching(here, untimed) as launches:
+    with _launching(here, untimed, lambda *_: None) as launches:
         yield launches
 
 
@@ -187,8 +190,8 @@ def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> 
 @contextmanager
 def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
-    them on the GPU of this machine, and `ct.tune` time what they take there, without a limit of
-    time. Arrays of NumPy are copied to the GPU and back."""
+    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
+    copied to the GPU and back."""
 
     @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def first(
@@ -208,18 +211,24 @@ def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
         else:
             ready.start(stream_handle(stream))
 
-    def measured(
-        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *options: Any
-    ) -> float:
-        flush = bool(options and options[-1])  # behind the limit of time, where there is one
+    def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
         return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)
 
-    with _launching(there, measured) as launches:
+    @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
+    def exporting(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], flush: bool = True, /
+    ) -> bytes | None:
+        del stream
+        extents, parameters = cast("Extents", grid), _parameters(kernel, args)
+        _, chosen, _ = _chosen(extents, kernel, parameters, arch, _bytecode_aloud)
+        return exported(chosen, flat_of(parameters), extents, flush)
+
+    with _launching(there, measured, exporting) as launches:
         yield launches
 
 
 @contextmanager
-def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
+def _launching(launching: Any, measure: Measure, export: Export) -> Generator[Launches]:
     """Let cuTile launch, and measure launches, by other functions than its own."""
     ct, launches = _cuda_tile(), Launches()
 
@@ -231,16 +240,17 @@ def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
         stack.enter_context(mock.patch.object(ct, "launch", counting))
         if hasattr(ct, "__path__"):
             stack.enter_context(mock.patch.object(ct.kernel, "_compile", _compile))
-            tune = import_module("cuda.tile.tune._tune")
-            for name in ("_benchmark", "benchmark_with_timeout"):
-                stack.enter_context(mock.patch.object(tune, name, measure))
+            cext = import_module("cuda.tile._cext")
+            stack.enter_context(mock.patch.object(cext, "launch", counting))
+            stack.enter_context(tuning(measure, export))
         yield launches
 
 
 def _compile(kernel: Any, signature: Any, context: Any, capability: Any = None) -> bytes:
-    """In place of cuTile's own: the bytecode, which is what is compiled."""
-    del context, capability
-    return _bytecode(kernel, signature)
+    """In place of cuTile's own: the bytecode, which is what is compiled, after cuTile's checks of
+    what a GPU of that capability has."""
+    del context
+    return _bytecode(kernel, signature, capability and "sm_{}{}".format(*capability))
 
 
 def _current_stream() -> Any:
@@ -259,11 +269,19 @@ def _start(
     export: _Export,
 ) -> None:
     parameters = _parameters(kernel, args)
+    code, chosen, schedule = _chosen(grid, kernel, parameters, arch, export)
+    start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
+    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+
+
+def _chosen(
+    grid: Extents, kernel: Any, parameters: list[CutileParameter], arch: str | None, export: _Export
+) -> tuple[Kernel, Kernel, BlockSchedule]:
+    """The kernel, and as it is for the schedule of a grid's blocks."""
     code = chosen = _compiled(kernel, parameters, arch, export=export)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
         chosen = _compiled(kernel, parameters, arch, schedule)
-    start(chosen, parameters, grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+    return code, chosen, schedule
 
 
 def _compiled(
@@ -284,7 +302,7 @@ def _compiled(
         if known is None:
             code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
             name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
-            with _compiler_errors():
+            with compiler_errors():
                 made_from = (code, name, partial(_flat, kernel))
                 known = replace(compiled(code, arch, name, schedule), made_from=made_from)
                 _KERNELS[key] = known
@@ -307,7 +325,7 @@ def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
     key = (kernel, repr(assumed))
     known = _MODULES.get(key)
     if known is None:
-        with _compiler_errors():
+        with compiler_errors():
             known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
     return known
 
@@ -320,14 +338,14 @@ def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) 
     return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
 
 
-def _bytecode(kernel: Any, assumed: Any) -> bytes:
+def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
             kernel,
             [assumed],
             file,
-            gpu_code=None,
+            gpu_code=gpu,
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
@@ -345,31 +363,6 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
     return file.getvalue()
 
 
-@contextmanager
-def _compiler_errors() -> Generator[None]:
-    """Let what tilewright rejects be an error of cuTile's compiler too, where cuTile is there."""
-    try:
-        yield
-    except CompileError as error:
-        exceptions = sys.modules.get("cuda.tile._exception")
-        raise error if exceptions is None else _compiler_error(exceptions)(error) from None
-
-
-@cache
-def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
-    """Makes the CompileError that is one of cuTile's `exceptions` too."""
-
-    class TileCompileError(CompileError, exceptions.TileCompilerExecutionError):
-        def __init__(self, error: CompileError):
-            CompileError.__init__(self, error.diagnostic, error.further)
-            self.loc = exceptions.Loc(self.line or 0, (self.column or 1) - 1, error.diagnostic.file)
-            self.compiler_flags, self.compiler_version = "", None
-
-        __str__ = ValueError.__str__
-
-    return TileCompileError
-
-
 def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
     """The same through the method by which cuTile compiles, which is ours in `on_gpu`: whoever
     watches it is told."""
@@ -378,7 +371,3 @@ def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
 
 def _name(kernel: Any) -> str:
     return str(kernel._annotated_function.pyfunc.__name__)
-
-
-Measure = Callable[[Any, Any, Any, Any], float]
-"""The microseconds that a launch takes: of the stream, the grid, the kernel and its arguments."""

@@ -289,6 +289,11 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     ]
 
 
+def flat_of(parameters: Sequence[CutileParameter]) -> list[tuple[str, Any]]:
+    """The entry's parameters for all of them, with names."""
+    return [part for parameter in parameters for part in parameter.flat()]
+
+
 def _named(name: str, argument: Any, place: str) -> Any:
     """`as_array`, whose error names the parameter; tuples with names, which cuTile refuses, are
     refused."""

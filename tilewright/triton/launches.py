@@ -21,7 +21,7 @@ from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
-from tilewright.triton.driver import Driver, backend
+from tilewright.triton.host import HostDriver, backend
 from tilewright.triton.parameters import as_pointer
 
 
@@ -60,14 +60,29 @@ def on_cpu(
 
 
 @contextmanager
+def on_gpu() -> Generator[None]:
+    """Let `@triton.jit` functions be compiled by tilewright for the GPU of this machine, and
+    launched there as Triton launches them. What a process has compiled by Triton itself stays.
+
+    A launch raises CompileError for a kernel that is refused, at its Python line, TargetError for a
+    GPU that is unknown, `tilewright.LaunchError` where its driver refuses; Triton's own errors are
+    as they are."""
+    registered: Any = import_module("triton.backends")
+    driver: Any = import_module("triton.runtime.driver").driver
+    with mock.patch.dict(registered.backends), mock.patch.object(driver, "_active", None):
+        driver.set_active(import_module("tilewright.triton.driver").Driver(apart=True))
+        yield
+
+
+@contextmanager
 def _active(run: Any, capability: Capability) -> Generator[None]:
     """Let Triton compile for a driver of ours, and take arrays of NumPy."""
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
-    ours = Driver(run, 10 * capability[0] + capability[1])
+    ours = HostDriver(run, 10 * capability[0] + capability[1])
     # Triton asks for one back end of a target.
-    replaced = {"nvidia": registered.Backend(compiler=backend(), driver=type(ours))}
+    replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
     launch = function.run
 
     def with_arrays(self: Any, *args: Any, **named: Any) -> Any:
@@ -75,7 +90,7 @@ def _active(run: Any, capability: Capability) -> Generator[None]:
         return launch(self, *map(as_pointer, args), **pointers)
 
     with (
-        mock.patch.dict(registered.backends, replaced),
+        mock.patch.dict(registered.backends, replaced, clear=True),
         mock.patch.object(driver, "_active", ours),
         mock.patch.object(function, "run", with_arrays),
     ):

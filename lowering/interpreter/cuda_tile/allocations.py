@@ -1,8 +1,4 @@
-"""Global memory as allocations: each argument array, each global, each `alloca` is one.
-
-An allocation owns a window of 2^40 addresses and lies in its middle, so an address names its
-allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
-"""
+"""Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
-
-_WINDOW = 40
-_MIDDLE = 1 << (_WINDOW - 1)
 
 
 class Allocation:
@@ -49,14 +43,9 @@ class Allocations:
 
     def add(self, name: str, octets: NDArray[np.uint8], *, constant: bool = False) -> Allocation:
         """Place bytes in memory; the allocation works on them in place."""
-        base = (len(self.all) + 1 << _WINDOW) + _MIDDLE
-        allocation = Allocation(name, octets, base, constant=constant)
+        allocation = Allocation(name, octets, base_of(len(self.all)), constant=constant)
         self.all.append(allocation)
         return allocation
-
-    def window_of(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each address the number of its allocation, from 0; other numbers name none."""
-        return (addresses >> _WINDOW) - 1
 
     def at(self, window: int) -> Allocation | None:
         """The allocation of a number, or None."""
