@@ -1,7 +1,7 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +19,12 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.progress import ProgressBar
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "InterpretOptions", "Padding", "RaceWarning", "Races", "TileLaunch",
+    "DEFAULT_ARCH", "InterpretOptions", "RaceWarning", "Races", "TileLaunch",
     "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
     "run_tile_kernel",
 ]  # fmt: skip
@@ -40,7 +39,7 @@ class InterpretOptions(TypedDict, total=False):
 
     numerics: Numerics
     races: Races
-    padding: Padding
+    check: str | Collection[str]
     max_steps: int | None
     progress: Callable[[int, int], None] | None
 

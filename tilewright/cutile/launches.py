@@ -80,7 +80,7 @@ def launch(
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here, `arch` and the options `numerics`, `races`, `padding`, `max_steps` and `progress` being
+    here, `arch` and the options `numerics`, `races`, `check`, `max_steps` and `progress` being
     those of `tilewright.interpret`: by default with what a GPU computes, bit for bit, and a bar on
     a terminal for what takes longer than two seconds. On arrays on the GPU (torch, CuPy,
     `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that GPU's target, and

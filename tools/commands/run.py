@@ -72,8 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --level: interpret the IR as it is (the default), or lowered to atoms or PTX instructions
 --executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
     mpi
---padding: of Tile IR, what loads give where nothing says it: an error where that takes effect
-    (undetermined, the default) or zeros
+--check WORDS: of Tile IR, what is looked for, with commas between: undetermined padding that takes
+    effect (padding; without it it is zeros), undefined results of arithmetic (integers), the first
+    NaN or infinity (nan), outputs that no block wrote (unwritten); default: padding,integers
 --trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
     as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)
 --break LINE: show the values of --print where threads come to this line of FILE
@@ -85,7 +86,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --quiet: no progress bar, no summary
 """,
         level={"choices": ("program", "tile", "atom", "ptx")},
-        padding={"choices": ("undetermined", "zeros")},
         hits={"type": at_least(1), "default": 1},
         seed={"type": at_least(0), "default": 0},
         **{
@@ -204,7 +204,7 @@ def _interpret(
             name=name,
             max_steps=options.max_steps,
             races=options.races,
-            padding=options.padding,
+            check=options.check,
         )
         with ExitStack() as stack:
             executor = None
@@ -270,7 +270,7 @@ def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
     for option in (
         "races",
-        "padding",
+        "check",
         "schedule",
         "schedules",
         "max_steps",
