@@ -128,8 +128,8 @@ class PlacedArguments:
         return self._seen(i, self._spans[i][0].octets, self.arrays[i].dtype)
 
     def _seen(self, i: int, octets: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        """What is at the first byte of each element of array i, of something that has a byte for
-        each of its allocation."""
+        """The values at the first bytes of the elements of array i, of something that has one for
+        each byte of its allocation."""
         array, begin = self.arrays[i], self._spans[i][1]
         if not array.size:
             return np.zeros(array.shape, dtype)

@@ -1,4 +1,4 @@
-"""What a run of Tile IR looks for beside what no kernel may do, each by a word of `check`.
+"""The things that a run of Tile IR looks for beside what no kernel may do, by words of `check`.
 
 padding     what loads leave undefined, where it takes effect; without it they give zeros
 integers    results of arithmetic that Tile IR leaves undefined, as of a division by zero
