@@ -282,7 +282,7 @@ def _function(op: Operation, *operands: Value) -> Value:
 
 def _libdevice(op: LibdeviceOp, *operands: Value) -> Value:
     result = LIBDEVICE[op.function.data].program(*map(operand, operands))
-    return narrowed(result, operands[0].type_)
+    return narrowed(result, _result(op))
 
 
 def _integer_power(op: Operation, base: Value, exponent: Value) -> Value:

@@ -228,7 +228,13 @@ def _llvm() -> Dialect:
     return EXTENDED
 
 
-_EXTENDED = {"gpu": _gpu, "llvm": _llvm}
+def _arith() -> Dialect:
+    from tilewright.dialects.arith import EXTENDED
+
+    return EXTENDED
+
+
+_EXTENDED = {"arith": _arith, "gpu": _gpu, "llvm": _llvm}
 
 
 def parse_module(

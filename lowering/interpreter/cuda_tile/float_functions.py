@@ -70,21 +70,29 @@ def programmed(
     exact = FUNCTIONS["math.powf" if name == "pow" else f"math.{name}"].program
     program = exact if libdevice is None else LIBDEVICE[libdevice].program
     dtype = np.dtype(np.float64 if element.name == "f64" else np.float32)
-    arity = LIBDEVICE[f"__nv_{name}f"].arity
-    compute = in_pieces(_on_tiles(program, arity, dtype), dtype)
+    operands = (f"f{8 * dtype.itemsize}",) * LIBDEVICE[f"__nv_{name}f"].arity
+    compute = in_pieces(_on_tiles(program, operands, dtype), dtype)
     if flush:
         compute = flushing(compute)
     return in_float32(compute, element.dtype)
 
 
+def of_libdevice(name: str, element: Element) -> Function:
+    """A function of libdevice by its name, whose result is of an element type."""
+    row = LIBDEVICE[name]
+    dtype = element.dtype if element.dtype.itemsize >= 4 else np.dtype(np.float32)
+    return in_float32(in_pieces(_on_tiles(row.program, row.operands, dtype), dtype), element.dtype)
+
+
 @cache
-def _on_tiles(program: Program, arity: int, dtype: np.dtype[Any]) -> Function:
-    """A program on numbers."""
-    word = np.dtype(f"u{dtype.itemsize}")
-    run = function_of(program, (f"f{8 * dtype.itemsize}",) * arity, [word])
+def _on_tiles(program: Program, operands: tuple[str, ...], dtype: np.dtype[Any]) -> Function:
+    """A program on numbers, whose result has a dtype."""
+    words = [np.dtype(f"u{int(type_[1:]) // 8}") for type_ in operands]
+    run = function_of(program, operands, [np.dtype(f"u{dtype.itemsize}")])
 
     def compute(*tiles: Tile) -> Tile:
-        return run(*(np.ascontiguousarray(tile).view(word) for tile in tiles))[0].view(dtype)
+        pairs = zip(tiles, words, strict=True)
+        return run(*(np.ascontiguousarray(tile).view(word) for tile, word in pairs))[0].view(dtype)
 
     return compute
 
