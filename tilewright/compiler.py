@@ -126,7 +126,8 @@ def compile(
     `assemble` finds none.
     """
     chip, own = target(arch), stages_of(passes)
-    module, source = verified(module_or_text, name)
+    with collected() as seen:
+        module, source = verified(module_or_text, name)
     set_accuracy(module, accuracy)
     arguments = {symbol_of(op): kernel_parameters(op) for op in kernels_of(module)}
     for op in module.walk() if is_tile_ir(module) else ():
@@ -151,9 +152,9 @@ def compile(
     ]
     module.erase(safe_erase=False)
     report = _assembled(text, arch, name) if assemble else None
-    told = remarks if report is None else (*remarks, *_costs(report))
+    told = (*seen, *remarks, *(() if report is None else _costs(report)))
     resources = None if report is None else report.kernels
-    return Kernel(text, tuple(entries), arch, resources, tuple(told), (module_or_text, name))
+    return Kernel(text, tuple(entries), arch, resources, told, (module_or_text, name))
 
 
 def _costs(report: ptxas.PtxasReport) -> Iterator[Remark]:

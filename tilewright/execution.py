@@ -21,7 +21,6 @@ from tilewright.arguments.parameters import Parameter, kernel_parameters, kernel
 from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
-from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
@@ -68,19 +67,6 @@ def _watchers(given: Any) -> Sequence[Any]:
     return watchers
 
 
-def _progress(given: Any) -> Callable[[int, int], None]:
-    require(callable(given))
-
-    def called(done: int, total: int) -> None:
-        try:
-            given(done, total)
-        except Exception as error:
-            raise ExecutionError(f"progress({done}, {total}) raised {told(error)}") from error
-
-    return called
-
-
-_PROGRESS = Rule("a function of two numbers", _progress)
 _WATCHERS = Rule("a list of what watches runs, as Timeline does", _watchers)
 
 
@@ -93,7 +79,7 @@ class Run:
     lane_operations: int
 
 
-@checked(progress=_PROGRESS, watchers=_WATCHERS)
+@checked(watchers=_WATCHERS)
 def interpret(
     module_or_text: ModuleOp | str | bytes,
     kernel: str | None = None,
@@ -148,7 +134,7 @@ def interpret(
     `padding` says what loads give where nothing determines it, such as beyond a tensor without a
     padding value: by default "undetermined", an error where it reaches a store, a branch, an index
     or an address; or "zeros", as any other level has it.
-    `max_steps` bounds the iterations of loops.
+    `max_steps` bounds the iterations of loops, at each of which `progress` is called, too.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
     arguments, and ExecutionError for what no kernel may do: an access out of bounds or misaligned,

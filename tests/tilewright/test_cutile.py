@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from typing import Annotated, Any
 from unittest.mock import Mock
@@ -69,7 +70,8 @@ def test_a_race_is_shown_at_its_line() -> None:
     with pytest.raises(tw.ExecutionError) as caught:
         tw.cutile.launch((2,), everywhere_at_once, (a, c, 32))
     head, line, caret = str(caught.value).split("\n")
-    assert "bridge_kernels.py:" in head and "expected no other block to access c[0]" in head
+    assert "bridge_kernels.py:" in head and "'ct.store' expected no other block to access" in head
+    assert "c[0] but atomically, got the write of 'ct.store' at " in head
     assert line[len(caret) - 1 :].startswith("ct.store(c, (0,)")
     tw.cutile.launch((2,), everywhere_at_once, (a, c, 32), races="ignore")
     assert (c[:32] == 1).all() and (c[32:] == 0).all()
@@ -78,11 +80,12 @@ def test_a_race_is_shown_at_its_line() -> None:
 @pytest.mark.parametrize(
     ("kernel", "args", "message"),
     [
-        (add, (1, 2), "'add' expected 4 arguments, got 2"),
+        (add, (1, 2), "'add' expected 4 arguments (a, b, c, T), got 2; missing: c, T (Kernel"),
         (add, ("a", "b", "c", 4), "'a' expected an array, a number, a tuple of them or a list"),
         (add, (np.zeros(2, complex),) * 3 + (2,), "'a' expected an array of a type that cuTile"),
         (add, (np.ones(4),) * 3 + ("x",), "'T' expected a constant that cuTile has, a number"),
-        (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
+        (of_list, ([], np.zeros((4, 8))), "'arrays' expected a NumPy array or a list of"),
+        (add, ([1.0],) * 3 + (4,), "'a' expected a NumPy array or a list of them, got a list of f"),
         (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1 << 31, 2)), "'scale[0]' expected a number"),
@@ -97,7 +100,7 @@ def test_a_race_is_shown_at_its_line() -> None:
     ],
 )
 def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(tw.ExecutionError, match=message.replace("[", r"\[")):
+    with pytest.raises(tw.ExecutionError, match=re.escape(message)):
         tw.cutile.launch((1,), kernel, args)
 
 
@@ -152,7 +155,7 @@ def test_the_best_config_is_the_first_that_compiles() -> None:
 
 @pytest.mark.parametrize("settings, message", [
     ({"grid": (1, 1 << 24)}, "Grid[1] exceeds 24-bit limit: max=16777215, got=16777216."),
-    ({"grid": 1}, "expected grid as up to three positive extents, got 1"),
+    ({"grid": 1}, "expected grid as up to three positive integers, got 1"),
     ({"args": 5}, "expected args as a list of arguments, got 5"),
     ({"kernel": len}, "as a @ct.kernel or its bytecode, got <built-in function len>"),
     ({"numerics": "x"}, 'expected numerics as one of "hardware", "exact", "fast", got'),
@@ -198,6 +201,15 @@ def test_what_tilewright_rejects_is_an_error_of_the_compiler(
     assert isinstance(caught.value, tw.CompileError)
     assert str(caught.value) == str(fault)
     assert (caught.value.loc.line, caught.value.loc.col) == (3, 4)
+
+
+def test_an_error_inside_of_cutile_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ct.TileInternalError("Internal error: ") from AssertionError()
+
+    monkeypatch.setattr(ct.compilation, "export_kernel", fail)
+    with pytest.raises(ct.TileInternalError, match=r"Internal error: AssertionError\(\) in cuTile"):
+        tw.cutile.bytecode(halves, (np.ones(16), np.ones(16, np.float16)))
 
 
 def test_a_kernel_that_cutile_cannot_read() -> None:

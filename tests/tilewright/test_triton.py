@@ -32,6 +32,15 @@ def test_arrays_that_share_memory_are_one_memory():
     np.testing.assert_array_equal(memory[32:], np.arange(32, 64))
 
 
+def test_launches_are_bounded_and_tell_how_far_they_are():
+    told, flag = [], np.ones(1, np.int32)
+    with tw.triton.on_cpu(max_steps=9, progress=lambda *blocks: told.append(blocks)):
+        kernels.add[(2,)](flag, flag, np.zeros(64, np.int32), 1, BLOCK=32)
+        with pytest.raises(tw.ExecutionError, match="at most 9 iterations") as error:
+            kernels.locked[(1,)](flag)
+    assert told[0] == (2, 2) and "while tl.atomic_cas(flag, 0, 1) == 1:" in str(error.value)
+
+
 def test_a_race_of_programs_is_an_error_at_its_python_line():
     line = r"triton_kernels\.py:"
     with pytest.raises(tw.ExecutionError, match=line) as error, tw.triton.on_cpu():
@@ -44,6 +53,14 @@ def test_a_race_that_is_ignored_leaves_one_of_the_writes():
     with tw.triton.on_cpu(races="ignore"):
         kernels.racing[(2,)](out, BLOCK=16)
     assert set(out.tolist()) <= {0, 1}
+
+
+def test_what_is_printed_survives_an_error(capsys):
+    with pytest.raises(tw.ExecutionError, match=r"'tl\.store' expected no"), tw.triton.on_cpu():
+        kernels.printing[(2,)](np.zeros(4, np.int32), BLOCK=4)
+    assert capsys.readouterr().out == " at: [0, 1, 2, 3]\n" * 2
+    with pytest.raises(tw.ArgumentError, match="grid as up to three"), tw.triton.on_cpu():
+        kernels.printing[(2.0,)](np.zeros(4, np.int32), BLOCK=4)
 
 
 def test_tuples_are_taken_apart():

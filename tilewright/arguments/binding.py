@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 from tilewright.arguments.arrays import ArrayArgument, is_array
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.host_memory import HostMemory, HostPlace
-from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.parameters import Parameter, wrong_count
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute.int_tuple import is_tuple
@@ -99,8 +99,7 @@ class Binding:
         on_gpu: bool = False,
     ):
         if len(args) != len(parameters):
-            names = ", ".join(map(str, parameters))
-            raise ArgumentError(f"expected {len(parameters)} arguments ({names}), got {len(args)}")
+            raise ArgumentError(wrong_count(parameters, len(args)))
         self._memory, self._on_gpu = memory, on_gpu
         named = ((parameter.name, arg) for parameter, arg in zip(parameters, args, strict=True))
         self.host = HostMemory(named, memory.place)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import wraps
 from importlib import import_module
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,19 +17,24 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
-from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
-from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
+from tilewright.cutile.compiler_errors import compiler_errors
+from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
+from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
-from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
+from tilewright.tile_kernel import (
+    DEFAULT_ARCH,
+    InterpretOptions,
+    TileLaunch,
+    find_entry,
+    run_in_place,
+)
 
-Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
 _VERSION = "13.4"
 _MODULES: dict[tuple[Any, str], ModuleOp] = {}
@@ -67,22 +72,22 @@ def launch(
     kernel: Any,
     args: Sequence[Any],
     *,
-    numerics: Numerics = "hardware",
     arch: str | None = None,
-    races: Races = "error",
-    padding: Padding = "undetermined",
     stream: Any = None,
     programmatic_dependent_launch: bool = False,
+    **options: Unpack[InterpretOptions],
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here; `numerics`, `arch`, `races` and `padding` are those of `tilewright.interpret`. On arrays
-    on the GPU (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by
-    default that GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of
-    one), by default torch's current one where torch is imported; it is not waited for. With
-    `programmatic_dependent_launch` it may start before the kernel in front of it on the stream has
-    ended: it has to wait for that itself, and what it reads before is its own concern.
+    here, `arch` and the options `numerics`, `races`, `padding`, `max_steps` and `progress` being
+    those of `tilewright.interpret`: by default with what a GPU computes, bit for bit, and a bar on
+    a terminal for what takes longer than two seconds. On arrays on the GPU (torch, CuPy,
+    `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that GPU's target, and
+    launched on a stream (of torch, CuPy, or the driver's number of one), by default torch's current
+    one where torch is imported; it is not waited for. With `programmatic_dependent_launch` it may
+    start before the kernel in front of it on the stream has ended: it has to wait for that itself,
+    and what it reads before is its own concern.
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
@@ -105,11 +110,9 @@ def launch(
         entry = find_entry(verified(kernel, "bytecode")[0], None)
     else:
         entry = find_entry(_module(kernel, parameters), _ENTRY)
-    flat = [part for parameter in parameters for part in parameter.flat()]
-    names, values = [name for name, _ in flat], [value for _, value in flat]
-    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races, padding)
-    for array, content in run_entry(entry, here, values, names).left():
-        write(array, content)
+    run_in_place(
+        entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat_of(parameters)
+    )
 
 
 @checked(kernel=KERNEL_OR_BYTECODE)
@@ -159,28 +162,22 @@ class Launches:
 
 @checked()
 @contextmanager
-def on_cpu(
-    *,
-    numerics: Numerics = "fast",
-    arch: str = DEFAULT_ARCH,
-    races: Races = "error",
-    padding: Padding = "undetermined",
-) -> Generator[Launches]:
-    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, which
-    take no time, and takes the first that compiles."""
+def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> Generator[Launches]:
+    """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
+    `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
-        launch(grid, kernel, args, numerics=numerics, arch=arch, races=races, padding=padding)
+        launch(grid, kernel, args, arch=arch, **options)
 
     def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
         del grid
         bytecode(kernel, args)
         return 0.0
 
-    with _launching(here, untimed) as launches:
+    with _launching(here, untimed, lambda *_: None) as launches:
         yield launches
 
 
@@ -188,8 +185,8 @@ def on_cpu(
 @contextmanager
 def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
-    them on the GPU of this machine, and `ct.tune` time what they take there, without a limit of
-    time. Arrays of NumPy are copied to the GPU and back."""
+    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
+    copied to the GPU and back."""
 
     @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def first(
@@ -209,18 +206,24 @@ def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
         else:
             ready.start(stream_handle(stream))
 
-    def measured(
-        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *options: Any
-    ) -> float:
-        flush = bool(options and options[-1])  # behind the limit of time, where there is one
+    def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
         return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)
 
-    with _launching(there, measured) as launches:
+    @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
+    def exporting(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], flush: bool = True, /
+    ) -> bytes | None:
+        del stream
+        extents, parameters = cast("Extents", grid), _parameters(kernel, args)
+        _, chosen, _ = _chosen(extents, kernel, parameters, arch, _bytecode_aloud)
+        return exported(chosen, flat_of(parameters), extents, flush)
+
+    with _launching(there, measured, exporting) as launches:
         yield launches
 
 
 @contextmanager
-def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
+def _launching(launching: Any, measure: Measure, export: Export) -> Generator[Launches]:
     """Let cuTile launch, and measure launches, by other functions than its own."""
     ct, launches = _cuda_tile(), Launches()
 
@@ -232,16 +235,17 @@ def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
         stack.enter_context(mock.patch.object(ct, "launch", counting))
         if hasattr(ct, "__path__"):
             stack.enter_context(mock.patch.object(ct.kernel, "_compile", _compile))
-            tune = import_module("cuda.tile.tune._tune")
-            for name in ("_benchmark", "benchmark_with_timeout"):
-                stack.enter_context(mock.patch.object(tune, name, measure))
+            cext = import_module("cuda.tile._cext")
+            stack.enter_context(mock.patch.object(cext, "launch", counting))
+            stack.enter_context(tuning(measure, export))
         yield launches
 
 
 def _compile(kernel: Any, signature: Any, context: Any, capability: Any = None) -> bytes:
-    """In place of cuTile's own: the bytecode, which is what is compiled."""
-    del context, capability
-    return _bytecode(kernel, signature)
+    """In place of cuTile's own: the bytecode, which is what is compiled, after cuTile's checks of
+    what a GPU of that capability has."""
+    del context
+    return _bytecode(kernel, signature, capability and "sm_{}{}".format(*capability))
 
 
 def _current_stream() -> Any:
@@ -260,11 +264,19 @@ def _start(
     export: _Export,
 ) -> None:
     parameters = _parameters(kernel, args)
+    code, chosen, schedule = _chosen(grid, kernel, parameters, arch, export)
+    start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
+    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+
+
+def _chosen(
+    grid: Extents, kernel: Any, parameters: list[CutileParameter], arch: str | None, export: _Export
+) -> tuple[Kernel, Kernel, BlockSchedule]:
+    """The kernel, and as it is for the schedule of a grid's blocks."""
     code = chosen = _compiled(kernel, parameters, arch, export=export)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
         chosen = _compiled(kernel, parameters, arch, schedule)
-    start(chosen, parameters, grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+    return code, chosen, schedule
 
 
 def _compiled(
@@ -285,7 +297,7 @@ def _compiled(
         if known is None:
             code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
             name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
-            with _compiler_errors():
+            with compiler_errors():
                 known = _KERNELS[key] = compiled(code, arch, name, schedule)
     return known
 
@@ -306,7 +318,7 @@ def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
     key = (kernel, repr(assumed))
     known = _MODULES.get(key)
     if known is None:
-        with _compiler_errors():
+        with compiler_errors():
             known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
     return known
 
@@ -319,14 +331,14 @@ def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) 
     return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
 
 
-def _bytecode(kernel: Any, assumed: Any) -> bytes:
+def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
             kernel,
             [assumed],
             file,
-            gpu_code=None,
+            gpu_code=gpu,
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
@@ -337,32 +349,11 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
+    except _cuda_tile().TileInternalError as error:
+        # Its words are those of what went wrong there, which may have none.
+        error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
+        raise
     return file.getvalue()
-
-
-@contextmanager
-def _compiler_errors() -> Generator[None]:
-    """Let what tilewright rejects be an error of cuTile's compiler too, where cuTile is there."""
-    try:
-        yield
-    except CompileError as error:
-        exceptions = sys.modules.get("cuda.tile._exception")
-        raise error if exceptions is None else _compiler_error(exceptions)(error) from None
-
-
-@cache
-def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
-    """Makes the CompileError that is one of cuTile's `exceptions` too."""
-
-    class TileCompileError(CompileError, exceptions.TileCompilerExecutionError):
-        def __init__(self, error: CompileError):
-            CompileError.__init__(self, error.diagnostic, error.further)
-            self.loc = exceptions.Loc(self.line or 0, (self.column or 1) - 1, error.diagnostic.file)
-            self.compiler_flags, self.compiler_version = "", None
-
-        __str__ = ValueError.__str__
-
-    return TileCompileError
 
 
 def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
@@ -373,7 +364,3 @@ def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
 
 def _name(kernel: Any) -> str:
     return str(kernel._annotated_function.pyfunc.__name__)
-
-
-Measure = Callable[[Any, Any, Any, Any], float]
-"""The microseconds that a launch takes: of the stream, the grid, the kernel and its arguments."""

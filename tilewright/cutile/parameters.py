@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
+from tilewright.arguments.parameters import wrong_count
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
@@ -124,7 +125,9 @@ class CutileParameter:
             isinstance(element, np.ndarray | ArrayArgument) for element in elements
         ):
             kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
-            raise ArgumentError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
+            raise ArgumentError(
+                f"'{self.name}' expected a NumPy array or a list of them, got a list of {kinds}"
+            )
         kinds = {(_name(element), element.ndim) for element in elements}
         if len(kinds) > 1:
             shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
@@ -275,8 +278,8 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     if len(args) != len(annotations):
         wanted, given = len(annotations), len(args)
         raise ArgumentError(
-            f"'{function.pyfunc.__name__}' expected {wanted} arguments, got {given} (Kernel "
-            f"expects {wanted} argument{'s'[: wanted != 1]} but {given} "
+            f"'{function.pyfunc.__name__}' {wrong_count([*function.pysig.parameters], given)} "
+            f"(Kernel expects {wanted} argument{'s'[: wanted != 1]} but {given} "
             f"{'was' if given == 1 else 'were'} given)"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
@@ -284,6 +287,11 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
         CutileParameter(name, annotation, _named(name, arg, f"kernel argument #{i}"))
         for i, (name, annotation, arg) in enumerate(rows)
     ]
+
+
+def flat_of(parameters: Sequence[CutileParameter]) -> list[tuple[str, Any]]:
+    """The entry's parameters for all of them, with names."""
+    return [part for parameter in parameters for part in parameter.flat()]
 
 
 def _named(name: str, argument: Any, place: str) -> Any:
@@ -346,13 +354,6 @@ def strides_of(array: AnyArray) -> list[int]:
     if isinstance(array, ArrayArgument):
         return list(array.strides)
     return [stride // array.itemsize for stride in array.strides]
-
-
-def write(array: NDArray[Any], content: NDArray[Any]) -> None:
-    """Let an array be what a kernel left of it; one that is read-only is what it was, or shares its
-    memory with another one."""
-    if array.flags.writeable:
-        np.copyto(array, content)
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:

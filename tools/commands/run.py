@@ -180,8 +180,8 @@ def _interpret(
     from tilewright import shares
     from tilewright.execution import Timeline
     from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
+    from tilewright.progress import ProgressBar
     from tilewright.schedules import under_schedules
-    from tilewright.tools.commands.render_progress import ProgressBar
 
     with (
         warnings.catch_warnings(action="always", category=UserWarning),

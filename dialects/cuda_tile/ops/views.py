@@ -234,6 +234,10 @@ _PACKED_BITS = 4
 """The bits of an element of which two are a byte."""
 
 
+ANYWHERE = "anywhere"
+"""Attribute of an access whose index may name no tile of the view: it accesses nothing then."""
+
+
 class ViewAccess(MemoryOp):
     """An access to a tile of a view: TILE_NAME is what the tile is called."""
 

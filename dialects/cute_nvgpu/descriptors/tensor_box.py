@@ -12,9 +12,10 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, 
 from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
+from tilewright.dialects.illegal import Error
 
 
-class TensorMapError(ValueError):
+class TensorMapError(Error, ValueError):
     """A box that no tensor map can describe: what was found, what is legal, why."""
 
 

@@ -1,19 +1,13 @@
-"""Global memory as allocations: each argument array, each global, each `alloca` is one.
+"""Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
-An allocation owns a window of 2^40 addresses and lies in its middle, so an address names its
-allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
-
-_WINDOW = 40
-_MIDDLE = 1 << (_WINDOW - 1)
 
 
 class Allocation:
@@ -49,14 +43,9 @@ class Allocations:
 
     def add(self, name: str, octets: NDArray[np.uint8], *, constant: bool = False) -> Allocation:
         """Place bytes in memory; the allocation works on them in place."""
-        base = (len(self.all) + 1 << _WINDOW) + _MIDDLE
-        allocation = Allocation(name, octets, base, constant=constant)
+        allocation = Allocation(name, octets, base_of(len(self.all)), constant=constant)
         self.all.append(allocation)
         return allocation
-
-    def window_of(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each address the number of its allocation, from 0; other numbers name none."""
-        return (addresses >> _WINDOW) - 1
 
     def at(self, window: int) -> Allocation | None:
         """The allocation of a number, or None."""
@@ -159,11 +148,12 @@ class PlacedArguments:
         sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
-    def left(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Each array that the kernel may have written, and what it is now."""
+    def write_back(self) -> None:
+        """Let each array that the kernel may have written be what it is now, unless it is
+        read-only: then it is what it was, or shares its memory with another one."""
         for i, array in enumerate(self.arrays):
-            if self._spans[i][0].written:
-                yield array, self._image(i)
+            if self._spans[i][0].written and array.flags.writeable:
+                np.copyto(array, self._image(i))
 
 
 def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:

@@ -237,6 +237,9 @@ def run(block: Prepared, frame: Frame) -> Running:
         except Fault as fault:
             notes = fault_state(fault, step.op, frame)
             frame.gang.machine.raise_fault(fault, step.op, frame, notes)
+        except KeyboardInterrupt:
+            frame.gang.stands.append((step.op, frame))
+            raise
         for key in step.dead:
             frame.values.pop(key, None)
     values = tuple(frame[value] for value in block.leaving)

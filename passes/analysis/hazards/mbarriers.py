@@ -50,7 +50,7 @@ class Mbarriers(ThreadBarriers):
             return
         for other, (time, op) in barrier.users.items():
             if knows[other] < time:
-                where = f"{self._where(event, role)} meets {self._threads(other)}"
+                where = self._meets(event, role, other)
                 raise Hazard("ended", event.op, op, NO_ORDER, where)
         if barrier.copy is not None and knows[barrier.clock] < barrier.copy[0]:
             raise Hazard("ended", event.op, barrier.copy[1], NO_PHASE, self._where(event, role))

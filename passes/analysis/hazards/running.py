@@ -237,12 +237,16 @@ class RoleRun:
         )
         return f"{self._threads(role)}{' in ' + rounds if rounds else ''}" if self.is_kernel else ""
 
+    def _meets(self, event: Event, role: int, other: int | str) -> str:
+        """A role comes to an event and meets another one, or what is said of that."""
+        verb = "meets" if self.roles[role].alone else "meet"
+        whom = other if isinstance(other, str) else self._threads(other)
+        return f"{self._where(event, role)} {verb} {whom}"
+
     def _meeting(self, parts: tuple[Part, Part], other: int, role: int) -> str:
         if not self.is_kernel:
             return ""
-        mine = self._where(parts[1].event, role)
-        verb = "meets" if self.roles[role].alone else "meet"
-        return f"{mine} {verb} {self._where(parts[0].event, other)}"
+        return self._meets(parts[1].event, role, self._where(parts[0].event, other))
 
 
 def passes_reads(event: Event) -> bool:

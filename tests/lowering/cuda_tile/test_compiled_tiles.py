@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -36,6 +37,22 @@ def test_remainders_are_exact() -> None:
         want = np.fmod(x, y)
     same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
     assert same.all()
+
+
+@pytest.mark.parametrize(
+    "element, dtype",
+    [("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32), ("f64", np.float64),
+     ("f8E4M3FN", ml_dtypes.float8_e4m3fn)],
+)  # fmt: skip
+@pytest.mark.parametrize("level", ["program", "ptx"])
+def test_one_bit_of_a_float_is_its_truth(element: str, dtype: Any, level: str) -> None:
+    """As tileiras 13.5 compiles it."""
+    x = np.array([0.0, -0.0, 0.25, -3.0, 100.0, -400.0, np.inf, np.nan]).astype(dtype)
+    parameters, body = elementwise(
+        f"    %r = ftoi %x0 unsigned : tile<8x{element}> -> tile<8xi1>\n", [element], "i1", 8
+    )
+    got = run(parameters, body, [x, np.zeros(8, np.bool_)], level=level)[1]
+    assert got.tolist() == [False, False, *[True] * 6]
 
 
 def view(name: str, pointer: str, shape: tuple[int, int], tile: tuple[int, int]) -> str:

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
@@ -135,6 +136,14 @@ def _float_to_float(op: Operation, _: Options) -> Function:
     return conversions.float_to_float(operand_element(op), *_rounding_to(op))
 
 
+def _float_to_integer(op: Operation, _: Options) -> Function:
+    assert isinstance(op, FToIOp)
+    source = operand_element(op)
+    if op.is_truth:
+        return conversions.float_to_truth(source)
+    return conversions.float_to_integer(source, result_element(op), is_signed(op))
+
+
 def _integer_to_float(op: Operation, _: Options) -> Function:
     to, rounding = _rounding_to(op)
     return conversions.integer_to_float(to, is_signed(op), rounding)
@@ -221,9 +230,7 @@ MAKERS: dict[str, Maker] = {
     ),
     "trunci": lambda op, _: conversions.truncated(result_element(op)),
     "ftof": _float_to_float,
-    "ftoi": lambda op, _: conversions.float_to_integer(
-        operand_element(op), result_element(op), is_signed(op)
-    ),
+    "ftoi": _float_to_integer,
     "itof": _integer_to_float,
     "bitcast": lambda op, _: conversions.reinterpreted(result_element(op)),
     "ptr_to_int": lambda op, _: _same,
