@@ -7,7 +7,9 @@ instruction or a few, or as accurate as they say."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.math_functions import libdevice_double as double
 from tilewright.dialects.math_functions import libdevice_inverses as inverses
 from tilewright.dialects.math_functions import libdevice_single as single
@@ -90,13 +92,42 @@ LIBDEVICE = {
 """All of them."""
 
 
+_VALUES = {
+    "b16": "s16",
+    "b32": "s32",
+    "b64": "s64",
+    **{kind: kind for kind in ("f32", "f64", "pred")},
+}
+"""The types of values by the kinds of registers."""
+_TYPES = {"pred": "i1", "s16": "i16", "s32": "i32", "s64": "i64"}
+"""The types of MLIR by those of values."""
+
+
+@cache
+def function_named(name: str) -> LibdeviceFunction | None:
+    """A function of libdevice, or an instruction of PTX on single registers: `shl.b32`."""
+    mnemonic, _, form = name.partition(".")
+    row = SCALARS[mnemonic].forms.get(form) if mnemonic in SCALARS else None
+    if row is None:
+        return LIBDEVICE.get(name)
+    kinds = [_VALUES.get(REGISTER_OF.get(type_, "")) for type_ in (*row.types, row.result)]
+    if None in kinds:
+        return None
+
+    def program(x: Value, *others: Value) -> Value:
+        return x.do(mnemonic, form, *others, type_=result)
+
+    *operands, result = map(str, kinds)
+    return LibdeviceFunction((*operands,), result, program, 0)
+
+
 def signature_fault(name: str, operands: Sequence[str], result: str) -> str | None:
     """The fault of a function's name or of the types of MLIR that it has, None if they are its own.
     A function of f32 alone is one of f16 and of bf16 too."""
-    if (row := LIBDEVICE.get(name)) is None:
+    if (row := function_named(name)) is None:
         near = get_close_matches(name, LIBDEVICE, n=1, cutoff=0.0)
         return f"a function of libdevice that is known, got {name}; nearest legal: {near[0]}"
-    wanted = [type_.replace("s", "i") for type_ in (*row.operands, row.result)]
+    wanted = [_TYPES.get(type_, type_) for type_ in (*row.operands, row.result)]
     given = [*operands, result]
     narrow = len({*given}) == 1 and result in ("f16", "bf16") and {*wanted} == {"f32"}
     if len(given) == len(wanted) and (given == wanted or narrow):

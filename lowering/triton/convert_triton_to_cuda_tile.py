@@ -41,6 +41,7 @@ from tilewright.lowering.triton import (
     facts,
     folds,
     functions,
+    inline_assembly,
     lookups,
     memory,
     products,
@@ -56,7 +57,7 @@ _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
     atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
-    lookups, memory, products, scaled_products, shapes,
+    inline_assembly, lookups, memory, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 

@@ -22,7 +22,7 @@ READS = (triton.LoadOp, triton.DescriptorLoadOp, triton.DescriptorGatherOp)
 WRITES = (
     triton.StoreOp, triton.AtomicRMWOp, triton.AtomicCASOp, triton.AtomicLoadOp,
     triton.AtomicStoreOp, triton.DescriptorStoreOp,
-    triton.DescriptorReduceOp, triton.DescriptorScatterOp,
+    triton.DescriptorReduceOp, triton.DescriptorScatterOp, triton.ElementwiseInlineAsmOp,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.functions import FUNCTIONS
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
@@ -79,22 +79,28 @@ def programmed(
 
 def of_libdevice(name: str, element: Element) -> Function:
     """A function of libdevice by its name, whose result is of an element type."""
-    row = LIBDEVICE[name]
-    dtype = element.dtype if element.dtype.itemsize >= 4 else np.dtype(np.float32)
-    return in_float32(in_pieces(_on_tiles(row.program, row.operands, dtype), dtype), element.dtype)
+    row = function_named(name)
+    assert row is not None
+    if element.kind != "float" or element.dtype.itemsize >= 4:
+        return in_pieces(_on_tiles(row.program, row.operands, element.dtype), element.dtype)
+    single = np.dtype(np.float32)
+    return in_float32(_on_tiles(row.program, row.operands, single), element.dtype)
 
 
 @cache
 def _on_tiles(program: Program, operands: tuple[str, ...], dtype: np.dtype[Any]) -> Function:
     """A program on numbers, whose result has a dtype."""
-    words = [np.dtype(f"u{int(type_[1:]) // 8}") for type_ in operands]
-    run = function_of(program, operands, [np.dtype(f"u{dtype.itemsize}")])
+    run = function_of(program, operands, [_word(dtype)])
 
     def compute(*tiles: Tile) -> Tile:
-        pairs = zip(tiles, words, strict=True)
-        return run(*(np.ascontiguousarray(tile).view(word) for tile, word in pairs))[0].view(dtype)
+        bits = [np.ascontiguousarray(tile).view(_word(tile.dtype)) for tile in tiles]
+        return run(*bits)[0].view(dtype)
 
     return compute
+
+
+def _word(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype == np.bool_ else np.dtype(f"u{dtype.itemsize}")
 
 
 def approximate(name: str, numerics: Numerics, *, flush: bool = False) -> Function:
