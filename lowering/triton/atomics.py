@@ -24,7 +24,7 @@ from tilewright.lowering.triton.order import ProgramOrder
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
-_SCOPES = {"gpu": "device", "cta": "tl_blk", "sys": "sys"}
+SCOPES = {"gpu": "device", "cta": "tl_blk", "sys": "sys"}
 _MODES = {"fadd": "addf", "exch": "xchg"}
 """The names of Tile IR, where they are others."""
 
@@ -34,7 +34,7 @@ def _rmw(op: Any, at: TritonConversion) -> SSAValue:
     mode: str = op.word("atomic_rmw_op")
     mask = None if op.mask is None else at[op.mask]
     return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.word("sem"),
-                  _SCOPES[op.word("scope")])  # fmt: skip
+                  SCOPES[op.word("scope")])  # fmt: skip
 
 
 def update(
@@ -51,7 +51,7 @@ def update(
 def _cas(op: triton.AtomicCASOp, at: TritonConversion) -> SSAValue:
     pointers, compared, value = at.all(op.operands)
     return _ordered(at, "xchg", value, lambda token: AtomicCASTkoOp(
-        pointers, compared, value, value.type, op.word("sem"), _SCOPES[op.word("scope")],
+        pointers, compared, value, value.type, op.word("sem"), SCOPES[op.word("scope")],
         token=token,
     ))  # fmt: skip
 
@@ -85,7 +85,7 @@ def _load(op: Any, at: TritonConversion) -> SSAValue:
     """Accesses behind it stay there, as behind a write."""
     at.order = ProgramOrder(at.order.before_write(at))
     mask = None if op.mask is None else at[op.mask]
-    loaded = load(at, at[op.ptr], mask, None, op.word("sem"), _SCOPES[op.word("scope")])
+    loaded = load(at, at[op.ptr], mask, None, op.word("sem"), SCOPES[op.word("scope")])
     at.order.after_write(*at.order.read)
     return loaded
 
@@ -93,5 +93,5 @@ def _load(op: Any, at: TritonConversion) -> SSAValue:
 @converts(triton.AtomicStoreOp)
 def _store(op: Any, at: TritonConversion) -> None:
     mask = None if op.mask is None else at[op.mask]
-    order = op.word("sem"), _SCOPES[op.word("scope")]
+    order = op.word("sem"), SCOPES[op.word("scope")]
     store(at, at[op.ptr], at[op.val], mask, *order)

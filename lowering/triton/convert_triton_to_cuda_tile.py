@@ -44,6 +44,7 @@ from tilewright.lowering.triton import (
     functions,
     inline_assembly,
     lookups,
+    polling,
     products,
     scaled_products,
     shapes,
@@ -57,7 +58,7 @@ _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
-    folds, functions, inline_assembly, lookups, products, scaled_products, shapes,
+    folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 

@@ -102,6 +102,7 @@ ROWS: dict[type[Operation], Row] = {
 
 _FAST: dict[type[Operation], tuple[type[Operation], RoundingMode]] = {
     arith.DivfOp: (floating_point.DivFOp, RoundingMode.FULL),
+    triton.ApproxDivFOp: (floating_point.DivFOp, RoundingMode.APPROX),
     math.SqrtOp: (floating_point.SqrtOp, RoundingMode.APPROX),
     math.ExpOp: (floating_point.ExpOp, RoundingMode.APPROX),
 }

@@ -122,6 +122,29 @@ def test_gather_takes_rows_by_their_numbers() -> None:
     np.testing.assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
 
 
+def test_gather_takes_pointers() -> None:
+    text = """module {
+  tt.func public @k(%p: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+    %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %c15 = arith.constant dense<15> : tensor<16xi32>
+    %j = arith.subi %c15, %i : tensor<16xi32>
+    %ps = tt.splat %p : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %at = tt.addptr %ps, %i : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %back = tt.gather %at[%j] {axis = 0 : i32} :
+      (tensor<16x!tt.ptr<i32>>, tensor<16xi32>) -> tensor<16x!tt.ptr<i32>>
+    %x = tt.load %back : tensor<16x!tt.ptr<i32>>
+    %os = tt.splat %out : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %to = tt.addptr %os, %i : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    tt.store %to, %x : tensor<16x!tt.ptr<i32>>
+    tt.return
+  }
+}
+"""
+    a = numbers("i32", (16,))
+    [_, got] = run(text, a, np.zeros(16, np.int32))
+    np.testing.assert_array_equal(got, a[::-1])
+
+
 def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     body = "%m = arith.mulf %a, %b : tensor<16xf32>\n%r = arith.addf %m, %c : tensor<16xf32>"
     a, b = (np.float32(1 + 2.0**-12) * np.ones(16, np.float32) for _ in range(2))
@@ -131,6 +154,14 @@ def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     [*_, apart] = run(text, a, b, c, np.zeros(16, np.float32), fp_fusion=False)
     np.testing.assert_array_equal(fused, (a.astype(np.float64) * b + c).astype(np.float32))
     np.testing.assert_array_equal(apart, a * b + c)
+
+
+def test_approximate_quotients() -> None:
+    a, b = numbers("f32", (16,)), np.abs(numbers("f32", (16,), 1)) + 1
+    text = on_tiles("%r = tt.approx_divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
+    [*_, got] = run(text, a, b, np.zeros(16, np.float32))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(got, a / b, rtol=3e-7)
 
 
 EXTERNAL = """%r = tt.extern_elementwise %a {{libname = "", libpath = "", pure = true,
