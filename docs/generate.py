@@ -343,13 +343,14 @@ and rounded once more.
 
 {table(["op", "f32", "f64", "`fastmath<afn>` on f32"], rows)}
 
-Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile` or `tw.interpret` for those
-above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch do: its algorithms
-from its constants, each again one program (`dialects/math_functions/libdevice.py`). What is not in
-the table below is as above. `cute_nvgpu.libdevice` of scalars and `cuda_tile.libdevice` of tiles
-are any of them by their names; integers are signless. Where the table says so the bits are its
-own: `python tests/silicon/record_libdevice.py` compares them with CUDA's on a GPU, those of one f32
-on all 2^32 arguments. The others are exact, or as accurate as `math`.
+Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile`, `tw.interpret` or
+`tw.cutile` for those above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch
+do: its algorithms from its constants, each again one program
+(`dialects/math_functions/libdevice.py`). What is not in the table below is as above.
+`cute_nvgpu.libdevice` of scalars and `cuda_tile.libdevice` of tiles are any of them by its name, or
+a PTX instruction on single registers (`"shl.b32"`); integers are signless. Where the table says so
+the bits are libdevice's own: `python tests/silicon/record_libdevice.py` compares them with CUDA's
+on a GPU, those of one f32 on all 2^32 arguments. The others are exact, or as accurate as `math`.
 
 {table(["function", "types", "error", "bits"], libdevice_rows())}
 

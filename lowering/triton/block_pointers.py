@@ -20,8 +20,8 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 @converts(triton.MakeTensorPtrOp)
 def _make(op: Any, at: TritonConversion) -> Sequence[TensorDescriptor]:
     block = op.result.type.pointee_type.get_shape()
-    numbers = [at.all(row) for row in (op.shape, op.strides)]
-    return [TensorDescriptor(at[op.base], *numbers, block, False, offsets=at.all(op.offsets))]
+    shape, strides, offsets = (at.all(row) for row in (op.shape, op.strides, op.offsets))
+    return [TensorDescriptor(at[op.base], shape, strides, block, nan=False, offsets=offsets)]
 
 
 @converts(triton.AdvanceOp)
