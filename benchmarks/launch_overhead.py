@@ -3,13 +3,15 @@
     python benchmarks/launch_overhead.py [--json] [--profile]
 
 Microseconds a launch, the best of several rounds of many launches that nobody waits for: of an add
-of three arrays, the same ones, ones that take turns, new ones; of a product whose arrays are tensor
-maps, the same ones and new ones. `--profile` prints where ours go by cProfile.
+of three arrays, the same ones, ones that take turns, new ones, as a cuTile kernel and as Triton's,
+which Triton launches and which we do; of a product whose arrays are tensor maps, the same ones and
+new ones. `--profile` prints where ours go by cProfile.
 """
 
 import cProfile
 import pstats
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import cycle
 from typing import Any
 
@@ -59,7 +61,7 @@ def launches() -> dict[str, Callable[[], Any]]:
     """One launch of each row."""
     stream, same, turns = torch.cuda.current_stream(), vectors(1)[0], cycle(vectors(64))
     many = (ROUNDS + 3) * LAUNCHES
-    maps, new, new_maps = matrices(), iter(vectors(many)), new_matrices(many)
+    maps, new, new_maps = matrices(), iter(vectors(3 * many)), new_matrices(many)
     grid, blocks = (SIZE // TILE,), (SIDE // PART, SIDE // PART)
 
     def triton_of(arrays: Any) -> None:
@@ -75,6 +77,10 @@ def launches() -> dict[str, Callable[[], Any]]:
         "add, torch": lambda: torch.add(same[0], same[1], out=same[2]),
         "add, Triton": lambda: triton_of(same),
         "add, Triton, arrays in turn": lambda: triton_of(next(turns)),
+        "add, Triton, new arrays": lambda: triton_of(next(new)),
+        "add of Triton, ours": lambda: triton_of(same),
+        "add of Triton, ours, arrays in turn": lambda: triton_of(next(turns)),
+        "add of Triton, ours, new arrays": lambda: triton_of(next(new)),
         "add, ours": lambda: ours_of(same),
         "add, ours, arrays in turn": lambda: ours_of(next(turns)),
         "add, ours, new arrays": lambda: ours_of(next(new)),
@@ -106,15 +112,19 @@ def main() -> None:
     options = arguments.parse_args()
     with tw.cutile.on_gpu():
         rows = launches()
-        results = {name: microseconds(launch) for name, launch in rows.items()}
+        results = dict[str, float]()
+        for name, launch in rows.items():
+            with tw.triton.on_gpu() if "of Triton" in name else nullcontext():
+                results[name] = microseconds(launch)
         peer = results["add, Triton"]
         show(
             options,
             results,
-            [f"{name:30} {us:7.2f} us  {us / peer:5.2f}" for name, us in results.items()],
+            [f"{name:36} {us:7.2f} us  {us / peer:5.2f}" for name, us in results.items()],
         )
         for name in [name for name in rows if options.profile and "ours" in name]:
-            with cProfile.Profile() as profile:
+            on_gpu = tw.triton.on_gpu() if "of Triton" in name else nullcontext()
+            with on_gpu, cProfile.Profile() as profile:
                 for _ in range(LAUNCHES):
                     rows[name]()
             print(name)

@@ -21,9 +21,10 @@ _Op = TypeVar("_Op", bound=IRDLOperation)
 class DefinedOp(IRDLOperation):
     """An op that says what it expected where it is wrong."""
 
-    def fail(self, rule: str) -> VerifyException:
+    @classmethod
+    def fail(cls, rule: str) -> VerifyException:
         """The exception that says `'op' expected RULE, got VALUE`."""
-        return VerifyException(f"'{self.name}' expected {rule}")
+        return VerifyException(f"'{cls.name}' expected {rule}")
 
     def refuse(self, why: str | None) -> None:
         """Raise VerifyException that says `'op' WHY`, unless that is None."""

@@ -3,7 +3,11 @@
 from typing import Any, cast
 
 
-class Illegal(ValueError):
+class Error(Exception):
+    """The base of what tilewright raises: every public error is one."""
+
+
+class Illegal(Error, ValueError):
     """Something that is not legal: what was found, what is legal, and why. An op's verification
     says it of the op."""
 

@@ -1,7 +1,7 @@
 """The facts that follow from the definition of an op, worked out once: its values, by name, its
 properties, and the verification of their number and kind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -97,19 +97,21 @@ class OpFacts:
                         place_of = f"{what} #{index}"
                         raise op.misfit(place.name, place_of, place.accepts.words, value.type)
                     index += 1
-        self._verify_properties(op)
+        self.verify_properties(op, op.properties)
         return values
 
-    def _verify_properties(self, op: Any) -> None:
+    def verify_properties(self, op: Any, given: Mapping[str, Attribute]) -> None:
+        """Raise VerifyException where a property, of an op or of one of the class to be made, is
+        not what it may be."""
         known = self.definition.properties
         for name, definition in known.items():
-            value = op.properties.get(name)
+            value = given.get(name)
             if value is None:
                 if not isinstance(definition, OptPropertyDef) and name != SEGMENTS:
                     raise op.fail(f"{name} to be {_words(op, definition)}, got none")
             elif not _takes(definition, value):
                 raise op.misfit(name, "property", _words(op, definition), value)
-        for name in op.properties:
+        for name in given:
             if name not in known:
                 raise VerifyException(
                     f"'{op.name}' expected no property but {', '.join(known) or 'none'}, got {name}"

@@ -1,12 +1,13 @@
 """The reference page of every op, from the classes and the tests."""
 
 import re
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from pathlib import Path
 from typing import Any
 
 from xdsl.ir import Operation
 
+from tilewright.builder import is_inferred
 from tilewright.dialects.accepts import IntegerOf, ListOf
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.operation import CuteOp
@@ -43,11 +44,25 @@ def op_entry(op: type[Operation], lines: list[str]) -> str:
     entry = f"### `{op.name}`\n\n{law}\n\n"
     if written is not None:
         entry += f"```text\n{written}\n```\n\n"
+    if issubclass(op, CuteOp):
+        entry += f"From Python: `{python_call(op)}`\n\n"
     if "```" in law or op.name in law:
         return entry
     called = re.compile(rf"(?<![\w.]){re.escape(op.name)}(?![\w.])")
     example = next((line for line in lines if called.search(line)), None)
     return entry if example is None else f"{entry}```mlir\n{example}\n```\n\n"
+
+
+def python_call(op: type[CuteOp]) -> str:
+    """The call of `tilewright.builder.cute` for an op."""
+    words = [f'"{op.name.removeprefix("cute.")}"']
+    if is_inferred(op):
+        words += [name for name, _ in op.definition.operands]
+        words += [f"{name}=" for name in op.definition.properties if name != SEGMENTS]
+    else:
+        words += [f"{name}=" if parameter.kind is parameter.KEYWORD_ONLY else name
+                  for name, parameter in signature(op).parameters.items()]  # fmt: skip
+    return f"cute({', '.join(words)})"
 
 
 def syntax(op: Any) -> str | None:

@@ -68,7 +68,7 @@ def _declared(name: str, value: Any) -> str:
     if not inspect.isclass(value):
         return f"def {name}{_signature(value)}"
     if issubclass(value, Exception):
-        return f"class {name}({value.__base__.__name__})"
+        return f"class {name}({', '.join(base.__name__ for base in value.__bases__)})"
     return f"class {name}{_signature(value)}"
 
 

@@ -15,12 +15,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tilewright import cutile, triton
+    from tilewright import builder, cutile, triton
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.compiler import compile
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
     from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError
+    from tilewright.dialects.illegal import Error
     from tilewright.execution import ExecutionError, Timeline, interpret
     from tilewright.kernel import Kernel
     from tilewright.launch.launcher import LaunchError
@@ -42,6 +43,7 @@ _HOMES = {
     "ArgumentError": "tilewright.source.diagnostic",
     "AtomError": "tilewright.dialects.cute_nvgpu.atoms.atom",
     "CompileError": "tilewright.source.diagnostic",
+    "Error": "tilewright.dialects.illegal",
     "ExecutionError": "tilewright.execution",
     "Kernel": "tilewright.kernel",
     "LaunchError": "tilewright.launch.launcher",
@@ -55,6 +57,7 @@ _HOMES = {
     "Timeline": "tilewright.execution",
     "Trial": "tilewright.verify_by_running",
     "atom": "tilewright.simulation.simulate",
+    "builder": "tilewright.builder",
     "compile": "tilewright.compiler",
     "cutile": "tilewright.cutile",
     "densify": "tilewright.simulation.structured_sparsity",
@@ -66,14 +69,14 @@ _HOMES = {
     "triton": "tilewright.triton",
 }
 
-_MODULES = frozenset({"cutile", "triton"})
+_MODULES = frozenset({"builder", "cutile", "triton"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "ArgumentError", "AtomError", "CompileError", "ExecutionError", "Kernel", "LaunchError",
-    "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError", "TensorMap",
-    "TensorMapError", "Timeline", "Trial", "atom", "compile", "cutile", "densify", "dequantize",
-    "interpret", "quantize", "simulate", "sparsify", "triton",
+    "ArgumentError", "AtomError", "CompileError", "Error", "ExecutionError", "Kernel",
+    "LaunchError", "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError",
+    "TensorMap", "TensorMapError", "Timeline", "Trial", "atom", "builder", "compile", "cutile",
+    "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify", "triton",
 ]  # fmt: skip
 
 

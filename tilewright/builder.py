@@ -4,20 +4,24 @@
     mine = cute("tiled.mma.partition", mma, tile, thread, operand_id="A")
     here = cute("slice", mine, coord(None, None, None, stage))
 
-Each gives an op, for xDSL's builder to insert; result types are inferred, and its location is the
-line of Python that made it: `located` says so of other ops, and `lines_of` whose lines count where
-a front end stands between. `kernel` is the function that such ops make.
+Each gives an op, for xDSL's builder to insert, or in `building(block)` for that block; result types
+are inferred, and its location is the line of Python that made it: `located` says so of other ops.
+Where a front end stands between, `beneath` says that its lines do not count, `lines_of` whose do.
+`kernel` is the function that such ops make; `thread_id`, `for_loop` and others are what most have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from inspect import signature
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from xdsl.dialects import func
+from typing_extensions import TypeIs
+from xdsl.builder import Builder, ImplicitBuilder
+from xdsl.dialects import arith, func, gpu, scf
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
@@ -29,21 +33,29 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tilewright.arguments.parameters import wrong_count
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.tensor import element_bits
 from tilewright.dialects.cute_nvgpu.lattice.launch import MAX_THREADS
+from tilewright.dialects.field_counts import Arity
 from tilewright.dialects.illegal import Illegal, told
+from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.source import checked
-from tilewright.source.checked import Rule, checking, number_from
+from tilewright.source.checked import Rule, checking, number_from, unknown_name
 from tilewright.source.diagnostic import CompileError, Diagnostic, at
 from tilewright.source.parsing import default_context
 from tilewright.source.python_lines import beneath, lines_of, located, python_line
 
-__all__ = ["array_type", "attribute", "coord", "cute", "kernel", "leaves", "lines_of", "located"]
+__all__ = [
+    "array_type", "attribute", "beneath", "block_id", "building", "coord", "cute", "for_loop",
+    "if_then", "kernel", "leaves", "lines_of", "located", "thread_id",
+]  # fmt: skip
 
 beneath(__file__)
 beneath(checked.__file__)
@@ -91,27 +103,45 @@ def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Opera
         raise ValueError(
             f"expected an op of the cute dialect, got 'cute.{name}'; nearest legal: cute.{nearest}"
         )
-    if not issubclass(op, CuteOp) or op.infer.__func__ is CuteOp.infer.__func__:
+    if not is_inferred(op):
         given = [attribute(item) if isinstance(item, str) else item for item in operands]
+        legal = list(signature(op).parameters)
+        if why := unknown_name(op.name, legal, properties):
+            raise ValueError(why)
         try:
             return op(*given, **properties)
         except (AttributeError, TypeError):
             raise ValueError(
-                f"'cute.{name}' expected what its constructor takes, {signature(op)}, got "
+                f"'{op.name}' expected what its constructor takes, {', '.join(legal)}, got "
                 f"{told((*operands, properties))}"
             ) from None
+    legal = [key for key in op.facts.definition.properties if key != SEGMENTS]
+    if why := unknown_name(op.name, legal, properties):
+        raise ValueError(why)
     properties = {key: _property(value) for key, value in properties.items()}
+    op.facts.verify_properties(op, properties)
+    values = [SSAValue.get(operand) for operand in operands]
+    places = op.facts.operands
+    if len(values) != len(places) and all(place.arity is Arity.ONE for place in places):
+        raise ValueError(
+            f"'{op.name}' {wrong_count([place.name for place in places], len(values))}"
+        )
     try:
-        types = op.infer(tuple(SSAValue.get(operand).type for operand in operands), properties)
+        types = op.infer(tuple(value.type for value in values), properties)
     except (VerifyException, Illegal) as error:
-        raise ValueError(f"'cute.{name}' {error}") from None
-    return op.create(operands=operands, result_types=types, properties=properties)
+        raise ValueError(f"'{op.name}' {error}") from None
+    return op.create(operands=values, result_types=types, properties=properties)
+
+
+def is_inferred(op: type[Operation]) -> TypeIs[type[CuteOp]]:
+    """True where the results of an op follow from its operands and properties."""
+    return issubclass(op, CuteOp) and op.infer.__func__ is not CuteOp.infer.__func__
 
 
 def _property(value: Any) -> Attribute:
     match value:
         case str():
-            return StringAttr(value)
+            return attribute(value) if value.startswith("#") else StringAttr(value)
         case int():
             return IntegerAttr(value, i32)
         case list():
@@ -154,8 +184,6 @@ def array_type(element: str, rank: int) -> Any:
     """The type of a row-major array in global memory, an argument of a kernel: of any shape, but
     the rows whole 16 bytes, so that they can be copied as such."""
     run = VECTOR_BITS // element_bits(element)
-    if rank == 1:
-        return attribute(f'!cute.memref<{element}, gmem, align<16>, "?{{div={run}}}:1">')
     shape = "?," * (rank - 1) + f"?{{div={run}}}"
     stride = f"?{{i64 div={run}}}," * (rank - 1) + "1"
     return attribute(f'!cute.memref<{element}, gmem, align<16>, "({shape}):({stride})">')
@@ -171,3 +199,70 @@ def kernel(name: str, types: Sequence[Attribute], threads: int) -> tuple[ModuleO
     block_size = DenseArrayBase.from_list(i32, [threads, 1, 1])
     function.attributes["gpu.known_block_size"] = block_size
     return ModuleOp([located(function)]), body
+
+
+# What most kernels have, made within `building`
+
+Dimension = Literal["x", "y", "z"]
+Carried = Sequence[SSAValue] | None
+
+
+@contextmanager
+def building(block: Block) -> Generator[None]:
+    """Meanwhile ops that are made go into a block: before what ends it, or at its end."""
+    end = block.last_op
+    ended = end is not None and end.has_trait(IsTerminator)
+    place = InsertPoint.before(end) if end is not None and ended else InsertPoint.at_end(block)
+    with ImplicitBuilder(Builder(place)):
+        yield
+
+
+@checking({})
+def thread_id(dimension: Dimension = "x") -> SSAValue:
+    """The thread's number in its block, an i32."""
+    return _number(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum(dimension))))
+
+
+@checking({})
+def block_id(dimension: Dimension = "x") -> SSAValue:
+    """The block's number in the grid, an i32."""
+    return _number(gpu.BlockIdOp(gpu.DimensionAttr(gpu.DimensionEnum(dimension))))
+
+
+def _number(op: Operation) -> SSAValue:
+    return located(arith.IndexCastOp(located(op), i32)).results[0]
+
+
+@checking({})
+def for_loop(
+    count: SSAValue | int, body: Callable[..., Carried], *carried: SSAValue
+) -> Sequence[SSAValue]:
+    """`scf.for` of so many steps: `body(i, *carried)` makes the ops of one, i an i32 from 0 on, and
+    returns what is carried on to the next. Its results are what the last one returned."""
+    first, last, step = (
+        number
+        if isinstance(number, SSAValue)
+        else located(arith.ConstantOp.from_int_and_width(number, 32)).results[0]
+        for number in (0, count, 1)
+    )
+    block = Block(arg_types=[i32, *(value.type for value in carried)])
+    with building(block):
+        located(scf.YieldOp(*(body(*block.args) or ())))
+    return located(scf.ForOp(first, last, step, carried, block)).results
+
+
+@checking({})
+def if_then(condition: SSAValue, then: Callable[[], Carried],
+            other: Callable[[], Carried] | None = None) -> Sequence[SSAValue]:  # fmt: skip
+    """`scf.if`: `then()` and `other()` make the ops of its branches, and return as many values of
+    the same types, the results."""
+    then_region, else_region = _branch(then), _branch(other) if other else Region()
+    types = [value.type for value in cast("Any", then_region.block.last_op).operands]
+    return located(scf.IfOp(condition, types, then_region, else_region)).results
+
+
+def _branch(body: Callable[[], Carried]) -> Region:
+    block = Block()
+    with building(block):
+        located(scf.YieldOp(*(body() or ())))
+    return Region(block)

@@ -60,8 +60,17 @@ def _convert_triton(arch: str) -> ModulePass:
     return ConvertTritonToCudaTilePass()
 
 
-TRITON_STAGE = Stage("convert-triton-to-cuda-tile", _convert_triton, verified=True)
-"""The stage that makes Tile IR of Triton's functions, before anything else is done with them."""
+def _see_through_pointers(arch: str) -> ModulePass:
+    from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
+
+    return CudaTilePointersToViewsPass()
+
+
+TRITON_STAGES = (
+    Stage("convert-triton-to-cuda-tile", _convert_triton, verified=True),
+    Stage("cuda-tile-pointers-to-views", _see_through_pointers),
+)
+"""The stages that make Tile IR of Triton's functions, before anything else is done with them."""
 
 PIPELINE: tuple[Stage, ...] = (
     Stage(PROGRAM_STAGE, _convert_cuda_tile),
@@ -214,5 +223,5 @@ def verified(
     if any(op.name == "tt.func" for op in module.body.ops):
         # Its ops stand in Python, or in a file that can be read again.
         source = None
-        run_pipeline(module, "", source, stages=(TRITON_STAGE,))
+        run_pipeline(module, "", source, stages=TRITON_STAGES)
     return module, source

@@ -1,7 +1,11 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import ast
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -11,20 +15,33 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute.int_tuple import is_tuple
+from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
-from tilewright.source.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.progress import ProgressBar
+from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "Padding", "RaceWarning", "Races", "TileLaunch", "entry_parameters",
-    "find_entry", "run_entry", "run_tile_kernel",
+    "DEFAULT_ARCH", "InterpretOptions", "RaceWarning", "Races", "TileLaunch",
+    "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
+    "run_tile_kernel",
 ]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"
 """The chip whose arithmetic matrix products follow where none is named: it has judged it."""
+
+
+class InterpretOptions(TypedDict, total=False):
+    """How launches run here: options of `tilewright.interpret`, with its defaults but for
+    `progress`, which is a bar on a terminal for what takes longer than two seconds."""
+
+    numerics: Numerics
+    races: Races
+    check: str | Collection[str]
+    max_steps: int | None
+    progress: Callable[[int, int], None] | None
 
 
 def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> EntryOp:
@@ -46,6 +63,19 @@ def entry_parameters(entry: EntryOp) -> list[Parameter]:
         element = argument.type.element_type
         parameters.append(Parameter(argument.name_hint or f"arg{i}", shown(element), element))
     return parameters
+
+
+def python_names(entry: EntryOp) -> list[str]:
+    """The names of the parameters of the Python function that an entry is of, those of constants
+    too; none where its file is not here."""
+    place = at(entry.location, "")
+    if place.text is None or not str(place.file).endswith(".py"):
+        return []
+    with suppress(SyntaxError):
+        for node in ast.walk(ast.parse(Path(str(place.file)).read_text())):
+            if isinstance(node, ast.FunctionDef) and node.lineno == place.line:
+                return [argument.arg for argument in node.args.args]
+    return []
 
 
 def run_tile_kernel(
@@ -83,3 +113,12 @@ def run_entry(
         return run_kernel(entry, launch, args, names)
     except OpError as error:
         raise CompileError(op_diagnostic(error, launch.source)) from None
+
+
+def run_in_place(entry: EntryOp, launch: TileLaunch, parameters: Sequence[tuple[str, Any]]) -> None:
+    """Run an entry on its flat parameters, which have names, and write what it leaves back to the
+    arrays; on a terminal a bar shows how far it is, unless the launch says whom to tell."""
+    with closing(ProgressBar("blocks")) as bar:
+        watched = replace(launch, progress=launch.progress or bar.update)
+        names, values = [name for name, _ in parameters], [value for _, value in parameters]
+        run_entry(entry, watched, values, names).write_back()

@@ -1,10 +1,11 @@
 """A plugin of pytest: tests with Triton kernels that expect a GPU run on the CPU, as they stand.
 
     pytest -p tilewright.triton_pytest python/test/unit/language/test_core.py
+    pytest -p tilewright.triton_pytest --tilewright gpu python/test/unit/language/test_core.py
 
-Launches run by `tilewright.triton.on_cpu`, and what is asked for on "cuda" is kept on the CPU.
-Races are warnings. Each test's report says how many launches it made, and the summary how many
-there were. Needs what `tilewright.triton_script` needs.
+Launches run by `tilewright.triton.on_cpu`, and what is asked for on "cuda" is kept on the CPU; or
+they are compiled, by `on_gpu`. Races are warnings. Each test's report says how many launches it
+made, and the summary how many there were. Needs what `tilewright.triton_script` needs.
 """
 
 from collections.abc import Generator
@@ -22,10 +23,17 @@ def launches() -> int:
     return import_module("triton.runtime.driver").driver.active.launches
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--tilewright`: where kernels run."""
+    parser.addoption(
+        "--tilewright", choices=("gpu", "cpu"), default="cpu", help="where kernels run"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Stand in for the GPU from before tests are collected to the end."""
     stack = ExitStack()
-    stack.enter_context(stand_in(races="warn"))
+    stack.enter_context(stand_in(gpu=config.getoption("--tilewright") == "gpu", races="warn"))
     config.add_cleanup(stack.close)
 
 

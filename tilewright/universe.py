@@ -37,6 +37,9 @@ _PASSES = {
     "cuda-tile-make-persistent": (
         "passes.cuda_tile.scheduling.make_persistent:CudaTileMakePersistentPass"
     ),
+    "cuda-tile-pointers-to-views": (
+        "passes.cuda_tile_pointers_to_views:CudaTilePointersToViewsPass"
+    ),
     "cuda-tile-share-blocks": "passes.cuda_tile.scheduling.split_blocks:CudaTileShareBlocksPass",
     "cuda-tile-show-layouts": "lowering.cuda_tile.show_layouts:CudaTileShowLayoutsPass",
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.dtypes import DTYPES, random_array
 from tilewright.arguments.options import checked
-from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.parameters import Parameter, wrong_count
 from tilewright.arguments.shipped import ShippedArguments
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
@@ -89,11 +89,8 @@ class ResultCheck:
         self._location = kernel.location
         self._parameters = kernel_signature(module, trial.kernel, self._name)
         if len(trial.args) != len(self._parameters):
-            names = ", ".join(map(str, self._parameters))
-            raise self._error(
-                f"verify_by_running expected {len(self._parameters)} arguments ({names}), "
-                f"got {len(trial.args)}"
-            )
+            words = wrong_count(self._parameters, len(trial.args))
+            raise self._error(f"verify_by_running {words}")
         self._arch = trial.arch or lowest(required_targets(module)).name
         generator = np.random.default_rng(trial.seed)
         pairs = zip(self._parameters, trial.args, strict=True)

@@ -60,6 +60,10 @@ MIN_CTAS = "nvvm.minctasm"
 """The attribute of a kernel that says how many of its CTAs a multiprocessor is to hold: registers
 are given out accordingly (`.minnctapersm`). PTX ISA 11.4.5."""
 
+MAX_REGISTERS = "nvvm.maxnreg"
+"""The attribute of a kernel that says how many registers a thread may have (`.maxnreg`). PTX ISA
+11.4.1."""
+
 BLOCK_CTAS = "cuda_tile.block_ctas"
 """The attribute of a kernel that says how many CTAs along x are one block of its callers' grid."""
 

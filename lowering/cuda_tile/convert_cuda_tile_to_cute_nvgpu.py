@@ -31,7 +31,12 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
-from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, MIN_CTAS, TAKES_BLOCKS
+from tilewright.dialects.ptx.control_flow import (
+    BLOCK_CTAS,
+    MAX_REGISTERS,
+    MIN_CTAS,
+    TAKES_BLOCKS,
+)
 from tilewright.lowering.cuda_tile.budget import Budget, Retreat
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
@@ -139,7 +144,7 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
             remark(load, "pipeline", f"'{load.name}' is not loaded ahead by {way}: {why}")
     kernel.check_room()
     kernel.tensor.trust()
-    for name in (TAKES_BLOCKS, BLOCK_CTAS):
+    for name in (MAX_REGISTERS, TAKES_BLOCKS, BLOCK_CTAS):
         if name in entry.attributes:
             function.attributes[name] = entry.attributes[name]
     if arch is not None and is_alone(arch, int(plan.lacking_in(kernel).taken)):

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase, SharedBase
 from tilewright.lowering.interpreter.values import Undefined, is_array
 
 FLOATS: dict[str, Any] = {
@@ -97,13 +99,18 @@ def _index(gang: Gang, lane: int | None) -> int:
 
 
 def _operands(registers: Registers, gang: Gang, op: Operation, lane: int | None) -> Iterator[str]:
-    """The operands that are no memory."""
+    """The operands that are no memory; of a tensor where it begins. What types say in full is not
+    said again."""
     index = _index(gang, lane)
-    values = [
-        f"{name_of(operand) or f'operand {number}'} = {shown(value, operand.type, index)}"
-        for number, operand in enumerate(op.operands)
-        if not isinstance(value := _value(registers, gang, operand), View | None)
-    ]
+    values: list[str] = []
+    for number, operand in enumerate(op.operands):
+        value = _value(registers, gang, operand)
+        if isinstance(value, View | None) or (isinstance(value, LaneValue) and not value.leaves()):
+            continue
+        said = shown(value, operand.type, index)
+        if isinstance(value, LaneValue) and (start := value.start(index)) is not None:
+            said = f"{value.typed.value.space} from element {start} on"
+        values.append(f"{name_of(operand) or f'operand {number}'} = {said}")
     if values:
         yield f"note: there {', '.join(values)}"
 
@@ -123,11 +130,11 @@ def _window(
         data = machine.shared.data[cta * machine.shared.stride :][: machine.shared.size]
     else:
         allocations = machine.memory.allocations
-        near = [buffer for buffer in allocations if buffer.base >> 40 == address >> 40]
-        if not near:
+        number = window_of(address)
+        if not 0 <= number < len(allocations):
             return
-        name, first = f"'{near[0].name}'", address - near[0].base
-        data = near[0].data[: near[0].size]
+        near = allocations[number]
+        name, first, data = f"'{near.name}'", address - near.base, near.data[: near.size]
     word = min(max(first // width, 0), max(len(data) // width - 1, 0))
     start, stop = max(word - FEW // 2, 0), min(word + FEW // 2 + 1, len(data) // width)
     if start >= stop:
@@ -163,6 +170,11 @@ def _address(
             element = dtype_of(type_)
             element = element if element is not None and element.itemsize == view.width else None
             return address, view.width, str(view.space) == "smem", element
+        base = getattr(value.typed.value, "base", None) if isinstance(value, LaneValue) else None
+        if isinstance(base, GlobalBase | SharedBase) and value.typed.value.bits >= 8:
+            width, element = value.typed.value.bits // 8, dtype_of(type_)
+            address = base.address + value.start(index) * width
+            return address, width, isinstance(base, SharedBase), element
     space = getattr(getattr(op, "space", None), "data", "")
     address: Any = getattr(op, "address", None)
     if space not in ("global", "shared") or address is None:

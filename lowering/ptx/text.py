@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, Tar
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
+    MAX_REGISTERS,
     MIN_CTAS,
     TENSORMAP,
     BraOp,
@@ -141,6 +142,9 @@ class KernelText:
             elif any(type(op) is SetmaxnregOp for op in self.entry.walk()):
                 # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
                 bound += "\n.minnctapersm 1"
+        most = self.entry.attributes.get(MAX_REGISTERS)
+        if isinstance(most, IntegerAttr):
+            bound += f"\n.maxnreg {most.value.data}"
         if self.entry.cluster is not None:
             bound += f"\n.reqnctapercluster {', '.join(map(str, self.entry.cluster.get_values()))}"
         opened = f"(\n{parameters}\n)" if parameters else "()"

@@ -1,11 +1,11 @@
 """Tensors of their own, and their elements: allocations, fragments, vectors in and out."""
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, NoneAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.ops.elements import (
     CoordsOp,
     FillOp,
@@ -23,8 +23,7 @@ from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.types.algebra import ComposedLayoutType
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import cluster
@@ -38,21 +37,13 @@ from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
 from tilewright.lowering.to_ptx.convert_memref import footprint
 
-SMEM = SpaceAttr(Space.SMEM)
-
 
 def line_type(tensor: Tensor) -> LineType:
     """The line of shared memory that a tensor's layout needs, with the layout's swizzle."""
-    layout, element, per = tensor.layout, item_type(tensor), per_item(tensor)
-    size = -(-footprint(layout) // per)
-    if (
-        isinstance(layout, ComposedLayout)
-        and isinstance(layout.inner, Swizzle)
-        and layout.inner.bits
-    ):
-        line = ComposedLayoutType.get(ComposedLayout(upcast(per, layout.inner), 0, Layout(size, 1)))
-        return LineType(element, [size], line, SMEM)
-    return LineType(element, [size], NoneAttr(), SMEM)
+    layout, per, swizzle = tensor.layout, per_item(tensor), None
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
+        swizzle = upcast(per, layout.inner)
+    return shared_line(item_type(tensor), -(-footprint(layout) // per), swizzle)
 
 
 @lowers(AllocOp)

@@ -1,10 +1,10 @@
 """Pipelines as mbarriers in shared memory, or as groups of `cp.async`."""
 
 from dataclasses import dataclass
+from functools import partial
 
-from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import MemRefType as LineType
-from xdsl.dialects.builtin import NoneAttr, i64
+from xdsl.dialects import gpu
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.ops.pipeline import (
@@ -24,13 +24,15 @@ from tilewright.dialects.cute_nvgpu.ops import (
     cluster,
     copy,
     mbarrier,
-    sync,
     tcgen05_sync,
-    warp_specialization,
 )
-from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import Leaf, sized
-from tilewright.lowering.tile.convert_memory import SMEM
+from tilewright.lowering.emit.mbarriers import (
+    commit_mmas,
+    initialise,
+    release_stage,
+    shared_words,
+)
 from tilewright.lowering.tile.kernel import Kernel, lowers
 
 
@@ -80,11 +82,12 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     if type_.kind.data == "cp_async":
         kernel[op.result] = LoweredPipeline(type_)
         return
-    full, empty = (_barriers(name, type_.stages.data, kernel) for name in ("full", "empty"))
-    halves = type_.pairs and type_.kind.data == "tma_umma"
-    theirs = _barriers("theirs", type_.stages.data, kernel) if halves else None
-    kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
     emitter = kernel.emitter
+    barriers = partial(shared_words, emitter, i64, type_.stages.data)
+    full, empty = map(barriers, ("full", "empty"))
+    halves = type_.pairs and type_.kind.data == "tma_umma"
+    theirs = barriers("theirs") if halves else None
+    kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
     thread = _linear_thread(kernel)
     first = emitter.compare("eq", thread, emitter.constant(0, None))
     kernel.emitter.when(first, lambda: _initialise(pipeline, kernel))
@@ -93,12 +96,6 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     else:
         emitter.add(cluster.ArriveOp())
         emitter.add(cluster.WaitOp())
-
-
-def _barriers(name: str, stages: int, kernel: Kernel) -> SSAValue:
-    allocation = memref.AllocOp([], [], LineType(i64, [stages], NoneAttr(), SMEM))
-    allocation.memref.name_hint = name
-    return kernel.emitter.emit(allocation)
 
 
 def _linear_thread(kernel: Kernel) -> SSAValue:
@@ -121,11 +118,8 @@ def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
         (pipeline.full, pipeline.empty, pipeline.theirs), (*pipeline.type.arrivals, 1), strict=True
     )
     for barriers, count in made:
-        if barriers is None:
-            continue
-        for stage in range(pipeline.stages):
-            at = emitter.constant(stage, None)
-            emitter.add(mbarrier.InitOp(barriers, [at], count))
+        if barriers is not None:
+            initialise(emitter, pipeline.stages, (barriers, count))
     emitter.add(mbarrier.FenceMbarrierInitOp())
 
 
@@ -187,14 +181,10 @@ def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
 def _commit_mmas(
     pipeline: LoweredPipeline, barriers: SSAValue | None, at: SSAValue, kernel: Kernel
 ) -> None:
-    """The MMAs that the thread has issued arrive when they are complete, of a pair in both CTAs."""
+    """Say when the MMAs that the thread has issued are complete, of a pair in both CTAs."""
     assert barriers is not None
-    emitter = kernel.emitter
-    if pipeline.type.pairs:
-        mask = emitter.constant(0b11, 16)
-        emitter.add(tcgen05_sync.CommitOp(barriers, [at], mask=mask, cta_group=2))
-    else:
-        emitter.add(tcgen05_sync.CommitOp(barriers, [at]))
+    ctas = 1 + bool(pipeline.type.pairs)
+    commit_mmas(kernel.emitter, barriers, at, ctas, ctas)
 
 
 @lowers(ConsumerWaitOp)
@@ -212,7 +202,9 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
         rank, first = emitter.emit(cluster.RankOp()), emitter.constant(0, 32)
         issues, other = (emitter.compare(relation, rank, first) for relation in ("eq", "ne"))
         emitter.when(other, lambda: emitter.add(cluster.MbarrierArriveOp(theirs, [at], first)))
-        emitter.when(issues, lambda: emitter.add(mbarrier.WaitOp(theirs, [at], parity)))
+        emitter.when(
+            issues, lambda: emitter.add(mbarrier.WaitOp(theirs, [at], parity, cluster=True))
+        )
     if pipeline.kind != "tma":
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
 
@@ -230,19 +222,3 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
     if pipeline.kind == "umma_async":
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
     release_stage(empty, at, pipeline.type.ctas.data, emitter)
-
-
-def release_stage(empty: SSAValue, at: SSAValue, ctas: int, emitter: Emitter) -> None:
-    """Tell every CTA that copies to a stage, once for the warp, after what all of its threads have
-    read."""
-
-    def arrive() -> None:
-        if ctas == 1:
-            emitter.add(mbarrier.ArriveOp(empty, [at]))
-            return
-        for number in range(ctas):
-            rank = emitter.constant(number, 32)
-            emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
-
-    emitter.add(sync.WarpSyncOp())
-    emitter.when(emitter.emit(warp_specialization.ElectSyncOp()), arrive)

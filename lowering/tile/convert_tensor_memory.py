@@ -6,9 +6,9 @@ CTA. What is not given back explicitly is at the end of the kernel.
 
 from typing import Any
 
-from xdsl.dialects import gpu, memref
+from xdsl.dialects import gpu
 from xdsl.dialects.builtin import MemRefType as LineType
-from xdsl.dialects.builtin import NoneAttr, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
@@ -27,6 +27,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tmem
+from tilewright.lowering.emit.mbarriers import shared_words
 from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
 from tilewright.source.diagnostic import OpError
@@ -45,9 +46,7 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     assert isinstance(op.result.type, MemRefType)
     tensor, emitter = op.result.type.tensor, kernel.emitter
     columns = allocated_columns(tensor)
-    slot = emitter.emit(
-        memref.AllocOp([], [], LineType(i32, [1], NoneAttr(), SpaceAttr(Space.SMEM)))
-    )
+    slot = shared_words(emitter, i32, 1)
     at = emitter.constant(0, None)
 
     def by_one_warp() -> None:

@@ -24,6 +24,7 @@ from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
+    MAX_REGISTERS,
     MIN_CTAS,
     PARAMETER_TYPES,
     TAKES_BLOCKS,
@@ -97,7 +98,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location
-    for name in (MIN_CTAS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
+    for name in (MIN_CTAS, MAX_REGISTERS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
     signature = op.attributes.get(SIGNATURE)

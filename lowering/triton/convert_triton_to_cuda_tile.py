@@ -10,17 +10,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i1
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.ops import module
 from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.ptx.control_flow import MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
+    block_pointers,
     control_flow,
     descriptors,
     diagnostics,
@@ -29,8 +42,9 @@ from tilewright.lowering.triton import (
     facts,
     folds,
     functions,
+    inline_assembly,
     lookups,
-    memory,
+    polling,
     products,
     scaled_products,
     shapes,
@@ -40,9 +54,11 @@ from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
+_OPTIONS = ("num-ctas", "num-warps", "maxnreg")
+_FALSE = BoolAttr.from_bool(False)
 _RULES = (
-    atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
-    lookups, memory, products, scaled_products, shapes,
+    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
+    folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 
@@ -64,8 +80,9 @@ class ConvertTritonToCudaTilePass(ModulePass):
         for function in functions:
             function.detach()
             function.erase(safe_erase=False)
-        if self.fp_fusion:
-            for entry in entries:
+        for entry in entries:
+            _hint(entry, op)
+            if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
         name = {"sym_name": StringAttr("kernels")}
         kernels = module.ModuleOp.create(properties=name, regions=[Region(Block(entries))])
@@ -101,6 +118,23 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
     entry = module.EntryOp.create(properties=properties, regions=[Region(block)])
     entry.location = function.location
     return entry
+
+
+def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
+    """Give an entry the options of a launch that are attributes of Triton's module: the CTAs of a
+    cluster, the registers of a thread, and the warps of a kernel that multiplies no matrices; of
+    those that do, their products say how many pay."""
+    hints: dict[str, Attribute] = {}
+    ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
+    if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
+        hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
+    if isinstance(warps, IntegerAttr) and not any(isinstance(x, Mma) for x in entry.walk()):
+        hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+    if isinstance(registers, IntegerAttr):
+        entry.attributes[MAX_REGISTERS] = registers
+    if hints:
+        by_target = DictionaryAttr({"default": DictionaryAttr(hints)})
+        entry.optimization_hints = OptimizationHintsAttr(by_target)
 
 
 def _fuse(entry: Operation) -> None:

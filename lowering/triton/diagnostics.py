@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
-from tilewright.dialects.cuda_tile.types import TOKEN, PointerType
+from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.memory import in_memory
 from tilewright.passes.cuda_tile.layouts.elements import element_of
@@ -34,7 +34,7 @@ def _print(op: Any, at: TritonConversion) -> None:
     words = [_conversion(value, bool(op.number("hex")), bool(sign))
              for value, sign in zip(values, signed, strict=True)]  # fmt: skip
     text = op.prefix.data.replace("%", "%%") + ", ".join(words) + "\n"
-    at.insert(PrintTkoOp([in_memory(at, value) for value in values], TOKEN, text))
+    at.insert(PrintTkoOp([in_memory(at, value) for value in values], text))
 
 
 def _conversion(value: SSAValue, in_hex: bool, signed: bool) -> str:

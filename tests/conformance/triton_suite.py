@@ -1,27 +1,38 @@
-"""Triton's own language tests on the CPU, by tilewright and by Triton's interpreter.
+"""Triton's own language tests by tilewright, on the CPU beside Triton's interpreter, on the GPU
+beside Triton's compiler.
 
     python tests/conformance/triton_suite.py CHECKOUT                # of triton-lang/triton
     python tests/conformance/triton_suite.py CHECKOUT --every 60 --file test_core.py
+    python tests/conformance/triton_suite.py CHECKOUT --gpu --jobs 14
 
 Prints a row of a table for each file: the tests that launch a kernel here and read no ttgir, llir
 or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
-the seconds that those took which pass in both. Needs torch, triton and pytest. The exit status is 1
-where fewer than 90 % pass here.
+the seconds that those took which pass in both. On the GPU the tests are those that launch and pass
+by Triton's compiler, and those that read its ttgir, llir, PTX or cubin and fail here are a column
+of their own. Needs torch, triton and pytest. The exit status is 1 where fewer than 90 % pass here,
+95 % on the GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 TESTS = Path("unit/language")
+PART = 100
+"""The tests that share a process on the GPU, at most."""
+STAGE = re.compile(r"""asm\[["'](ttgir|llir|ptx|cubin|sass)""")
+LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
+"""What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
 READ = "Unknown key: "
 """What the error of a test says that asks for the text of a stage that is not run here."""
 
@@ -36,10 +47,28 @@ class Outcome:
     why: str
 
 
+def run_in_parts(
+    root: Path, tests: Sequence[str], how: Sequence[str], jobs: int
+) -> dict[str, Outcome]:
+    """The outcomes of tests, by name, so many parts at a time; of those whose GPU was lost when
+    each runs by itself."""
+    with ThreadPoolExecutor(jobs) as pool:
+        count = max(jobs, len(tests) // PART)
+        parts = pool.map(lambda i: run(root, tests[i::count], how), range(count))
+        outcomes = {name: result for part in parts for name, result in part.items()}
+        lost = [one for one in tests if (result := outcomes.get(one.partition("::")[2]))
+                and not result.passed and LOST.search(result.why)]  # fmt: skip
+        for again in pool.map(lambda test: run(root, [test], how), lost):
+            outcomes |= again
+    return outcomes
+
+
 def run(
     root: Path, tests: Sequence[str], how: Sequence[str], **environment: str
 ) -> dict[str, Outcome]:
     """The outcomes of tests, by name."""
+    if not tests:
+        return {}
     with tempfile.TemporaryDirectory() as folder:
         report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
         chosen.write_text("\n".join(tests))
@@ -48,6 +77,8 @@ def run(
             [*command, *how, f"--junitxml={report}", f"--confcutdir={root}", f"@{chosen}"],
             cwd=root, env={**os.environ, **environment}, capture_output=True, check=False,
         )  # fmt: skip
+        if not report.exists():
+            return {}
         cases = ElementTree.parse(report).iter("testcase")
         return {str(case.get("name")): outcome(case) for case in cases}
 
@@ -83,6 +114,32 @@ def collected(root: Path, file: Path) -> list[str]:
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
+def readers(file: Path) -> set[str]:
+    """The tests of a file that read the text of a stage of Triton's own, or its machine code."""
+    functions = re.split(r"^def (?=test_)", file.read_text(), flags=re.MULTILINE)[1:]
+    return {text.partition("(")[0] for text in functions if STAGE.search(text)}
+
+
+def on_gpu(root: Path, name: str, tests: Sequence[str], jobs: int) -> tuple[int, int, list[str]]:
+    """Print a file's row of the GPU's table: the tests that launch and pass by Triton's compiler,
+    but those that read its text and fail here, how many of them pass here, and what fails."""
+    theirs = run_in_parts(root, tests, ["-p", "triton_launches"], jobs)
+    launching = [test for test in theirs if theirs[test].passed and theirs[test].launches]
+    chosen = [test for test in tests if test.partition("::")[2] in set(launching)]
+    ours = run_in_parts(
+        root, chosen, ["-p", "tilewright.triton_pytest", "--tilewright", "gpu"], jobs
+    )
+    nothing = Outcome(False, 0, 0, "the process of the test died")
+    wrong = {test: ours.get(test, nothing).why for test in launching
+             if not ours.get(test, nothing).passed}  # fmt: skip
+    reading = {test for test in wrong if test.partition("[")[0] in readers(root / TESTS / name)}
+    count = len(launching) - len(reading)
+    print(f"| {name} | {count} | {len(launching) - len(wrong)} | {len(reading)} |", flush=True)
+    return count, len(launching) - len(wrong), [
+        f"    {test}{' (reads)' * (test in reading)}: {why[:300]}" for test, why in wrong.items()
+    ]  # fmt: skip
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(
@@ -91,11 +148,24 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth test only")
     parser.add_argument("--file", action="append", help="these files only")
+    parser.add_argument("--gpu", action="store_true", help="on the GPU, beside Triton's compiler")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time on the GPU")
     parser.add_argument("--list", action="store_true", help="print what fails here, and why")
     options = parser.parse_args()
     root = (options.checkout / "python" / "test").resolve()
     files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
     whole = [0, 0]
+    if options.gpu:
+        print("| file | launch and pass by Triton | pass | fail that read its text |")
+        print("|---|---|---|---|")
+        for name in files:
+            tests = collected(root, TESTS / name)[:: options.every]
+            count, passed, wrong = on_gpu(root, name, tests, options.jobs)
+            whole = [whole[0] + count, whole[1] + passed]
+            if options.list:
+                print(*wrong, sep="\n", flush=True)
+        print(f"| all | {whole[0]} | {whole[1]} | |")
+        return int(whole[1] < 0.95 * whole[0])
     print("| file | launching tests | pass | TRITON_INTERPRET=1 | seconds | interpreter's |")
     print("|---|---|---|---|---|---|")
     for name in files:

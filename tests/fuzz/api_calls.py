@@ -327,7 +327,8 @@ def spelled(function: str, arguments: Arguments) -> str:
 
 def answers(text: str) -> tuple[type[Exception], ...]:
     """The errors that a call documents."""
-    return (*ANSWERS, OSError) if "dump_dir" in text else ANSWERS
+    others = {"dump_dir": OSError, "cutile": ct.TileError}
+    return (*ANSWERS, *(error for word, error in others.items() if word in text))
 
 
 def evaluated(text: str) -> None:

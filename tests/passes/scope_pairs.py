@@ -3,12 +3,12 @@ that nothing orders, as a flag is not released or acquired, or for too few."""
 
 from __future__ import annotations
 
-from hazard_kernels import CLUSTER_SYNC, Pair
+from hazard_kernels import CLUSTER_SYNC, WARP_SYNC, Pair
 
 WORD = "  %flags = cute_nvgpu.address %p : memref<?xi32> -> i64\n"
 BLOCK = '  %b = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 SAYS = "expected a scope that has all threads in it"
-DONE = "expected global memory that other blocks are done with"
+DONE = "expected global memory that others are done with"
 FENCE = 'cute_nvgpu.fence "acq_rel.{}"'
 
 
@@ -114,6 +114,43 @@ PAIRS = (
         ("read without a fence", (FENCE.format("gpu"), FENCE.format("gpu"), store("relaxed.gpu")),
          (load("relaxed.gpu"), FENCE.format("gpu"), "")),
     )),
+    # A warp writes for another one, or a CTA of a cluster for the other one.
+    *(Pair(f"a flag of scope {scope}, {name}", DONE, f"""{WORD}
+  %there = arith.addi %t, %c4 : index
+  scf.if {writes} {{
+    memref.store %odd, %p[%there] : memref<?xi32> // OTHER
+    {WARP_SYNC}
+    scf.if %leads {{
+      {sets[0]} // RIGHT
+      {sets[1]} // WRONG
+      {sets[2]}
+    }}
+  }} else {{
+    scf.if %leads {{
+      scf.while () : () -> () {{
+        %v = {gets[0]}
+        %unset = arith.cmpi ne, %v, %odd : i32
+        scf.condition(%unset)
+      }} do {{
+        scf.yield
+      }}
+      {gets[1]} // RIGHT
+      {gets[2]} // WRONG
+    }}
+    {WARP_SYNC}
+    %other = arith.subi %c32, %lane : index
+    %from = arith.addi %other, %c4 : index
+    %data = memref.load %p[%from] : memref<?xi32> // HERE
+  }}""", threads=threads, ctas=ctas)
+      for scope, writes, threads, ctas in (("cta", "%is0", 64, 1), ("cluster", "%lead", 32, 2))
+      for name, sets, gets in (
+        ("set relaxed", (store(f"release.{scope}"), store(f"relaxed.{scope}"), ""),
+         (load(f"acquire.{scope}"), "", "")),
+        ("set before the fence", (FENCE.format(scope), "", store(f"relaxed.{scope}")),
+         (load(f"acquire.{scope}"), "", "")),
+        ("read without a fence", ("", "", store(f"release.{scope}")),
+         (load(f"relaxed.{scope}"), FENCE.format(scope), "")),
+    )),
     # Each block takes a ticket; the last one reads what the others wrote.
     Pair("tickets of a grid", DONE, f"""{WORD}{BLOCK}
   %here = arith.addi %b, %c1 : index
@@ -131,4 +168,23 @@ PAIRS = (
       memref.store %sum, %p[%c8] : memref<?xi32>
     }}
   }}""", blocks=2),
+    # The last one sets the counter back by a plain store: all atomic operations are before its own.
+    *(Pair(f"tickets that are set back by {who}", DONE, f"""{WORD}{BLOCK}
+  %here = arith.addi %b, %c1 : index
+  %word = memref.alloc() : memref<1xi32, #cute<space smem>>
+  scf.if %first {{
+    memref.store %odd, %p[%here] : memref<?xi32>
+    memref.store %even, %p[%c0] : memref<?xi32> // WRONG OTHER
+    %old = {add("gpu")} // HERE
+    cute_nvgpu.fence "acq_rel.gpu"
+    memref.store %old, %word[%c0] : memref<1xi32, #cute<space smem>>
+  }}
+  "gpu.barrier"() : () -> ()
+  %place = memref.load %word[%c0] : memref<1xi32, #cute<space smem>>
+  %last = arith.cmpi eq, %place, %odd : i32
+  scf.if %last {{
+    scf.if {condition} {{
+      memref.store %even, %p[%c0] : memref<?xi32> // RIGHT
+    }}
+  }}""", blocks=2) for who, condition in (("its thread", "%first"), ("another one", "%is1"))),
 )  # fmt: skip

@@ -30,16 +30,14 @@ class OnGpu:
             self.__cuda_array_interface__ = array.__array_interface__
 
 
-def passed(arguments: int, types: Sequence[str]) -> tuple[int, ...]:
-    """What a launch was given for parameters of these types: bits, and addresses of tensor maps."""
+def passed(arguments: int, types: Sequence[str]) -> tuple[Any, ...]:
+    """What a launch was given for parameters of these types: bits, and the bytes of tensor maps."""
     places = (ctypes.c_uint64 * len(types)).from_address(arguments)
-    return tuple(map(_passed, places, map(launcher.CODES.get, types)))
-
-
-def _passed(place: int, code: str | None) -> int:
-    if not code:
-        return place
-    return struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+    codes = [launcher.CODES[type_] for type_ in types]
+    return tuple(
+        struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
+        for place, code in zip(places, codes, strict=True)
+    )
 
 
 def telling(told: Callable[[Sequence[str]], None]) -> Callable[..., Any]:
@@ -63,12 +61,22 @@ class Driver:
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=9,
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=0,
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=132,
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=232448,
+        CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK=65536,
+        CU_DEVICE_ATTRIBUTE_WARP_SIZE=32,
+        CU_DEVICE_ATTRIBUTE_CLOCK_RATE=1980000,
+        CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE=3201000,
+        CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH=6144,
     )
+    CUfunction_attribute = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_NUM_REGS=40, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES=8
+    )
+    CUpointer_attribute = SimpleNamespace(CU_POINTER_ATTRIBUTE_DEVICE_POINTER=3)
 
     CUstreamCaptureStatus = SimpleNamespace(CU_STREAM_CAPTURE_STATUS_NONE=0)
 
-    def __init__(self, bytecode: bytes, memory: list[NDArray[Any]]) -> None:
-        self.bytecode, self.memory = bytecode, memory
+    def __init__(self, bytecode: bytes, memory: list[NDArray[Any]], name: str = "k") -> None:
+        self.bytecode, self.memory, self.name = bytecode, memory, name
         self.texts: list[str] = []
         self.cubins: list[bytes] = []
         self.refuses_cubins = False
@@ -84,6 +92,9 @@ class Driver:
         return lambda *_: (0, 1)
 
     def cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[int, int]:
+        return 0, attribute
+
+    def cuFuncGetAttribute(self, attribute: int, function: int) -> tuple[int, int]:
         return 0, attribute
 
     def cuModuleLoadData(self, cubin: bytes) -> tuple[Any, int]:
@@ -121,7 +132,8 @@ class Driver:
         values = passed(given[8], self.types)
         self.launches.append((grid, block, stream, values))
         args = [self._argument(*pair) for pair in zip(values, self.types, strict=True)]
-        after = iter(tw.interpret(self.bytecode, "k", grid=grid, args=args, level="ptx", arch=ARCH))
+        how: dict[str, Any] = {"grid": grid, "level": "ptx", "arch": ARCH}
+        after = iter(tw.interpret(self.bytecode, self.name, args=args, **how))
         for arg in args:
             if isinstance(arg, np.ndarray):
                 np.copyto(arg, next(after))

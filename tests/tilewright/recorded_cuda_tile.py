@@ -53,6 +53,10 @@ class TileError(Exception):
     """What cuTile raises."""
 
 
+class TileInternalError(TileError):
+    """What it raises for a mistake of its own."""
+
+
 def _told(name: str) -> Any:
     return lambda *args, **named: Told(name, args, named)
 
@@ -80,7 +84,8 @@ def compilation(bytecode: dict[str, bytes]) -> Any:
 @contextmanager
 def standing_in(bytecode: dict[str, bytes]) -> Generator[Any]:
     """A context in which `cuda.tile` is this; what else is imported meanwhile stays."""
-    tile = SimpleNamespace(TileError=TileError, **{name: name for name in DTYPES})
+    errors = {error.__name__: error for error in (TileError, TileInternalError)}
+    tile = SimpleNamespace(**errors, **{name: name for name in DTYPES})
     modules: dict[str, Any] = {
         "cuda.tile": tile,
         "cuda.tile.compilation": compilation(bytecode),

@@ -54,12 +54,12 @@ class Driver:
 
     def cuTensorMapEncodeTiled(self, *arguments: Any) -> Any:
         self.maps.append(arguments)
-        number = len(self.maps) - 1
-        return SimpleNamespace(getPtr=lambda: number)
+        number = ctypes.create_string_buffer(bytes([len(self.maps) - 1]), 128)
+        return SimpleNamespace(getPtr=lambda: ctypes.addressof(number))
 
     def cuLaunchKernel(self, *arguments: Any) -> None:
         values = zip(passed(arguments[-2], self.types), self.types, strict=True)
-        self.launched.append([self.maps[v] if t == TENSORMAP else v for v, t in values])
+        self.launched.append([self.maps[v[0]] if t == TENSORMAP else v for v, t in values])
 
     def cuuint64_t(self, number: int) -> int:
         return number

@@ -16,7 +16,22 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 import tilewright as tw
-from tilewright.builder import array_type, attribute, coord, cute, kernel, leaves, lines_of, located
+from tilewright.builder import (
+    array_type,
+    attribute,
+    beneath,
+    block_id,
+    building,
+    coord,
+    cute,
+    for_loop,
+    if_then,
+    kernel,
+    leaves,
+    lines_of,
+    located,
+    thread_id,
+)  # fmt: skip
 
 MMA = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (bf16, bf16, f32)>>"
 TILE = '!cute.memref<bf16, smem, align<16>, "(16,16):(16,1)">'
@@ -81,6 +96,19 @@ def test_operands_that_an_op_does_not_take() -> None:
         cute("tile")
 
 
+@pytest.mark.parametrize("name, keyword, words", [
+    ("tiled.mma.partition", {"operand": "A"}, "expected operand_id, got operand; nearest"),
+    ("local_tile", {"projection": "A"}, "expected proj, got projection; nearest legal: proj"),
+    ("copy", {"bonds": 3}, "expected tiled, source, destination, bounds, pipeline, mask, got b"),
+    ("make_tma_copy", {"atom": "load"}, "expected a TMA atom, got load"),
+    ("make_tma_copy", {}, "expected atom to be a TMA atom, got none"),
+])  # fmt: skip
+def test_keywords_that_an_op_does_not_take(name: str, keyword: dict[str, Any], words: str) -> None:
+    tensor = value(attribute('!cute.memref<f32, gmem, align<16>, "4:1">'))
+    with pytest.raises(tw.CompileError, match=re.escape(f"'cute.{name}' {words}")):
+        cute(name, tensor, tensor, tensor, **keyword)
+
+
 def test_coordinates() -> None:
     i = value(i32)
     assert str(coord(i, None, 3).results[0].type) == '!cute.coord<"(?,_,3)">'
@@ -93,7 +121,7 @@ def test_coordinates() -> None:
 
 @pytest.mark.parametrize("element, rank, text", [
     ("bf16", 2, '!cute.memref<bf16, gmem, align<16>, "(?,?{div=8}):(?{i64 div=8},1)">'),
-    ("f32", 1, '!cute.memref<f32, gmem, align<16>, "?{div=4}:1">'),
+    ("f32", 1, '!cute.memref<f32, gmem, align<16>, "(?{div=4}):(1)">'),
     ("i8", 3,
      '!cute.memref<i8, gmem, align<16>, "(?,?,?{div=16}):(?{i64 div=16},?{i64 div=16},1)">'),
 ])  # fmt: skip
@@ -147,6 +175,45 @@ def test_ops_are_located_at_the_line_that_made_them() -> None:
     line = Path(__file__).read_text().splitlines()[location.line.data - 1]
     assert location.filename.data == __file__
     assert line[location.column.data - 1 :].startswith('cute("memref.alloca"')
+
+
+@beneath
+def of_a_front_end(*operands: Any) -> Operation:
+    return next(cute("memref.load", *given) for given in [operands])
+
+
+def test_a_front_end_has_no_lines() -> None:
+    registers = cute("memref.alloca", '!cute.memref<f32, rmem, "(4):(1)">')
+    op = of_a_front_end(registers, coord(0))
+    with pytest.raises(tw.CompileError, match=r"expected 2 arguments .*; missing: coord") as caught:
+        of_a_front_end(registers)
+    lines = Path(__file__).read_text().splitlines()
+    assert isinstance(op.location, FileLineColLoc)
+    assert "op = of_a_front_end(" in lines[op.location.line.data - 1]
+    assert caught.value.diagnostic.text == "        of_a_front_end(registers)"
+
+
+@pytest.mark.parametrize("level", ["tile", "ptx"])
+def test_loops_branches_and_threads(level: Any) -> None:
+    """Each thread of each block sums so many steps, the odd ones of 10 times as much."""
+    vector = attribute('!cute.memref<i32, gmem, "(?,?):(?,1)">')
+    module, body = kernel("sums", [vector, i32], 4)
+    with building(body):
+        thread, block = thread_id(), block_id("x")
+        ten, one, zero = (located(arith.ConstantOp.from_int_and_width(n, 32)).result
+                          for n in (10, 1, 0))  # fmt: skip
+        odd = arith.CmpiOp(arith.AndIOp(thread, one), zero, "ne").result
+        factor = if_then(odd, lambda: [ten], lambda: [one])[0]
+
+        def step(i: SSAValue, total: SSAValue) -> list[SSAValue]:
+            return [arith.AddiOp(total, arith.MuliOp(i, factor)).result]
+
+        (total,) = for_loop(body.args[1], step, zero)
+        if_then(odd, lambda: for_loop(2, lambda _: None))
+        cute("memref.store", total, body.args[0], coord(block, thread))
+    (sums,) = tw.interpret(module, grid=(2,), block=(4,), args=[np.zeros((2, 4), np.int32), 5],
+                           level=level)  # fmt: skip
+    assert sums.tolist() == [[10, 100, 10, 100]] * 2
 
 
 def test_wrong_operands_are_reported_at_the_line() -> None:

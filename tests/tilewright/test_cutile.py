@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from unittest.mock import Mock
 
 import cuda.tile as ct
@@ -14,6 +15,7 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 
 import tilewright as tw
 from tilewright.cutile import launches
+from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.source.diagnostic import Diagnostic, at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
@@ -69,7 +71,8 @@ def test_a_race_is_shown_at_its_line() -> None:
     with pytest.raises(tw.ExecutionError) as caught:
         tw.cutile.launch((2,), everywhere_at_once, (a, c, 32))
     head, line, caret = str(caught.value).split("\n")
-    assert "bridge_kernels.py:" in head and "expected no other block to access c[0]" in head
+    assert "bridge_kernels.py:" in head and "'ct.store' expected no other block to access" in head
+    assert "c[0] but atomically, got the write of 'ct.store' at " in head
     assert line[len(caret) - 1 :].startswith("ct.store(c, (0,)")
     tw.cutile.launch((2,), everywhere_at_once, (a, c, 32), races="ignore")
     assert (c[:32] == 1).all() and (c[32:] == 0).all()
@@ -78,11 +81,12 @@ def test_a_race_is_shown_at_its_line() -> None:
 @pytest.mark.parametrize(
     ("kernel", "args", "message"),
     [
-        (add, (1, 2), "'add' expected 4 arguments, got 2"),
+        (add, (1, 2), "'add' expected 4 arguments (a, b, c, T), got 2; missing: c, T (Kernel"),
         (add, ("a", "b", "c", 4), "'a' expected an array, a number, a tuple of them or a list"),
         (add, (np.zeros(2, complex),) * 3 + (2,), "'a' expected an array of a type that cuTile"),
         (add, (np.ones(4),) * 3 + ("x",), "'T' expected a constant that cuTile has, a number"),
-        (of_list, ([], np.zeros((4, 8))), "'arrays' expected a list of arrays, got one of nothing"),
+        (of_list, ([], np.zeros((4, 8))), "'arrays' expected a NumPy array or a list of"),
+        (add, ([1.0],) * 3 + (4,), "'a' expected a NumPy array or a list of them, got a list of f"),
         (of_list, ([np.ones(3), np.ones((3, 3))], np.zeros((4, 8))), "of one dtype and rank"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1.0, 2, 3)), "'scale' expected 2 items"),
         (of_pair, ((np.ones(16),) * 2, np.ones(16), (1 << 31, 2)), "'scale[0]' expected a number"),
@@ -97,8 +101,13 @@ def test_a_race_is_shown_at_its_line() -> None:
     ],
 )
 def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(tw.ExecutionError, match=message.replace("[", r"\[")):
+    with pytest.raises(tw.ExecutionError, match=re.escape(message)):
         tw.cutile.launch((1,), kernel, args)
+
+
+@ct.kernel
+def of_constants(c, pair: ct.Constant[tuple]):
+    ct.store(c, (0,), ct.full((4,), pair[0] + pair[1], ct.float64))
 
 
 @ct.kernel
@@ -118,6 +127,8 @@ def of_static_list(
          "Invalid kernel argument #0: 'Point' is a subclass of 'tuple'. Only plain tuples are"),
         (of_pair, ((Point(1, 2), 1), np.ones(16), (1.0, 2)), TypeError,
          "Invalid item #0 of kernel argument #0: 'Point' is a subclass of 'tuple'."),
+        (of_constants, (np.ones(4), (1, np.ones(2))), TypeError,
+         "Invalid item #1 of kernel argument #1: Could not interpret object of type 'ndarray' as"),
         (of_static_list, ([np.ones(4), np.ones(5)],), ValueError,
          "Arrays in list vary in static shape at axis 0 (4 vs 5)"),
         (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), OverflowError, "'a' expected sizes"),
@@ -152,7 +163,7 @@ def test_the_best_config_is_the_first_that_compiles() -> None:
 
 @pytest.mark.parametrize("settings, message", [
     ({"grid": (1, 1 << 24)}, "Grid[1] exceeds 24-bit limit: max=16777215, got=16777216."),
-    ({"grid": 1}, "expected grid as up to three positive extents, got 1"),
+    ({"grid": 1}, "expected grid as up to three positive integers, got 1"),
     ({"args": 5}, "expected args as a list of arguments, got 5"),
     ({"kernel": len}, "as a @ct.kernel or its bytecode, got <built-in function len>"),
     ({"numerics": "x"}, 'expected numerics as one of "hardware", "exact", "fast", got'),
@@ -200,6 +211,15 @@ def test_what_tilewright_rejects_is_an_error_of_the_compiler(
     assert (caught.value.loc.line, caught.value.loc.col) == (3, 4)
 
 
+def test_an_error_inside_of_cutile_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ct.TileInternalError("Internal error: ") from AssertionError()
+
+    monkeypatch.setattr(ct.compilation, "export_kernel", fail)
+    with pytest.raises(ct.TileInternalError, match=r"Internal error: AssertionError\(\) in cuTile"):
+        tw.cutile.bytecode(halves, (np.ones(16), np.ones(16, np.float16)))
+
+
 def test_a_kernel_that_cutile_cannot_read() -> None:
     with pytest.raises(tw.CompileError, match="<lambda>: error: expected a function of 'def'"):
         tw.cutile.launch((1,), ct.kernel(lambda a: None), (np.ones(4),))
@@ -222,3 +242,23 @@ def test_a_kernel_without_a_source_file() -> None:
     exec("@ct.kernel\ndef k(a):\n    pass", names)
     with pytest.raises(tw.CompileError, match="could not get source code"):
         tw.cutile.launch((1,), names["k"], (np.ones(4),))
+
+
+@ct.kernel
+def tangents(a, c):
+    ct.store(c, (0,), ct.tan(ct.load(a, (0,), (1024,))))
+
+
+def test_functions_of_either_accuracy() -> None:
+    """The bits of libdevice, or those nearer to the true value; in kernels for the GPU, too."""
+    a = np.linspace(-4, 4, 1024, dtype=np.float32)
+    true, errors, texts = np.tan(a.astype(np.float64)), list[float](), set[str]()
+    for accuracy in get_args(Accuracy):
+        one, other = np.zeros_like(a), np.zeros_like(a)
+        tw.cutile.launch((1,), tangents, (a, one), accuracy=accuracy)
+        with tw.cutile.on_cpu(numerics="hardware", accuracy=accuracy):
+            ct.launch(None, (1,), tangents, (a, other))
+        assert (one == other).all()
+        errors.append(float(np.abs(one / true - 1).max()))
+        texts.add(tw.cutile.compile(tangents, (a, a), "sm_90a", accuracy=accuracy).ptx)
+    assert errors[0] > errors[1] > 0 and len(texts) == 2

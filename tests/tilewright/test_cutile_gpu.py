@@ -8,12 +8,14 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import cuda.tile as ct
 import ml_dtypes
 import numpy as np
 import pytest
 from bridge_kernels import add, of_list, of_pair
+from cuda.tile.tune import _tune_utils as tune
 from driver_stand_in import ARCH, Driver, OnGpu, passed, telling
 
 import tilewright as tw
@@ -270,3 +272,23 @@ def test_grids_of_ctas(
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
     own = Entry("k", (), 0, None, None, (), **fields)
     assert launched(own, blocks) == (grid, told)
+
+
+def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is shared by handles, as many bytes in front of an array as there are."""
+    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
+    handle, opened = b"the memory of all", Mock(return_value=a.ctypes.data)
+    shared = Mock(side_effect=lambda address: (handle, address - a.ctypes.data))
+    monkeypatch.setattr(launcher, "shared_handle", shared)
+    monkeypatch.setattr(launcher, "opened", opened)
+    with cutile.on_gpu(arch=ARCH):
+        export, measure = tune._export_ipc_benchmark_payload, tune._benchmark_with_ipc_payload
+        launch = export(None, (4,), add, (*map(OnGpu, (a, b, c)), 32), False)
+        assert not c.any()
+        assert measure(launch) == 1e3  # the driver's events are a millisecond apart
+        assert (c == np.arange(100) + 1).all()
+        opened.assert_called_once_with(handle)
+        assert export(None, (4,), add, (a, b, c, 32), False) is None
+        shared.side_effect = launcher.LaunchError("no memory of its own")
+        assert export(None, (4,), add, (*map(OnGpu, (a, b, c)), 32), False) is None

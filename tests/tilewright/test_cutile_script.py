@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import cuda.tile as ct
+import numpy as np
 import pytest
+from bridge_kernels import add
+from cuda.tile._compile import compile_cubin
+from cuda.tile._compiler_options import CompilerOptions
+from cuda.tile.compilation import export_kernel
 
+from tilewright import cutile
+from tilewright.cutile import device
 from tilewright.cutile.device import cutile_answers
-from tilewright.cutile_script import main
+from tilewright.cutile_script import main, stand_in
+from tilewright.launch.launcher import LaunchError
 
 
 def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +41,6 @@ def test_a_capability_has_two_numbers(capsys: pytest.CaptureFixture[str]) -> Non
 
 SUITE = """
 import cuda.tile as ct, numpy as np, pytest
-from cuda.tile._compile import _find_compiler_bin
 
 @ct.kernel
 def one(a):
@@ -57,8 +68,52 @@ def test_a_suite_says_how_many_launches_were_ours(tmp_path: Path, workers: tuple
     assert "3 passed" in ran.stdout and "4 launches by tilewright" in ran.stdout, ran.stdout
 
 
+def started(command: list[object]) -> Any:
+    """The command that a script starts in place of its own."""
+    with stand_in(gpu=False, told=(10, 0), check="integers"):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    process.kill()
+    process.communicate()
+    return process.args
+
+
+def test_scripts_start_others_as_they_run() -> None:
+    ours = ["--numerics", "exact", "--races", "warn", "--check", "integers", "--capability", "10.0"]
+    python, script = sys.executable, Path("child.py")
+    assert started([python, "-u", script, "-x"]) == [
+        *(python, "-u", "-m", "tilewright.cutile_script", *ours, "child.py", "-x")
+    ]
+    for command in ([python, "-c", "pass"], [python, "-m", "this"], ["/bin/true", script]):
+        assert started(command) == command
+
+
 def test_cutile_is_told_of_a_gpu() -> None:
     from cuda.tile import _cext
 
     with cutile_answers((10, 0)):
         assert _cext.get_compute_capability() == (10, 0)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_cutile_compiles_by_tilewright(arch: str) -> None:
+    a, file = np.zeros(128, np.float32), io.BytesIO()
+    signatures = [cutile.signature(add, (a, a, a, 128))]
+    with cutile_answers((9, 0)):
+        export_kernel(add, signatures, file, gpu_code=arch, output_format="cubin")
+    assert file.getvalue()[:4] == b"\x7fELF"
+
+
+def test_what_does_not_compile_is_an_error_of_cutiles_compiler(tmp_path: Path) -> None:
+    (tmp_path / "k.bytecode").write_bytes(b"no bytecode")
+    with cutile_answers((9, 0)), pytest.raises(ct.TileCompilerExecutionError, match="no is not"):
+        compile_cubin(str(tmp_path / "k.bytecode"), CompilerOptions(), "sm_90", None)
+
+
+def test_launches_by_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA would launch machine code of ours as tileiras' own."""
+    own = SimpleNamespace(compile_kernel=lambda kernel, constraints: b"machine code")
+    monkeypatch.setitem(sys.modules, "cuda.tile.jax._jax", own)
+    monkeypatch.setattr(device, "find_spec", lambda name: name == "jax")
+    with cutile_answers((9, 0)), pytest.raises(LaunchError, match="got JAX's cutile_call"):
+        own.compile_kernel(add, [])
+    assert own.compile_kernel(add, []) == b"machine code"

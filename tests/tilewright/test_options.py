@@ -33,7 +33,8 @@ def functions() -> Iterator[Callable[..., Any]]:
     values += [getattr(tw.cutile, name) for name in tw.cutile.__all__]
     values += [tw.Kernel.entry, tw.Kernel.launch, tw.Kernel.load, tw.Kernel.report]
     values += [builder.attribute, builder.array_type, builder.coord, builder.cute]
-    values += [builder.kernel, builder.leaves]
+    values += [builder.kernel, builder.leaves, builder.thread_id, builder.block_id]
+    values += [builder.for_loop, builder.if_then]
     for value in values:
         if inspect.isfunction(value):
             yield value
@@ -110,13 +111,14 @@ WORDS: list[tuple[str, str]] = [
     ("tw.compile(AXPY, 'sm_90a', dump_dir='\\0')", "expected dump_dir as the path of a folder"),
     ("tw.quantize(np.ones((2, 32)), 'mxfp8', axis=None)", "expected axis as an integer, got None"),
     ("tw.dequantize(range(2))", "expected quantized as the result of tilewright.quantize"),
-    ("tw.Trial((1,), 8, [])", "expected block as up to three positive extents, got 8"),
+    ("tw.Trial((1,), 8, [])", "expected block as up to three positive integers, got 8"),
     ("tw.atom(Path('x'))", "expected name as a PTX mnemonic or an op of the lattice"),
     ("KERNEL.entry('k')", "expected the name of one kernel, got 'k'; legal: axpy"),
     ("MMA.coords([1])", "'sm80.mma' expected an operand of A, B, C, D, got [1]"),
     ("MMA.check([1])", "such as 'sm_90a', got [1]"),
     ("builder.coord(3, 'x')", "each item an instance of SSAValue or an integer"),
-    ("builder.cute('copy', name_=3)", "'cute.copy' expected what its constructor takes"),
+    ("builder.cute('copy', name_=3)", "'cute.copy' expected tiled, source, destination, bounds, "),
+    ("builder.cute('copy', 3)", "'cute.copy' expected what its constructor takes"),
 ]  # fmt: skip
 
 

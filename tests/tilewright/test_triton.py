@@ -32,6 +32,15 @@ def test_arrays_that_share_memory_are_one_memory():
     np.testing.assert_array_equal(memory[32:], np.arange(32, 64))
 
 
+def test_launches_are_bounded_and_tell_how_far_they_are():
+    told, flag = [], np.ones(1, np.int32)
+    with tw.triton.on_cpu(max_steps=9, progress=lambda *blocks: told.append(blocks)):
+        kernels.add[(2,)](flag, flag, np.zeros(64, np.int32), 1, BLOCK=32)
+        with pytest.raises(tw.ExecutionError, match="at most 9 iterations") as error:
+            kernels.locked[(1,)](flag)
+    assert told[0] == (2, 2) and "while tl.atomic_cas(flag, 0, 1) == 1:" in str(error.value)
+
+
 def test_a_race_of_programs_is_an_error_at_its_python_line():
     line = r"triton_kernels\.py:"
     with pytest.raises(tw.ExecutionError, match=line) as error, tw.triton.on_cpu():
@@ -44,6 +53,14 @@ def test_a_race_that_is_ignored_leaves_one_of_the_writes():
     with tw.triton.on_cpu(races="ignore"):
         kernels.racing[(2,)](out, BLOCK=16)
     assert set(out.tolist()) <= {0, 1}
+
+
+def test_what_is_printed_survives_an_error(capsys):
+    with pytest.raises(tw.ExecutionError, match=r"'tl\.store' expected no"), tw.triton.on_cpu():
+        kernels.printing[(2,)](np.zeros(4, np.int32), BLOCK=4)
+    assert capsys.readouterr().out == " at: [0, 1, 2, 3]\n" * 2
+    with pytest.raises(tw.ArgumentError, match="grid as up to three"), tw.triton.on_cpu():
+        kernels.printing[(2.0,)](np.zeros(4, np.int32), BLOCK=4)
 
 
 def test_tuples_are_taken_apart():
@@ -88,6 +105,34 @@ def test_a_kernel_as_tile_ir_and_as_ptx():
     assert "cuda_tile.entry @add" in str(tw.triton.module(kernels.add, *arguments, BLOCK=64))
     compiled = tw.triton.compile(kernels.add, *arguments, BLOCK=64, arch="sm_90a")
     assert ".entry add" in compiled.ptx
+
+
+def _numbers(*shape, dtype="f4"):
+    return np.random.default_rng(5).standard_normal(shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "args", "options"),
+    [
+        (kernels.add, (4,), [_numbers(100), _numbers(100), _numbers(100)], {"n": 100, "BLOCK": 32}),
+        (kernels.softmax, (3,), [_numbers(3, 100), _numbers(3, 100)],
+         {"stride": 100, "n": 100, "BLOCK": 128}),
+        (kernels.product, (2, 2),
+         [_numbers(40, 48, dtype="f2"), _numbers(48, 40, dtype="f2"), np.zeros((40, 40), "f2")],
+         {"M": 40, "N": 40, "K": 48, "BM": 32, "BN": 32, "BK": 32}),
+    ],
+    ids=["add", "softmax", "product"],
+)  # fmt: skip
+def test_compiled_instructions_leave_what_tiles_leave(kernel, grid, args, options):
+    module = tw.triton.module(kernel, *args, **options)
+    numbers = [value for name, value in options.items() if name[0] != "B"]
+    tiles, instructions = (
+        tw.interpret(module, grid=grid, args=[*args, *numbers], level=level, arch="sm_90a")
+        for level in ("program", "ptx")
+    )
+    ulps = 4 if kernel is kernels.softmax else 0  # the order of a sum is open
+    for one, other in zip(tiles, instructions, strict=True):
+        np.testing.assert_array_max_ulp(one, other, ulps)
 
 
 def test_what_is_no_kernel_and_what_is_no_memory_is_refused():

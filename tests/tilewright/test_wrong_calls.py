@@ -48,6 +48,12 @@ def test_atoms(given: dict[str, Any], words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_errors_are_one_family() -> None:
+    values = [getattr(tw, name) for name in tw.__all__]
+    errors = [item for item in values if isinstance(item, type) and issubclass(item, Exception)]
+    assert len(errors) >= 9 and all(issubclass(error, tw.Error) for error in errors)
+
+
 def test_lists_are_as_good_as_tuples() -> None:
     assert tw.atom("sm80.mma", shape=[16, 8, 16], elem_type=list(BF16)) == tw.atom(**MMA)  # type: ignore[arg-type]
     listed = tw.atom("sm100.mma", shape=[128, 128, 16], elem_type=BF16, ab_major=["k", "mn"])  # type: ignore[arg-type]
@@ -84,8 +90,8 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tw.compile("", 90), tw.TargetError, "such as 'sm_90a', got 90"),  # type: ignore[arg-type]
     (lambda: tw.atom(**MMA).check(None), tw.TargetError, "such as 'sm_90a', got None"),  # type: ignore[arg-type]
     (lambda: run(arch=90), tw.TargetError, "such as 'sm_90a', got 90"),
-    (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive extents, got 1"),
-    (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive extents"),
+    (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive integers, got 1"),
+    (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive integers"),
     (lambda: run(level="sass"), tw.ExecutionError,
      """expected level as one of "program", "tile", "atom", "ptx", got 'sass'"""),
     (lambda: tw.compile("", "sm_90", passes="no-such-pass"), ValueError, "no-such-pass"),

@@ -62,10 +62,10 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     (kernel(TENSOR), [reaching((1 << 31) - 1)], {},
      "expected offsets of 32 bits, got 2147483650 of shape (2, 4) and strides (2147483647, 1); "
      "nearest legal: strides of ?{i64}"),
-    *((kernel("i32"), [1], {"grid": grid}, "expected grid as up to three positive extents, got ")
+    *((kernel("i32"), [1], {"grid": grid}, "expected grid as up to three positive integers, got ")
       for grid in (1, 0, None, "x", (), (0,), (1, 1, 1, 1), (1.5,), (-1, 1))),
     (kernel("i32"), [1], {"grid": (1, 1 << 16)}, "expected grid of at most (2147483647, 65535"),
-    (kernel("i32"), [1], {"block": 32}, "expected block as up to three positive extents, got 32"),
+    (kernel("i32"), [1], {"block": 32}, "expected block as up to three positive integers, got 32"),
     (kernel("i32"), [1], {"block": (1025,)}, "expected block of at most (1024, 1024, 64)"),
     (kernel("i32"), [1], {"block": (64, 32)}, "expected a block of at most 1024 threads, got 2048"),
     (kernel("i32", ", gpu.known_block_size = array<i32: 32, 1, 1>"), [1], {},

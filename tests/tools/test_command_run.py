@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from xdsl.parser import Parser
 
-from tilewright import execution
+from tilewright import execution, progress
+from tilewright.progress import ProgressBar
 from tilewright.source.parsing import default_context
-from tilewright.tools.commands import render_progress
-from tilewright.tools.commands.render_progress import ProgressBar
+from tilewright.tools.commands import run_argument
 from tilewright.tools.tilewright import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,7 +110,7 @@ def test_eight_bit_floats_are_saved_as_bytes(element, place, monkeypatch, capsys
     text = f"memref<4x{element}>"
     type_ = Parser(default_context(), text).parse_type()
     parameter = execution.Parameter("to", text, type_)
-    monkeypatch.setattr(execution, "kernel_signature", lambda *_: [parameter])
+    monkeypatch.setattr(run_argument, "kernel_signature", lambda *_: [parameter])
     monkeypatch.setattr(execution, "interpret", lambda *_, args, **__: args)
     np.save("in.npy", np.arange(4, dtype=np.uint8))
     for source in ("in.npy", "out.npy"):
@@ -310,16 +310,16 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_appears_after_a_second_and_leaves_no_trace(monkeypatch):
+def test_progress_appears_after_two_seconds_and_leaves_no_trace(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(render_progress, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     terminal = Terminal()
     bar = ProgressBar("blocks", stream=terminal)
     bar.update(1, 4)
     assert terminal.getvalue() == ""
-    now[0] = 1.5
+    now[0] = 2.5
     bar.update(2, 4)
-    drawn = f"\r[{'#' * 20}{'.' * 20}] 2/4 blocks"
+    drawn = f"\r[{'#' * 20}{'.' * 20}] 2/4 blocks, 2 s"
     assert terminal.getvalue() == drawn
     bar.update(3, 4)
     assert terminal.getvalue() == drawn
@@ -329,9 +329,11 @@ def test_progress_appears_after_a_second_and_leaves_no_trace(monkeypatch):
 
 def test_progress_is_for_terminals(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(render_progress, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     terminal, file = Terminal(), io.StringIO()
-    bars = ProgressBar("blocks", stream=file), ProgressBar("blocks", stream=terminal, shown=False)
+    bars = [ProgressBar("blocks", stream=file), ProgressBar("blocks", stream=terminal, shown=False)]
+    monkeypatch.setenv("TILEWRIGHT_PROGRESS", "0")
+    bars.append(ProgressBar("blocks", stream=terminal))
     now[0] = 5.0
     for bar in bars:
         bar.update(1, 2)

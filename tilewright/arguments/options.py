@@ -17,6 +17,7 @@ from tilewright.arguments.extents import Extents, checked_extents
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.dialects.illegal import told
 from tilewright.source.checked import (
     Function,
     Rule,
@@ -26,7 +27,7 @@ from tilewright.source.checked import (
     number_from,
     require,
 )
-from tilewright.source.diagnostic import ArgumentError
+from tilewright.source.diagnostic import ArgumentError, ExecutionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +72,29 @@ def _extents(what: str, given: Any) -> Extents:
     return checked_extents(what, (x, y, z))
 
 
+def _progress(given: Any) -> Callable[[int, int], None]:
+    require(callable(given))
+
+    def called(done: int, total: int) -> None:
+        try:
+            given(done, total)
+        except Exception as error:
+            raise ExecutionError(f"progress({done}, {total}) raised {told(error)}") from error
+
+    return called
+
+
+CHECKS = ("padding", "unwritten", "nan", "integers")
+
+
+def _checks(given: Any) -> frozenset[str]:
+    words = given.split(",") if isinstance(given, str) else list(given)
+    require(set(words) - {""} <= set(CHECKS))
+    return frozenset(words) - {""}
+
+
 _MODULE = "MLIR text, Tile IR bytecode or an xDSL ModuleOp"
-_EXTENTS = "up to three positive extents"
+_EXTENTS = "up to three positive integers"
 _ARRAYS = (
     "a", "b", "c", "x", "values", "metadata", "scale_a_data", "scale_b_data", "smem", "tmem",
     "a_desc", "b_desc", "scale_d", "disable_output_lane",
@@ -88,6 +110,8 @@ RULES: Mapping[str, Rule] = {
     "seed": number_from(0, "a seed"),
     "schedules": number_from(0),
     "max_steps": number_from(1),
+    "check": Rule(f"words of {', '.join(CHECKS)} with commas between them", _checks),
+    "progress": Rule("a function of two numbers", _progress),
     "atom": instance_of(Atom, words="an MMA atom (tilewright.atom)"),
     **dict.fromkeys(_ARRAYS, Rule("an array of numbers", array)),
 }

@@ -27,6 +27,13 @@ from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.source.diagnostic import CompileError, at
 
 
+def wrong_count(parameters: Sequence[Any], given: int) -> str:
+    """The words for another number of arguments than there are parameters."""
+    names = list(map(str, parameters))
+    missing = f"; missing: {', '.join(names[given:])}" if given < len(names) else ""
+    return f"expected {len(names)} arguments ({', '.join(names)}), got {given}{missing}"
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of a kernel: its name, its type as text and as itself (None at the `ptx` level),

@@ -10,12 +10,20 @@ where the sum is 30). Events are read off this machine's clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
+
+from tilewright.cutile.compiler_errors import compiler_errors
+from tilewright.cutile.gpu import compiled
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.launch.launcher import LaunchError, own_target
+from tilewright.launch.ptxas import assemble
 
 Capability = tuple[int, int]
 HOPPER: Capability = (9, 0)
@@ -47,7 +55,8 @@ class Event:
 def _answers(capability: Capability) -> dict[str, Any]:
     """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
-    chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=132)
+    count = chip_of(capability).count
+    chip = SimpleNamespace(name="tilewright", major=major, minor=minor, multi_processor_count=count)
     return {
         "is_available": True,
         "device_count": 1,
@@ -59,25 +68,41 @@ def _answers(capability: Capability) -> dict[str, Any]:
     }
 
 
+def _assemble(args: Sequence[str], flags: Sequence[str], *_: Any) -> None:
+    """Compile a file of bytecode into one of machine code, `IN -o OUT`, for the GPU that flags
+    name, as tileiras does. Raises cuTile's error of its compiler."""
+    source, to = args[0], args[2]
+    number = flags[flags.index("--gpu-name") + 1].removeprefix("sm_")
+    with compiler_errors():
+        kernel = compiled(Path(source).read_bytes(), own_target(int(number[:-1]), int(number[-1])))
+    Path(to).write_bytes(assemble(kernel.ptx, kernel.arch, verbose=False).cubin)
+
+
 @contextmanager
 def cutile_answers(capability: Capability) -> Generator[None]:
-    """Let cuTile itself say that there is a GPU, and a compiler for it."""
+    """Let cuTile itself say that there is a GPU, and a compiler for it, which is ours."""
     cext, compile_ = import_module("cuda.tile._cext"), import_module("cuda.tile._compile")
     version = getattr(import_module("cuda.tile._bytecode.version").BytecodeVersion, _BYTECODE)
-    find = compile_._find_compiler_bin
-
-    def compiler() -> Any:
-        try:
-            return find()
-        except FileNotFoundError:
-            return SimpleNamespace(path="tilewright")
-
-    with (
-        mock.patch.object(compile_, "_find_compiler_bin", compiler),
-        mock.patch.object(cext, "get_compute_capability", _answering(capability)),
-        mock.patch.object(compile_, "_get_max_supported_bytecode_version", _answering(version)),
-    ):
+    compiler = SimpleNamespace(path="tilewright", run=_assemble)
+    answers = [
+        (compile_, "_find_compiler_bin", _answering(compiler)),
+        (cext, "get_compute_capability", _answering(capability)),
+        (compile_, "_get_max_supported_bytecode_version", _answering(version)),
+    ]
+    if find_spec("jax"):
+        answers.append((import_module("cuda.tile.jax._jax"), "compile_kernel", _refuse_jax))
+    with ExitStack() as stack:
+        for module, name, answer in answers:
+            stack.enter_context(mock.patch.object(module, name, answer))
         yield
+
+
+def _refuse_jax(*_: Any) -> Any:
+    """Raise LaunchError: XLA launches what tileiras makes, whose parameters are others."""
+    raise LaunchError(
+        "expected a launch by ct.launch, got JAX's cutile_call (XLA launches machine code of "
+        "tileiras alone); nearest legal: ct.launch on the arrays"
+    )
 
 
 @contextmanager
@@ -131,10 +156,11 @@ def _wide_functions(torch: Any) -> tuple[frozenset[Any], frozenset[Any]]:
 def _in_float64(
     torch: Any, func: Callable[..., Any], args: Any, named: Any, *, product: bool
 ) -> Any:
-    """A function of tensors in float64, rounded once to the type of the first."""
-    narrow = (torch.float16, torch.bfloat16, torch.float32)
+    """A function of tensors in float64, rounded once to the type of the first, or to that asked
+    for."""
+    floats = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
     tensors = [value for value in (*args, *named.values()) if isinstance(value, torch.Tensor)]
-    if not tensors or any(tensor.dtype not in narrow for tensor in tensors):
+    if not tensors or any(tensor.dtype not in floats for tensor in tensors):
         return func(*args, **named)
     tf32 = product and torch.get_float32_matmul_precision() != "highest"
 
@@ -144,8 +170,8 @@ def _in_float64(
         rounded = _as_tf32(torch, value) if tf32 and value.dtype == torch.float32 else value
         return rounded.to(torch.float64)
 
-    wide_named = {name: wide(value) for name, value in named.items()}
-    return func(*map(wide, args), **wide_named).to(tensors[0].dtype)
+    wide_named = {name: wide(value) for name, value in named.items() if name != "out_dtype"}
+    return func(*map(wide, args), **wide_named).to(named.get("out_dtype", tensors[0].dtype))
 
 
 def _as_tf32(torch: Any, tensor: Any) -> Any:

@@ -15,7 +15,7 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.compiler import compile
-from tilewright.cutile.parameters import CutileParameter, write
+from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.kernel import Kernel
@@ -64,10 +64,14 @@ class BlockSchedule:
 
 
 def compiled(
-    bytecode: bytes, arch: str, name: str = "<bytecode>", schedule: BlockSchedule | None = None
+    bytecode: bytes,
+    arch: str,
+    name: str = "<bytecode>",
+    schedule: BlockSchedule | None = None,
+    accuracy: Accuracy = "libdevice",
 ) -> Kernel:
-    """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
-    where it is there. Raises CompileError and TargetError."""
+    """The kernel of bytecode, for a schedule of its blocks, with functions of an accuracy, from the
+    cache of compiled kernels where it is there. Raises CompileError and TargetError."""
     schedule = schedule or BlockSchedule()
 
     def make() -> Any:
@@ -76,9 +80,11 @@ def compiled(
             module = verified(bytecode, name)[0]
             for one in passes:
                 one.apply(default_context(), module)
-        return record_of(compile(module, arch, name=name, unproven="ignore"))
+        kernel = compile(module, arch, name=name, unproven="ignore", accuracy=accuracy)
+        return record_of(kernel)
 
-    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make), Kernel)
+    key = key_of(bytecode, arch=arch, schedule=repr(schedule), accuracy=accuracy)
+    return kernel_of(cached(key, make), Kernel)
 
 
 def launched(
@@ -94,15 +100,15 @@ def launched(
 
 def start(
     kernel: Kernel,
-    parameters: Sequence[CutileParameter],
+    flat: Sequence[tuple[str, Any]],
     grid: Extents,
     stream: Any = None,
     *,
     programmatic: bool = False,
 ) -> None:
-    """Launch a kernel on its parameters, without waiting for it but where arrays of NumPy, which
-    are copied to the GPU and back, or lists are among them. `programmatic`: it may start before the
-    kernel in front of it has ended.
+    """Launch a kernel on its flat parameters, which have names, without waiting for it but where
+    arrays of NumPy, which are copied to the GPU and back, or lists are among them. `programmatic`:
+    it may start before the kernel in front of it has ended.
 
     Raises ExecutionError for arguments that do not fit, `tilewright.LaunchError` where
     there is no GPU, where the launch fails, or a CUDA graph cannot have it, which stays as it was.
@@ -112,7 +118,6 @@ def start(
     grid, told = launched(entry, grid)
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
-    flat = [part for parameter in parameters for part in parameter.flat()]
     _check_capture([part for _, part in flat], handle)
     function = kernel.load(entry)
     with launcher.device_memory() as memory, launcher.device_memory() as tables:
@@ -131,7 +136,8 @@ def start(
             arrays: list[Any] = [part for part in flat if isinstance(part[1], np.ndarray)]
             contents = binding.results(memory.contents())
             for (_, array), content in zip(arrays, contents, strict=True):
-                write(array, content)
+                if array.flags.writeable:
+                    np.copyto(array, content)
 
 
 def _check_capture(parts: Sequence[Any], stream: int) -> None:
@@ -157,25 +163,3 @@ def _table(table: ArrayTable, memory: Any) -> ArrayArgument:
     words = np.array(rows, np.int64)
     address = memory.place("list", words.view(np.uint8).reshape(-1))
     return ArrayArgument((words.size,), (1,), "int64", 8, address=address)
-
-
-def microseconds(run: Any, stream: Any, *, flush: bool) -> float:
-    """The time of a launch on a stream by the driver's events; `flush`: in front of it memory of
-    the size of the L2 cache is written, so that nothing of its own is there."""
-    handle = launcher.stream_handle(stream)
-    begin, end = launcher.call("cuEventCreate", 0), launcher.call("cuEventCreate", 0)
-    size = launcher.l2_bytes() if flush else 0
-    room = launcher.call("cuMemAlloc", size) if size else None
-    try:
-        if size:
-            launcher.call("cuMemsetD8Async", room, 0, size, handle)
-        launcher.call("cuEventRecord", begin, handle)
-        run()
-        launcher.call("cuEventRecord", end, handle)
-        launcher.call("cuEventSynchronize", end)
-        return 1e3 * launcher.call("cuEventElapsedTime", begin, end)
-    finally:
-        for event in (begin, end):
-            launcher.call("cuEventDestroy", event)
-        if size:
-            launcher.call("cuMemFree", room)

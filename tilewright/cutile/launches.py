@@ -6,10 +6,10 @@ import io
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import cache, wraps
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from importlib import import_module
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
@@ -17,25 +17,39 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
-from tilewright.cutile.gpu import BlockSchedule, compiled, microseconds, start
-from tilewright.cutile.parameters import CutileParameter, as_array, parameters_of, write
+from tilewright.cutile.compiler_errors import compiler_errors
+from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
+from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
+from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
-from tilewright.tile_kernel import DEFAULT_ARCH, find_entry, run_entry
+from tilewright.tile_kernel import (
+    DEFAULT_ARCH,
+    InterpretOptions,
+    TileLaunch,
+    find_entry,
+    run_in_place,
+)
 
-Numerics = Literal["hardware", "exact", "fast"]
 _ENTRY = "k"
 _VERSION = "13.4"
-_MODULES: dict[tuple[Any, str], ModuleOp] = {}
-_KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
-_OF_THE_GPU = frozenset(["stream", "arch", "programmatic_dependent_launch"])
+_MODULES: dict[tuple[Any, ...], ModuleOp] = {}
+_KERNELS: dict[tuple[Any, ...], Kernel] = {}
+_OF_THE_GPU = frozenset(["stream", "arch", "accuracy", "programmatic_dependent_launch"])
 """The options of a launch on the GPU."""
+
+
+class _Target(NamedTuple):
+    """The target of a kernel, by default that of this machine's GPU, and its functions' bits."""
+
+    arch: str | None = None
+    accuracy: Accuracy = "libdevice"
+
 
 _Launching = TypeVar("_Launching", bound=Callable[..., None])
 _Export = Callable[[Any, Any], bytes]
@@ -48,9 +62,10 @@ def _relaunching(launching: _Launching) -> _Launching:
     @wraps(launching)
     def launch(*given: Any, **options: Any) -> None:
         if len(given) == 3 and options.keys() <= _OF_THE_GPU:
-            arch, stream = options.get("arch"), options.get("stream")
+            stream = options.get("stream")
+            to = _Target(options.get("arch"), options.get("accuracy", "libdevice"))
             programmatic = options.get("programmatic_dependent_launch", False)
-            ready = relaunch.ready_launch(*given, arch, programmatic)
+            ready = relaunch.ready_launch(*given, to, programmatic)
             if ready is not None:
                 stream = _current_stream() if stream is None else stream
                 ready.start(stream_handle(stream))
@@ -67,22 +82,23 @@ def launch(
     kernel: Any,
     args: Sequence[Any],
     *,
-    numerics: Numerics = "hardware",
     arch: str | None = None,
-    races: Races = "error",
-    padding: Padding = "undetermined",
+    accuracy: Accuracy = "libdevice",
     stream: Any = None,
     programmatic_dependent_launch: bool = False,
+    **options: Unpack[InterpretOptions],
 ) -> None:
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here; `numerics`, `arch`, `races` and `padding` are those of `tilewright.interpret`. On arrays
-    on the GPU (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by
-    default that GPU's target, and launched on a stream (of torch, CuPy, or the driver's number of
-    one), by default torch's current one where torch is imported; it is not waited for. With
-    `programmatic_dependent_launch` it may start before the kernel in front of it on the stream has
-    ended: it has to wait for that itself, and what it reads before is its own concern.
+    here, `arch` and the options `numerics`, `races`, `check`, `max_steps`, `progress` and
+    `accuracy` being those of `tilewright.interpret`: by default with what a GPU computes, bit for
+    bit, and a bar on a terminal for what takes longer than two seconds. On arrays on the GPU
+    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
+    GPU's target, with that `accuracy`, and launched on a stream (of torch, CuPy, or the driver's
+    number of one), by default torch's current one where torch is imported; it is not waited for.
+    With `programmatic_dependent_launch` it may start before the kernel in front of it on the stream
+    has ended: it has to wait for that itself, and what it reads before is its own concern.
     In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
     calling convention; `args` are then without its constants.
 
@@ -99,27 +115,30 @@ def launch(
         raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
         stream = _current_stream() if stream is None else stream
-        _start(extents, kernel, args, arch, stream, programmatic_dependent_launch, _bytecode)
+        to = _Target(arch, accuracy)
+        _start(extents, kernel, args, to, stream, programmatic_dependent_launch, _bytecode)
         return
-    if isinstance(kernel, bytes):
-        entry = find_entry(verified(kernel, "bytecode")[0], None)
-    else:
-        entry = find_entry(_module(kernel, parameters), _ENTRY)
-    flat = [part for parameter in parameters for part in parameter.flat()]
-    names, values = [name for name, _ in flat], [value for _, value in flat]
-    here = Launch(extents, numerics, arch or DEFAULT_ARCH, races, padding)
-    for array, content in run_entry(entry, here, values, names).left():
-        write(array, content)
+    entry = find_entry(_module(kernel, parameters, accuracy), None)
+    run_in_place(
+        entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat_of(parameters)
+    )
 
 
 @checked(kernel=KERNEL_OR_BYTECODE)
-def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
+def compile(
+    kernel: Any,
+    args: Sequence[Any],
+    arch: str | None = None,
+    *,
+    accuracy: Accuracy = "libdevice",
+) -> Kernel:
     """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
-    addresses, strides and sizes go on being multiples of 16 where they are.
+    addresses, strides and sizes go on being multiples of 16 where they are. `accuracy` is that of
+    `tilewright.compile`.
 
     Raises CompileError, TargetError, ArgumentError, and LaunchError without `arch` or GPU."""
-    return _compiled(kernel, _parameters(kernel, args), arch)
+    return _compiled(kernel, _parameters(kernel, args), _Target(arch, accuracy))
 
 
 @checked(kernel=KERNEL)
@@ -150,6 +169,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     ]
 
 
+def _flat(kernel: Any, args: Sequence[Any]) -> list[Any]:
+    """The flat parameters that arguments are."""
+    return [part for parameter in _parameters(kernel, args) for _, part in parameter.flat()]
+
+
 @dataclass(slots=True)
 class Launches:
     """How many launches were asked for in place of cuTile's."""
@@ -161,66 +185,72 @@ class Launches:
 @contextmanager
 def on_cpu(
     *,
-    numerics: Numerics = "fast",
     arch: str = DEFAULT_ARCH,
-    races: Races = "error",
-    padding: Padding = "undetermined",
+    accuracy: Accuracy = "libdevice",
+    **options: Unpack[InterpretOptions],
 ) -> Generator[Launches]:
-    """Let `ct.launch` run kernels here, whatever the stream; `ct.tune` compiles its configs, which
-    take no time, and takes the first that compiles."""
+    """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
+    `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
-        launch(grid, kernel, args, numerics=numerics, arch=arch, races=races, padding=padding)
+        launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
     def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
         del grid
         bytecode(kernel, args)
         return 0.0
 
-    with _launching(here, untimed) as launches:
+    with _launching(here, untimed, lambda *_: None) as launches:
         yield launches
 
 
 @checked()
 @contextmanager
-def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
+def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Generator[Launches]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
-    them on the GPU of this machine, and `ct.tune` time what they take there, without a limit of
-    time. Arrays of NumPy are copied to the GPU and back."""
+    them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
+    copied to the GPU and back. `accuracy` is that of `tilewright.compile`."""
+    to = _Target(arch, accuracy)
 
     @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def first(
         grid: Sequence[int], kernel: Any, args: Sequence[Any], stream: Any, programmatic: bool
     ) -> None:
         extents = cast("Extents", grid)
-        _start(extents, kernel, args, arch, stream, programmatic, _bytecode_aloud)
+        _start(extents, kernel, args, to, stream, programmatic, _bytecode_aloud)
 
     def there(
         stream: Any, grid: Any, kernel: Any, args: Any, /,
         programmatic_dependent_launch: bool = False, **_: Any,
     ) -> None:  # fmt: skip
         programmatic = programmatic_dependent_launch
-        ready = relaunch.ready_launch(grid, kernel, args, arch, programmatic)
+        ready = relaunch.ready_launch(grid, kernel, args, to, programmatic)
         if ready is None:
             first(grid, kernel, args, stream, programmatic)
         else:
             ready.start(stream_handle(stream))
 
-    def measured(
-        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *options: Any
-    ) -> float:
-        flush = bool(options and options[-1])  # behind the limit of time, where there is one
+    def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
         return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)
 
-    with _launching(there, measured) as launches:
+    @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
+    def exporting(
+        stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], flush: bool = True, /
+    ) -> bytes | None:
+        del stream
+        extents, parameters = cast("Extents", grid), _parameters(kernel, args)
+        _, chosen, _ = _chosen(extents, kernel, parameters, to, _bytecode_aloud)
+        return exported(chosen, flat_of(parameters), extents, flush)
+
+    with _launching(there, measured, exporting) as launches:
         yield launches
 
 
 @contextmanager
-def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
+def _launching(launching: Any, measure: Measure, export: Export) -> Generator[Launches]:
     """Let cuTile launch, and measure launches, by other functions than its own."""
     ct, launches = _cuda_tile(), Launches()
 
@@ -232,16 +262,17 @@ def _launching(launching: Any, measure: Measure) -> Generator[Launches]:
         stack.enter_context(mock.patch.object(ct, "launch", counting))
         if hasattr(ct, "__path__"):
             stack.enter_context(mock.patch.object(ct.kernel, "_compile", _compile))
-            tune = import_module("cuda.tile.tune._tune")
-            for name in ("_benchmark", "benchmark_with_timeout"):
-                stack.enter_context(mock.patch.object(tune, name, measure))
+            cext = import_module("cuda.tile._cext")
+            stack.enter_context(mock.patch.object(cext, "launch", counting))
+            stack.enter_context(tuning(measure, export))
         yield launches
 
 
 def _compile(kernel: Any, signature: Any, context: Any, capability: Any = None) -> bytes:
-    """In place of cuTile's own: the bytecode, which is what is compiled."""
-    del context, capability
-    return _bytecode(kernel, signature)
+    """In place of cuTile's own: the bytecode, which is what is compiled, after cuTile's checks of
+    what a GPU of that capability has."""
+    del context
+    return _bytecode(kernel, signature, capability and "sm_{}{}".format(*capability))
 
 
 def _current_stream() -> Any:
@@ -254,39 +285,50 @@ def _start(
     grid: Extents,
     kernel: Any,
     args: Sequence[Any],
-    arch: str | None,
+    to: _Target,
     stream: Any,
     programmatic: bool,
     export: _Export,
 ) -> None:
     parameters = _parameters(kernel, args)
-    code = chosen = _compiled(kernel, parameters, arch, export=export)
+    code, chosen, schedule = _chosen(grid, kernel, parameters, to, export)
+    start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
+    relaunch.remember(grid, kernel, args, to, code, chosen, schedule)
+
+
+def _chosen(
+    grid: Extents, kernel: Any, parameters: list[CutileParameter], to: _Target, export: _Export
+) -> tuple[Kernel, Kernel, BlockSchedule]:
+    """The kernel, and as it is for the schedule of a grid's blocks."""
+    code = chosen = _compiled(kernel, parameters, to, export=export)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
-        chosen = _compiled(kernel, parameters, arch, schedule)
-    start(chosen, parameters, grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+        chosen = _compiled(kernel, parameters, to, schedule)
+    return code, chosen, schedule
 
 
 def _compiled(
     kernel: Any,
     parameters: list[CutileParameter],
-    arch: str | None,
+    to: _Target,
     schedule: Any = None,
     export: _Export | None = None,
 ) -> Kernel:
     """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
     blocks."""
-    if arch is None:
-        arch = device_arch()
+    arch = to.arch or device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
-    key = (kernel, repr(assumed), arch, schedule)
+    key = (kernel, repr(assumed), arch, to.accuracy, schedule)
     with relaunch.COMPILING:
         known = _KERNELS.get(key)
         if known is None:
-            code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
-            name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
-            with _compiler_errors():
-                known = _KERNELS[key] = compiled(code, arch, name, schedule)
+            code = (export or _bytecode)(kernel, assumed)
+            with compiler_errors():
+                name = _name(kernel)
+                known = replace(
+                    compiled(code, arch, name, schedule, to.accuracy),
+                    made_from=(code, name, partial(_flat, kernel)),
+                )
+                _KERNELS[key] = known
     return known
 
 
@@ -301,13 +343,18 @@ def _compilation() -> Any:
     return import_module("cuda.tile.compilation")
 
 
-def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
-    assumed = _signature(parameters)
-    key = (kernel, repr(assumed))
+def _module(
+    kernel: Any, parameters: Sequence[CutileParameter], accuracy: Accuracy = "libdevice"
+) -> ModuleOp:
+    """The verified module of a kernel, or of bytecode, with functions of an accuracy."""
+    assumed = None if isinstance(kernel, bytes) else _signature(parameters)
+    key = (kernel, repr(assumed), accuracy)
     known = _MODULES.get(key)
     if known is None:
-        with _compiler_errors():
-            known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+        with compiler_errors():
+            known = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+        set_accuracy(known, accuracy)
+        _MODULES[key] = known
     return known
 
 
@@ -319,14 +366,16 @@ def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) 
     return compilation.KernelSignature(constraints, convention, symbol=_ENTRY)
 
 
-def _bytecode(kernel: Any, assumed: Any) -> bytes:
+def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
+    if isinstance(kernel, bytes):
+        return kernel
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
             kernel,
             [assumed],
             file,
-            gpu_code=None,
+            gpu_code=gpu,
             output_format="tileir_bytecode",
             bytecode_version=_VERSION,
         )
@@ -337,43 +386,22 @@ def _bytecode(kernel: Any, assumed: Any) -> bytes:
     except AssertionError:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
+    except _cuda_tile().TileInternalError as error:
+        # Its words are those of what went wrong there, which may have none.
+        error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
+        raise
     return file.getvalue()
-
-
-@contextmanager
-def _compiler_errors() -> Generator[None]:
-    """Let what tilewright rejects be an error of cuTile's compiler too, where cuTile is there."""
-    try:
-        yield
-    except CompileError as error:
-        exceptions = sys.modules.get("cuda.tile._exception")
-        raise error if exceptions is None else _compiler_error(exceptions)(error) from None
-
-
-@cache
-def _compiler_error(exceptions: Any) -> Callable[[CompileError], CompileError]:
-    """Makes the CompileError that is one of cuTile's `exceptions` too."""
-
-    class TileCompileError(CompileError, exceptions.TileCompilerExecutionError):
-        def __init__(self, error: CompileError):
-            CompileError.__init__(self, error.diagnostic, error.further)
-            self.loc = exceptions.Loc(self.line or 0, (self.column or 1) - 1, error.diagnostic.file)
-            self.compiler_flags, self.compiler_version = "", None
-
-        __str__ = ValueError.__str__
-
-    return TileCompileError
 
 
 def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
     """The same through the method by which cuTile compiles, which is ours in `on_gpu`: whoever
     watches it is told."""
+    if isinstance(kernel, bytes):
+        return kernel
     return kernel._compile(assumed, None, device_capability())
 
 
 def _name(kernel: Any) -> str:
+    if isinstance(kernel, bytes):
+        return "bytecode"
     return str(kernel._annotated_function.pyfunc.__name__)
-
-
-Measure = Callable[[Any, Any, Any, Any], float]
-"""The microseconds that a launch takes: of the stream, the grid, the kernel and its arguments."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain, repeat
 from typing import Any, cast
 
 import ml_dtypes
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
+from tilewright.arguments.parameters import wrong_count
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
@@ -87,14 +89,7 @@ class CutileParameter:
                 [item.constraint(arrays, aligned=aligned) for item in self._items()]
             )
         if getattr(annotation, "constant", False):
-            try:
-                require(not isinstance(argument, int) or argument.bit_length() <= 64)
-                return compilation.ConstantConstraint(argument)
-            except TypeError:
-                raise ArgumentError(
-                    f"'{self.name}' expected a constant that cuTile has, a number or a bool, got "
-                    f"{told(argument)}"
-                ) from None
+            return compilation.ConstantConstraint(argument)
         if isinstance(argument, list):
             return self._list_constraint(arrays, aligned)
         if isinstance(argument, np.ndarray | ArrayArgument):
@@ -124,7 +119,9 @@ class CutileParameter:
             isinstance(element, np.ndarray | ArrayArgument) for element in elements
         ):
             kinds = ", ".join(sorted({type(element).__name__ for element in elements})) or "nothing"
-            raise ArgumentError(f"'{self.name}' expected a list of arrays, got one of {kinds}")
+            raise ArgumentError(
+                f"'{self.name}' expected a NumPy array or a list of them, got a list of {kinds}"
+            )
         kinds = {(_name(element), element.ndim) for element in elements}
         if len(kinds) > 1:
             shown = ", ".join(f"{ndim}-D {dtype}" for dtype, ndim in sorted(kinds))
@@ -275,29 +272,36 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
     if len(args) != len(annotations):
         wanted, given = len(annotations), len(args)
         raise ArgumentError(
-            f"'{function.pyfunc.__name__}' expected {wanted} arguments, got {given} (Kernel "
-            f"expects {wanted} argument{'s'[: wanted != 1]} but {given} "
+            f"'{function.pyfunc.__name__}' {wrong_count([*function.pysig.parameters], given)} "
+            f"(Kernel expects {wanted} argument{'s'[: wanted != 1]} but {given} "
             f"{'was' if given == 1 else 'were'} given)"
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
     return [
-        CutileParameter(name, annotation, _named(name, arg, f"kernel argument #{i}"))
+        CutileParameter(name, annotation, _named(name, annotation, arg, f"kernel argument #{i}"))
         for i, (name, annotation, arg) in enumerate(rows)
     ]
 
 
-def _named(name: str, argument: Any, place: str) -> Any:
-    """`as_array`, whose error names the parameter; tuples with names, which cuTile refuses, are
-    refused."""
-    _check_plain(name, argument, place)
+def flat_of(parameters: Sequence[CutileParameter]) -> list[tuple[str, Any]]:
+    """The entry's parameters for all of them, with names."""
+    return [part for parameter in parameters for part in parameter.flat()]
+
+
+def _named(name: str, annotation: Any, argument: Any, place: str) -> Any:
+    """`as_array`, whose error names the parameter; tuples with names and constants that cuTile
+    refuses are refused."""
+    _check_plain(name, annotation, argument, place)
     try:
         return as_array(argument)
     except ArgumentError as error:
         raise ArgumentError(f"'{name}' {error}") from None
 
 
-def _check_plain(name: str, argument: Any, place: str) -> None:
+def _check_plain(name: str, annotation: Any, argument: Any, place: str) -> None:
     if not isinstance(argument, tuple):
+        if getattr(annotation, "constant", False):
+            _check_constant(name, argument, place)
         return
     if type(cast("Any", argument)) is not tuple:
         kind = type(cast("Any", argument)).__name__
@@ -305,8 +309,22 @@ def _check_plain(name: str, argument: Any, place: str) -> None:
             f"'{name}' expected a tuple, got a {kind} (Invalid {place}: '{kind}' is a subclass of "
             "'tuple'. Only plain tuples are accepted.)"
         )
+    nodes = chain(getattr(annotation, "items", ()), repeat(getattr(annotation, "each", annotation)))
     for i, item in enumerate(cast("tuple[Any, ...]", argument)):
-        _check_plain(name, item, f"item #{i} of {place}")
+        _check_plain(name, next(nodes), item, f"item #{i} of {place}")
+
+
+def _check_constant(name: str, argument: Any, place: str) -> None:
+    constraint = import_module("cuda.tile.compilation").ConstantConstraint
+    try:
+        require(not isinstance(argument, int) or argument.bit_length() <= 64)
+        constraint(as_array(argument) if isinstance(argument, np.generic) else argument)
+    except TypeError:
+        raise ArgumentError(
+            f"'{name}' expected a constant that cuTile has, a number or a bool, got "
+            f"{told(argument)} (Invalid {place}: Could not interpret object of type "
+            f"'{type(cast('Any', argument)).__name__}' as a constant.)"
+        ) from None
 
 
 def as_array(argument: Any) -> Any:
@@ -346,13 +364,6 @@ def strides_of(array: AnyArray) -> list[int]:
     if isinstance(array, ArrayArgument):
         return list(array.strides)
     return [stride // array.itemsize for stride in array.strides]
-
-
-def write(array: NDArray[Any], content: NDArray[Any]) -> None:
-    """Let an array be what a kernel left of it; one that is read-only is what it was, or shares its
-    memory with another one."""
-    if array.flags.writeable:
-        np.copyto(array, content)
 
 
 def _dims(annotation: Any, field: str, ndim: int) -> set[int]:

@@ -1,7 +1,8 @@
 """Launches of cuTile kernels like one before, found by what is read of their arguments.
 
-A launch of the same arguments, numbers included, is ready, but for its stream. For others of the
-same kind there is a plan: what is assumed of them (`CutileParameter.constraint`) is the same.
+A launch of the same arguments, numbers included, is ready, but for its stream. For arrays of the
+same shapes elsewhere there is a template, for others of the same kind a plan: what is assumed of
+them (`CutileParameter.constraint`) is the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from threading import RLock
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from tilewright.cutile.rules import GRID
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
-from tilewright.launch.plan import LaunchPlan
+from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
 
@@ -48,10 +49,7 @@ class _Plans:
         plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
         if plan is None:
             return None
-        if len(self.by_grid) >= _MOST:
-            self.by_grid.clear()
-        self.by_grid[grid] = plan = plan.on_grid(*launched(plan.entry, blocks))
-        return plan
+        return _kept(self.by_grid, grid, plan.on_grid(*launched(plan.entry, blocks)))
 
 
 Items = tuple[Any, ...]
@@ -61,13 +59,14 @@ or a text's type and value, or a tuple of those."""
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
 _PLANS: dict[Any, _Plans] = {}
+_TEMPLATES: dict[Any, LaunchTemplate] = {}
 _READY: dict[Any, launcher.ReadyLaunch] = {}
 
 
 def _in_forked_process() -> None:
     """Forget all launches: their functions are the parent's."""
-    _PLANS.clear()
-    _READY.clear()
+    for launches in (_PLANS, _TEMPLATES, _READY):
+        launches.clear()
     COMPILING.release()
 
 
@@ -77,11 +76,11 @@ os.register_at_fork(
 
 
 def ready_launch(
-    grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
+    grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool
 ) -> launcher.ReadyLaunch | None:
     """A launch, ready where one before was like it; None where none was, or where the arguments are
     to be checked."""
-    if not _PLANS or (key := _key(grid, kernel, args, arch, programmatic)) is None:
+    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic)) is None:
         return None
     try:
         ready = _READY.get(key)
@@ -91,22 +90,22 @@ def ready_launch(
 
 
 def remember(
-    grid: Any, kernel: Any, args: Any, arch: str | None, code: Kernel, chosen: Kernel,
+    grid: Any, kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel,
     schedule: BlockSchedule,
 ) -> None:  # fmt: skip
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
     it as it was chosen by a schedule of its blocks."""
-    key = _key(grid, kernel, args, arch, False)
+    key = _key(grid, kernel, args, target, False)
     if key is None:
         return
     entry = chosen.entry()
     plan = LaunchPlan.of(entry, chosen.load(entry))
     if plan is not None:
-        of_kind = (*key[:3], _assumed(kernel, key[-1])[0])
+        of_kind = (*key[:3], _Read.of(kernel, key[-1]).assumptions)
         _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
 
 
-def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool) -> Any:
+def _key(grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool) -> Any:
     """The kernel, the context, the target, the grid and the arguments; None where they are no key,
     or are to be checked."""
     if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
@@ -117,25 +116,41 @@ def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
     if (items := _items(args)) is None:
         return None
     context = int(launcher.call("cuCtxGetCurrent"))
-    return kernel, context, arch, programmatic, grid, items
+    return kernel, context, target, programmatic, grid, items
 
 
 def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
-    """The launch, by the plan for its arguments; None where there is none, or where they do not
-    fit: what checks all of them says why."""
-    kernel, context, arch, programmatic, grid, items = key
+    """The launch, by one on other arrays of these shapes, else by the plan for its arguments; None
+    where there is none, or where they do not fit: what checks all of them says why."""
+    kernel, context, target, programmatic, grid, items = key
+    addresses: list[int] = []
+    shape = (*key[:-1], _shape(items, addresses))
+    template = _TEMPLATES.get(shape)
+    if template is not None and not _overlap(template.spans(addresses)):
+        return _kept(_READY, key, template.ready(addresses))
     try:
-        assumed, values, scalars = _assumed(kernel, items)
-        known = _PLANS.get((kernel, context, arch, assumed))
+        read = _Read.of(kernel, items)
+        known = _PLANS.get((kernel, context, target, read.assumptions))
         plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
-        ready = plan and plan.ready(values, scalars, programmatic=programmatic)
+        if not plan:
+            return None
+        ready = plan.ready(read.values, read.scalars, programmatic=programmatic)
     except ArgumentError:
         return None
-    if ready is not None:
-        if len(_READY) >= _MOST:
-            _READY.clear()
-        _READY[key] = ready
-    return ready
+    if not read.scalars and not _overlap(read.spans):
+        reaches = [end - first for first, end in read.spans]
+        _kept(_TEMPLATES, shape, plan.template(read.values, read.arrays, reaches, programmatic))
+    return _kept(_READY, key, ready)
+
+
+_Launch = TypeVar("_Launch")
+
+
+def _kept(launches: dict[Any, _Launch], key: Any, launch: _Launch) -> _Launch:
+    if len(launches) >= _MOST:
+        launches.clear()
+    launches[key] = launch
+    return launch
 
 
 # What is read of arguments
@@ -197,59 +212,89 @@ def _reader(kind: type) -> Callable[[Any], Items | None]:
     return _READERS.setdefault(kind, _of_torch if torch else _of_array)
 
 
+def _shape(items: Items, addresses: list[int]) -> Items:
+    """The items without the addresses of arrays, which are added to others, but for what of these
+    may be assumed."""
+    shape: list[Any] = []
+    for item in items:
+        if item[0] is tuple:
+            shape.append(_shape(item[1], addresses))
+        elif len(item) == 5:
+            dtype, extents, strides, address, _ = item
+            addresses.append(address)
+            shape.append((dtype, extents, strides, address % ALIGNED))
+        else:
+            shape.append(item[:2])
+    return tuple(shape)
+
+
+def _overlap(spans: Sequence[tuple[int, int]]) -> bool:
+    return any(last[1] > following[0] for last, following in pairwise(sorted(spans)))
+
+
 # What is assumed of them
 
 
-def _assumed(kernel: Any, items: Items) -> tuple[Items, list[Any], list[int]]:
-    """The assumptions on arguments, the flat values of those that are no constants, and the places
-    of the scalars among them. Raises ArgumentError for another number of them."""
-    of_python = getattr(kernel, "_annotated_function", None)  # bytecode has none
-    annotations = getattr(of_python, "parameter_annotations", None)
-    assumed: list[Any] = []
-    values: list[Any] = []
-    scalars: list[int] = []
-    spans: list[tuple[int, int]] = []
-    _add_all(items, annotations, None, assumed, values, scalars, spans)
-    if any(last[1] > following[0] for last, following in pairwise(sorted(spans))):
-        assumed += [tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
-    return tuple(assumed), values, scalars
+@dataclass(slots=True)
+class _Read:
+    """The assumptions on arguments, the flat values of those that are no constants, the places of
+    scalars and of addresses among them, and the memory of arrays."""
 
+    assumed: list[Any] = field(default_factory=list[Any])
+    values: list[Any] = field(default_factory=list[Any])
+    scalars: list[int] = field(default_factory=list[int])
+    arrays: list[int] = field(default_factory=list[int])
+    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
-def _add_all(items: Items, annotations: Any, one: Any, *to: Any) -> None:
-    """`_add` what is said of several arguments, by their annotations or by `one` of them all."""
-    if annotations is None:
-        annotations = (one,) * len(items)
-    if len(items) != len(annotations):
-        raise ArgumentError(f"expected {len(annotations)} arguments, got {len(items)}")
-    for item, annotation in zip(items, annotations, strict=True):
-        _add(item, annotation, *to)
+    @classmethod
+    def of(cls, kernel: Any, items: Items) -> _Read:
+        """Those of a kernel's arguments. Raises ArgumentError for another number of them."""
+        of_python = getattr(kernel, "_annotated_function", None)  # bytecode has none
+        read = cls()
+        read.add_all(items, getattr(of_python, "parameter_annotations", None), None)
+        return read
 
+    @property
+    def assumptions(self) -> Items:
+        """All of them."""
+        if _overlap(self.spans):
+            spans = self.spans
+            pairs = [tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
+            return (*self.assumed, *pairs)
+        return tuple(self.assumed)
 
-def _add(
-    item: Items, annotation: Any, assumed: list[Any], values: list[Any], scalars: list[int],
-    spans: list[tuple[int, int]],
-) -> None:  # fmt: skip
-    """Add what is assumed of one argument, its values, the places of scalars, and its memory."""
-    if item[0] is tuple:
-        assumed.append(len(item[1]))
-        nodes, one = getattr(annotation, "items", None), getattr(annotation, "each", annotation)
-        _add_all(item[1], nodes, one, assumed, values, scalars, spans)
-    elif len(item) == 5:
-        dtype, shape, strides, address, _ = item
-        kind, width, reach = _kind(dtype, shape, strides)
-        own = getattr(annotation, "array", None)
-        fixed = own is not None and (own.static_shape_dims or own.static_stride_dims)
-        assumed += (kind, address % ALIGNED == 0, address % width == 0)
-        assumed.append((*shape, *strides) if fixed else None)
-        values += (address, *shape, *strides)
-        spans.append((address, address + reach))
-    elif getattr(annotation, "constant", False):
-        assumed.append(item[:2])
-    else:
-        small = item[0] is not int or -(1 << 31) <= item[1] < 1 << 31
-        assumed.append((item[0], small))
-        scalars.append(len(values))
-        values.append(item[-1])
+    def add_all(self, items: Items, annotations: Any, one: Any) -> None:
+        """Add what is said of several arguments, by their annotations or by `one` of them all."""
+        if annotations is None:
+            annotations = (one,) * len(items)
+        if len(items) != len(annotations):
+            raise ArgumentError(f"expected {len(annotations)} arguments, got {len(items)}")
+        for item, annotation in zip(items, annotations, strict=True):
+            self.add(item, annotation)
+
+    def add(self, item: Items, annotation: Any) -> None:
+        """Add what is said of one argument."""
+        if item[0] is tuple:
+            self.assumed.append(len(item[1]))
+            one = getattr(annotation, "each", annotation)
+            self.add_all(item[1], getattr(annotation, "items", None), one)
+        elif len(item) == 5:
+            dtype, shape, strides, address, _ = item
+            kind, width, reach = _kind(dtype, shape, strides)
+            own = getattr(annotation, "array", None)
+            fixed = own is not None and (own.static_shape_dims or own.static_stride_dims)
+            self.assumed += (kind, address % ALIGNED == 0, address % width == 0)
+            self.assumed.append((*shape, *strides) if fixed else None)
+            self.arrays.append(len(self.values))
+            self.values += (address, *shape, *strides)
+            self.spans.append((address, address + reach))
+        elif getattr(annotation, "constant", False):
+            self.assumed.append(item[:2])
+        else:
+            small = item[0] is not int or -(1 << 31) <= item[1] < 1 << 31
+            self.assumed.append((item[0], small))
+            self.scalars.append(len(self.values))
+            self.values.append(item[-1])
 
 
 @lru_cache(_MOST)

@@ -15,19 +15,22 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
-from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.dialects.illegal import Error
+from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch.ptxas import assembled
 
 
-class LaunchError(RuntimeError):
+class LaunchError(Error, RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
 CODES: Mapping[str, str] = {
-    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "",
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "128s",
 }  # fmt: skip
-"""The formats in which `struct` writes parameters, which are their bits; a tensor map, of 128
-bytes, lies where its driver has it."""
+"""The formats in which `struct` writes parameters, which are their bits."""
+
+_IPC_BYTES = 64
+"""The size of the driver's `CUipcMemHandle`."""
 
 
 @cache
@@ -58,32 +61,38 @@ def device_arch() -> str:
 
     Raises LaunchError where there is none.
     """
-    major, minor = device_capability()
+    return own_target(*device_capability())
+
+
+def own_target(major: int, minor: int) -> str:
+    """The target of a compute capability with the features that are its own, where it has any."""
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
 
 def device_capability() -> tuple[int, int]:
     """The compute capability of this machine's GPU, (9, 0). Raises LaunchError where there is
     none."""
-    device = _context()
-    attribute = _driver().CUdevice_attribute
-    major, minor = (
-        call("cuDeviceGetAttribute", getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device)
-        for name in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR")
-    )
+    names = ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR")
+    major, minor = map(device_attribute, names)
     return major, minor
+
+
+def device_attribute(name: str, device: int | None = None) -> int:
+    """The attribute of a GPU that the driver calls `CU_DEVICE_ATTRIBUTE_` and a name; without a
+    number that of this machine. Raises LaunchError where there is none."""
+    attribute = getattr(_driver().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    own = _context() if device is None else call("cuDeviceGet", device)
+    return call("cuDeviceGetAttribute", attribute, own)
 
 
 def multiprocessors() -> int:
     """The multiprocessors of this machine's GPU. Raises LaunchError where there is none."""
-    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-    return call("cuDeviceGetAttribute", name, _context())
+    return device_attribute("MULTIPROCESSOR_COUNT")
 
 
 def l2_bytes() -> int:
     """The size of the L2 cache of this machine's GPU. Raises LaunchError where there is none."""
-    name = _driver().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-    return call("cuDeviceGetAttribute", name, _context())
+    return device_attribute("L2_CACHE_SIZE")
 
 
 def current_context() -> int:
@@ -115,6 +124,16 @@ def _context() -> Any:
     device = call("cuDeviceGet", 0)
     call("cuCtxSetCurrent", call("cuDevicePrimaryCtxRetain", device))
     return device
+
+
+def reaches(address: int) -> bool:
+    """True where an address is one of the GPU too."""
+    kind = _driver().CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER
+    try:
+        call("cuPointerGetAttribute", kind, address)
+    except LaunchError:
+        return False
+    return True
 
 
 def stream_handle(stream: Any) -> int:
@@ -156,18 +175,19 @@ def load(ptx: str) -> Any:
 
 class ReadyLaunch(NamedTuple):
     """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
-    is where the addresses of its arguments lie, which are `kept`."""
+    is where the addresses of its arguments lie, in memory that is `kept`."""
 
     function: Any
     extents: tuple[int, ...]
     arguments: int
-    kept: tuple[Any, ...]
-    programmatic: bool
+    kept: ctypes.Array[ctypes.c_char]
+    programmatic: bool = False
+    cooperative: bool = False
 
     def start(self, stream: int) -> None:
         """Launch without waiting. Raises LaunchError."""
-        if self.programmatic:
-            config = _programmatic(self.extents, stream)
+        if self.programmatic or self.cooperative:
+            config = _config(self, stream)
             call("cuLaunchKernelEx", config, self.function, self.arguments, 0)
         else:
             call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
@@ -191,42 +211,48 @@ class DeviceFunction:
         *,
         programmatic: bool = False,
     ) -> None:
-        """Launch without waiting; `values` are bits, addresses, and tensor maps. `programmatic`:
-        it may start before the kernel in front of it has ended, and waits for that itself."""
-        self.ready(values, self.extents(grid, block), programmatic).start(stream)
+        """Launch without waiting; `values` are bits, addresses, and the driver's tensor maps.
+        `programmatic`: it may start before the kernel in front of it has ended, and waits for that
+        itself."""
+        own = [
+            map_bytes(value) if type_ == TENSORMAP else value
+            for value, type_ in zip(values, self.types, strict=True)
+        ]
+        self.ready(own, self.extents(grid, block), programmatic).start(stream)
+
+    def registers(self) -> tuple[int, int]:
+        """The registers of a thread, and those that it keeps in memory."""
+        kinds = _driver().CUfunction_attribute
+        registers, octets = (
+            call("cuFuncGetAttribute", kind, self.handle)
+            for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+        )
+        return registers, octets // 4
 
     def extents(self, grid: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
         """The driver's numbers of a launch: three of the grid, three of the block, the bytes."""
         return (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
 
     def ready(
-        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool
-    ) -> ReadyLaunch:
-        """A launch on these values, which `start` describes."""
+        self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool,
+        cooperative: bool = False,
+    ) -> ReadyLaunch:  # fmt: skip
+        """A launch on these values: bits, addresses, and the bytes of tensor maps; of CTAs that
+        are there at once where it is `cooperative`."""
         layout = _Layout.of(self.types)
         own = layout.room()
         first = ctypes.addressof(own)
-        places = [first + offset for offset in layout.offsets]
-        maps = [values[i] for i in layout.maps]
-        if maps:
-            for i, map_ in zip(layout.maps, maps, strict=True):
-                places[i] = map_.getPtr()
-            values = [
-                value for value, type_ in zip(values, self.types, strict=True) if CODES[type_]
-            ]
-        layout.write(own, 0, *places, *values)
-        return ReadyLaunch(self.handle, extents, first, (own, *maps), programmatic)
+        layout.write(own, 0, *[first + offset for offset in layout.offsets], *values)
+        return ReadyLaunch(self.handle, extents, first, own, programmatic, cooperative)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Memory of a launch's arguments: the addresses of all, then those that are numbers, with their
-    `offsets`; `maps` are the places of tensor maps."""
+    """Memory of a launch's arguments: the addresses of all, then these, with their `offsets`."""
 
     room: type[ctypes.Array[ctypes.c_char]]
     write: Callable[..., None]
     offsets: tuple[int, ...]
-    maps: tuple[int, ...]
 
     @staticmethod
     @cache
@@ -235,28 +261,38 @@ class _Layout:
         codes = [CODES[type_] for type_ in types]
         before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
         offsets = tuple(
-            struct.calcsize(text) - (struct.calcsize(code) if code else 0)
+            struct.calcsize(text) - struct.calcsize(code)
             for text, code in zip(before[1:], codes, strict=True)
         )
         whole = struct.Struct(before[-1])
-        maps = tuple(i for i, code in enumerate(codes) if not code)
-        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets, maps)
+        return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets)
 
 
 _EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
             "sharedMemBytes")  # fmt: skip
+_ATTRIBUTES = {
+    "programmatic": (
+        "PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed",
+    ),
+    "cooperative": ("COOPERATIVE", "cooperative"),
+}  # fmt: skip
+"""The driver's names of the attributes of launches."""
 
 
-def _programmatic(numbers: Sequence[int], stream: int) -> Any:
-    """A launch that need not wait for the end of the kernel in front of it."""
-    driver = _driver()
-    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
-    kinds = driver.CUlaunchAttributeID
-    attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    attribute.value.programmaticStreamSerializationAllowed = 1
-    for name, number in zip(_EXTENTS, numbers, strict=True):
+def _config(launch: ReadyLaunch, stream: int) -> Any:
+    """The driver's configuration of a launch that need not wait for the end of the kernel in front
+    of it, or whose CTAs are there at once."""
+    driver, attributes = _driver(), list[Any]()
+    config = driver.CUlaunchConfig()
+    for name, (kind, value) in _ATTRIBUTES.items():
+        if getattr(launch, name):
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{kind}")
+            setattr(attribute.value, value, 1)
+            attributes.append(attribute)
+    for name, number in zip(_EXTENTS, launch.extents, strict=True):
         setattr(config, name, number)
-    config.hStream, config.attrs, config.numAttrs = stream, [attribute], 1
+    config.hStream, config.attrs, config.numAttrs = stream, attributes, len(attributes)
     return config
 
 
@@ -276,6 +312,29 @@ def function(
 def device_memory() -> DeviceMemory:
     """Memory of the GPU for the arguments of a run."""
     return DeviceMemory(_driver(), call)
+
+
+def shared_handle(address: int) -> tuple[bytes, int]:
+    """The bytes by which another process of this machine opens the memory at an address, and how
+    many bytes of it are in front of that. Raises LaunchError for memory that cannot be shared."""
+    base, _ = call("cuMemGetAddressRange", address)
+    handle = call("cuIpcGetMemHandle", base)
+    return ctypes.string_at(handle.getPtr(), _IPC_BYTES), address - int(base)
+
+
+def opened(shared: bytes) -> int:
+    """The address here of memory that another process shares. Raises LaunchError."""
+    _context()
+    driver = _driver()
+    handle = driver.CUipcMemHandle()
+    ctypes.memmove(handle.getPtr(), shared, _IPC_BYTES)
+    peers = driver.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+    return int(call("cuIpcOpenMemHandle", handle, peers))
+
+
+def map_bytes(map_: Any) -> bytes:
+    """The bytes of the driver's `CUtensorMap`, of which the first eight are the address."""
+    return ctypes.string_at(map_.getPtr(), PARAMETER_LAYOUT[TENSORMAP][0])
 
 
 def synchronize() -> None:

@@ -3,7 +3,7 @@ made ready out of addresses and numbers alone."""
 
 from __future__ import annotations
 
-import ctypes
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,54 +11,80 @@ from typing import Any
 from tilewright.arguments.binding import flat_map, number_bits
 from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
-from tilewright.dialects.cute.types.argument import ArgumentAttr
-from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
+from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry
 
 _MOST = 1 << 12
 """The tensor maps that a part of an argument keeps."""
+_ADDRESS = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
 class _Map:
-    """The tensor maps of a pointer: by address, sizes and strides. One of other sizes is encoded,
-    one at another address is that with the address replaced."""
+    """The tensor maps of a pointer. The driver encodes one of other sizes or strides; of those of
+    the same ones the address alone differs, which is in front."""
 
     parameter: Parameter
     source: ArgumentAttr
     numbers: tuple[int, ...]
-    """The places of the arguments that are its sizes and strides."""
-    known: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """The places of the arguments that are its sizes and strides, and its padding."""
+    known: dict[tuple[int, ...], bytes] = field(default_factory=dict[tuple[int, ...], bytes])
+    """Behind their addresses, by sizes and strides."""
 
     @classmethod
     def of(cls, parameter: Parameter, source: ArgumentAttr) -> _Map:
         modes = [mode.data for mode in source.modes]
         pairs = zip(modes[::2], modes[1::2], strict=True)
-        return cls(parameter, source, tuple(number for fixed, number in pairs if not fixed))
+        return cls(parameter, source, tuple(number for kind, number in pairs if kind != NUMBER))
 
-    def value(self, values: Sequence[int]) -> Any:
-        """The driver's `CUtensorMap`."""
+    @property
+    def pointer(self) -> int:
+        """The place of the argument that it is of."""
+        return self.source.index.data
+
+    def value(self, values: Sequence[int]) -> bytes:
+        """The bytes of the driver's `CUtensorMap`."""
+        address = values[self.pointer]
         extents = tuple([values[number] for number in self.numbers])
-        key = (values[self.source.index.data], extents)
-        known = self.known.get(key)
+        known = self.known.get(extents)
         if known is None:
             if len(self.known) >= _MOST:
                 self.known.clear()
-            known = self.known[key] = self._made(*key, values)
-        return known
+            map_ = flat_map(self.parameter, self.source, address, values)
+            name, memory = self.parameter.name, launcher.device_memory()
+            made = memory.add_tensor_map(name, address, map_.shape, map_.strides, map_.box)
+            known = self.known[extents] = launcher.map_bytes(made)[_ADDRESS.size :]
+        return _ADDRESS.pack(address) + known
 
-    def _made(self, address: int, extents: tuple[int, ...], values: Sequence[int]) -> Any:
-        if (alike := self.known.get(extents)) is not None:
-            moved = type(alike)()
-            ctypes.memmove(moved.getPtr(), alike.getPtr(), PARAMETER_LAYOUT[TENSORMAP][0])
-            launcher.call("cuTensorMapReplaceAddress", moved, address)
-            return moved
-        map_ = flat_map(self.parameter, self.source, address, values)
-        name, memory = self.parameter.name, launcher.device_memory()
-        made = memory.add_tensor_map(name, address, map_.shape, map_.strides, map_.box)
-        self.known[extents] = made
-        return made
+
+@dataclass(frozen=True, slots=True)
+class LaunchTemplate:
+    """A launch of a function but for the addresses of arrays: the values of its parameters, of
+    which `addressed` are the places of those that have an address, each with the number of that,
+    and the rest of a tensor map."""
+
+    function: launcher.DeviceFunction
+    extents: tuple[int, ...]
+    programmatic: bool
+    own: Sequence[Any]
+    addressed: Sequence[tuple[int, int, bytes | None]]
+    reaches: Sequence[int]
+    """The bytes of each array's memory."""
+
+    def spans(self, addresses: Sequence[int]) -> list[tuple[int, int]]:
+        """The memory of arrays at some addresses."""
+        return [
+            (first, first + reach) for first, reach in zip(addresses, self.reaches, strict=True)
+        ]
+
+    def ready(self, addresses: Sequence[int]) -> launcher.ReadyLaunch:
+        """The launch on arrays at these addresses."""
+        own = list(self.own)
+        for place, number, rest in self.addressed:
+            address = addresses[number]
+            own[place] = address if rest is None else _ADDRESS.pack(address) + rest
+        return self.function.ready(own, self.extents, self.programmatic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +125,35 @@ class LaunchPlan:
         return replace(self, extents=self.function.extents(grid, block), told=told)
 
     def ready(
-        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False
-    ) -> launcher.ReadyLaunch:
+        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False,
+        cooperative: bool = False,
+    ) -> launcher.ReadyLaunch:  # fmt: skip
         """A launch on arguments, addresses and numbers, of which `scalars` are the places of those
         that may be anything. Raises ArgumentError for numbers that do not fit, and LaunchError."""
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        own = [values[part] if isinstance(part, int) else part.value(values) for part in self.parts]
-        return self.function.ready(own, self.extents, programmatic)
+        return self.function.ready(self._own(values), self.extents, programmatic, cooperative)
+
+    def _own(self, values: Sequence[Any]) -> list[Any]:
+        return [
+            values[part] if isinstance(part, int) else part.value(values) for part in self.parts
+        ]
+
+    def template(
+        self,
+        given: Sequence[Any],
+        arrays: Sequence[int],
+        reaches: Sequence[int],
+        programmatic: bool,
+    ) -> LaunchTemplate:
+        """The launch on arguments but for the addresses of arrays, whose places are given, and the
+        bytes of their memory."""
+        own, number_of = self._own([*given, *self.told]), {at: i for i, at in enumerate(arrays)}
+        addressed: list[tuple[int, int, bytes | None]] = []
+        for at, part in enumerate(self.parts):
+            fixed = isinstance(part, int)
+            place, rest = (part, None) if fixed else (part.pointer, own[at][_ADDRESS.size :])
+            if place in number_of:
+                addressed.append((at, number_of[place], rest))
+        return LaunchTemplate(self.function, self.extents, programmatic, own, addressed, reaches)

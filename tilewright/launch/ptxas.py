@@ -19,13 +19,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tilewright.dialects.illegal import Error
 from tilewright.launch.compile_cache import cached, key_of
 
 VARIABLE = "TILEWRIGHT_PTXAS"
 USAGE = 2
 
 
-class PtxasNotFound(RuntimeError):
+class PtxasNotFound(Error, RuntimeError):
     """There is no ptxas here; the message names the three ways to give one."""
 
 

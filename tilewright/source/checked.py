@@ -8,7 +8,7 @@ bool, an integer, a string, a list of those, an instance of a class; None too wh
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial, wraps
@@ -273,9 +273,14 @@ def _why_no_call(
     names = [p.name for p in parameters if p.kind is not _BY_NAME and p.name != "self"]
     legal = list(dict.fromkeys((*names, *rules)))
     title = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
-    expected = f"'{title}' expected {', '.join(legal)}"
+    return unknown_name(title, legal, named) or f"'{title}' expected {', '.join(legal)}: {why}"
+
+
+def unknown_name(title: str, legal: Sequence[str], named: Iterable[str]) -> str | None:
+    """The message for the first name that is none of the legal ones; None where all are."""
     unknown = next((key for key in named if key not in legal), None)
     if unknown is None:
-        return f"{expected}: {why}"
+        return None
     meant = close_name(unknown, legal)
-    return f"{expected}, got {unknown}" + ("" if meant is None else f"; nearest legal: {meant}")
+    nearest = "" if meant is None else f"; nearest legal: {meant}"
+    return f"'{title}' expected {', '.join(legal) or 'no options'}, got {unknown}{nearest}"

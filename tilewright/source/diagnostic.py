@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tilewright.dialects.illegal import Error
 from tilewright.dialects.once import once_each
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class InnerOpError(VerifyException):
         self.op = op
 
 
-class ExecutionError(ValueError):
+class ExecutionError(Error, ValueError):
     """A kernel that cannot run, or did what no kernel may do.
 
     `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.
@@ -68,7 +69,7 @@ class ArgumentError(ExecutionError, TypeError):
     """
 
 
-class CompileError(ValueError):
+class CompileError(Error, ValueError):
     """IR that tilewright rejects. `str()` is the whole diagnostic; `message` its first words,
     `line` and `column` (from 1) where it points, or None; `further` what else is wrong."""
 

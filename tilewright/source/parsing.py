@@ -61,7 +61,9 @@ class LocatedParser(QuickParser):
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
-        self._ahead: set[str] = set()
+        self._begun: set[str] = set()
+        self._ahead: dict[str, int] = {}
+        self._definitions: dict[str, int] | None = None
         self.attribute_aliases = _Aliases(self)
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -106,23 +108,55 @@ class LocatedParser(QuickParser):
 
     def _parse_alias_def(self) -> None:
         name = self._current_token.text
-        if name in self._ahead:
-            del self.attribute_aliases[name]
-        self._ahead.add(name)
+        end = self._ahead.pop(name, None)
+        if end is not None:
+            self._resume_from(end)
+            return
+        self._begun.add(name)
         super()._parse_alias_def()
 
     def read_ahead(self, name: str) -> bool:
         """Read the definition of an alias that stands further on, if there is one."""
-        text = self.lexer.input.content
-        definition = re.compile(rf"^{re.escape(name)}[ \t]*=", re.MULTILINE).search(text)
-        if definition is None or name in self._ahead:
+        if self._definitions is None:
+            definitions = reversed(list(_DEFINITION.finditer(self._text)))
+            self._definitions = {match[1]: match.end() for match in definitions}
+        definition = self._definitions.get(name)
+        if definition is None or name in self._begun:
             return False
-        self._ahead.add(name)
+        self._begun.add(name)
         here = self._current_token.span.start
-        self._resume_from(definition.end())
+        self._resume_from(definition)
         self.attribute_aliases[name] = self.parse_attribute()
+        self._ahead[name] = self.pos
         self._resume_from(here)
         return True
+
+    def parse_optional_location(self) -> Any:
+        """`loc(...)`, without its tokens where it says little."""
+        short = _LOCATION.match(self._text, self.pos) if self._current_token.text == "loc" else None
+        location = None if short is None else self._short_location(*short.groups())
+        if short is None or location is None:
+            return super().parse_optional_location()
+        self._resume_from(short.end())
+        return location
+
+    def _short_location(
+        self, alias: str | None, text: str | None, line: str, column: str, *inner: str | None
+    ) -> Any:
+        names = [name for name in (alias, *inner) if name is not None]
+        places = [self.attribute_aliases[x] for x in names if x in self.attribute_aliases]
+        if len(places) < len(names) or not all(isinstance(x, LocationAttr) for x in places):
+            return None
+        match text, places:
+            case None, [place]:
+                return place
+            case None, [callee, caller]:
+                return _location(CallSiteLoc, callee=callee, caller=caller)
+            case str(), [place]:
+                return _location(NameLoc, desc=StringAttr(text), location=place)
+            case _:
+                numbers = {"line": _number(int(line)), "column": _number(int(column))}
+                return _location(FileLineColLoc, filename=StringAttr(text or ""), **numbers)
 
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
@@ -193,6 +227,14 @@ def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> A
 
 
 _number = lru_cache(1 << 12)(IntAttr)
+_DEFINITION = re.compile(r"^([#!][\w.$-]+)[ \t]*=", re.MULTILINE)
+_ALIAS = r"(#[\w.$-]+)"
+_LOCATION = re.compile(
+    rf'loc\((?:{_ALIAS}|"([^"\\]*)"(?::(\d+):(\d+)|\({_ALIAS}\))'
+    rf"|callsite\({_ALIAS} at {_ALIAS}\))\)",
+    re.ASCII,
+)
+"""Locations that are another one, a place, a name of one, or a call."""
 
 _TYPES: dict[str, TypeAttribute] = {}
 """The types that the default context has read, by their text."""
@@ -228,7 +270,13 @@ def _llvm() -> Dialect:
     return EXTENDED
 
 
-_EXTENDED = {"gpu": _gpu, "llvm": _llvm}
+def _arith() -> Dialect:
+    from tilewright.dialects.arith import EXTENDED
+
+    return EXTENDED
+
+
+_EXTENDED = {"arith": _arith, "gpu": _gpu, "llvm": _llvm}
 
 
 def parse_module(

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from functools import cache
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, StringAttr, UnknownLoc
 from xdsl.ir import Operation
@@ -16,8 +16,9 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.source.diagnostic import CompileError, at
 
 _FILE: ContextVar[str | None] = ContextVar("file whose lines ops are located at", default=None)
-_OURS = {__file__}
-"""The files whose lines are nobody's: those that ask."""
+_OURS: set[str | CodeType] = {__file__}
+"""The files, and the functions, whose lines are nobody's: those that ask."""
+_Front = TypeVar("_Front", str, Callable[..., Any])
 
 
 @contextmanager
@@ -48,15 +49,21 @@ def python_line() -> LocationAttr:
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         file = frame.f_code.co_filename
-        if file == wanted if wanted is not None else file not in _OURS:
+        ours = file in _OURS or frame.f_code in _OURS
+        if file == wanted if wanted is not None else not ours:
             return _location(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return UnknownLoc()
 
 
-def beneath(file: str) -> None:
-    """A file's lines are never those that built an op: it builds for others."""
-    _OURS.add(file)
+def beneath(front: _Front) -> _Front:
+    """The lines of a front end's file, or of a function of it that this decorates, are never those
+    that built an op: they build for others."""
+    own: list[Any] = [getattr(front, "__code__", front)]
+    for code in own:  # with the functions within it
+        _OURS.add(code)
+        own += [part for part in getattr(code, "co_consts", ()) if isinstance(part, CodeType)]
+    return front
 
 
 @cache

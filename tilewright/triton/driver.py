@@ -1,150 +1,84 @@
-"""A driver and a back end of Triton that run kernels here: what Triton asks of a GPU's, as it
-asks for them (`triton.runtime.driver`, `triton.backends`)."""
+"""A driver of Triton for the GPU of this machine, which launches what tilewright compiled: what
+Triton asks of NVIDIA's, as it asks for it (`triton.runtime.driver`).
+
+Triton imports this module as it imports `tilewright.triton.compiler`.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from tilewright.arguments.extents import Extents
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
-from tilewright.pipeline import verified
-from tilewright.tile_kernel import find_entry
-from tilewright.triton.parameters import flat
-
-_BINARY = "tilewright"
+_NVIDIA: Any = import_module("triton.backends.nvidia.driver")
 
 
-def backend() -> Any:
-    """A back end of Triton: NVIDIA's, whose stages end behind TTIR."""
-    nvidia: Any = import_module("triton.backends.nvidia.compiler").CUDABackend
+class Driver(_NVIDIA.CudaDriver):
+    """NVIDIA's, but for loading and launching. Where one is made, tilewright compiles in place of
+    NVIDIA's back end from then on. `apart`: its devices have other numbers than NVIDIA's, by which
+    Triton keeps compiled kernels apart. `launches` counts them."""
 
-    class Backend(nvidia):
-        """The back end that `triton.compile` asks."""
-
-        def __init__(self, target: Any) -> None:
-            nvidia.__init__(self, target)
-            self.binary_ext = _BINARY
-
-        def hash(self) -> str:
-            """The name that compiled kernels are kept by."""
-            return f"tilewright-{self.target.arch}"
-
-        def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
-            """TTIR, then its text."""
-            nvidia.add_stages(self, stages, *given)
-            for stage in [name for name in stages if name != "ttir"]:
-                del stages[stage]
-            stages[_BINARY] = _text
-
-    return Backend
-
-
-def _text(module: Any, metadata: dict[str, Any]) -> bytes:
-    metadata |= {"name": module.get_entry_func_name(), "shared": 0, "tmem_size": 0}
-    return str(module).encode()
-
-
-Run = Callable[[Any, Extents, Sequence[tuple[str, Any]]], None]
-"""Runs an entry for a grid on its parameters, which have names for diagnostics."""
-
-
-def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
-    """The launcher of a kernel, by the driver that is active then: of its source Triton says the
-    types of its arguments."""
-    signature = source.signature
-
-    def launch(
-        x: int, y: int, z: int, stream: int, entry: Any, packed: Any, told: Any,
-        enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
-    ) -> None:  # fmt: skip
-        del stream, packed
-        driver = import_module("triton.runtime.driver").driver.active
-        rows = zip(signature.items(), args, strict=True)
-        parameters = [pair for (name, type_), arg in rows for pair in flat(name, type_, arg)]
-        driver.launches += 1
-        if enter is not None:
-            enter(told)
-        if x * y * z:
-            driver.run(entry, (x, y, z), parameters)
-        if leave is not None:
-            leave(told)
-
-    return launch
-
-
-class Driver:
-    """The device that is at work, as Triton asks for it. `launches` counts them."""
-
-    def __init__(self, run: Run, capability: int) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
+        _NVIDIA.GPUDriver.__init__(self)
+        registered: Any = import_module("triton.backends")
+        backend: Any = import_module("tilewright.triton.compiler").Backend
+        registered.backends.pop("nvidia", None)
+        registered.backends["tilewright"] = registered.Backend(backend, Driver)
+        torch: Any = import_module("torch")
         self.launches = 0
-        self.run = run
-        self.launcher_cls = _launcher
         self.utils = SimpleNamespace(
             load_binary=_load_binary, get_device_properties=_get_device_properties
         )
-        self._capability = capability
+        self.launcher_cls = _launcher
+        if apart:
+            self.get_current_device = lambda: ~torch.cuda.current_device()
+            for name in ("set_current_device", "get_current_stream", "get_device_capability"):
+                setattr(self, name, _by_index(getattr(self, name)))
 
-    def get_current_target(self) -> Any:
-        """The target of kernels."""
-        target = import_module("triton.backends.compiler").GPUTarget
-        return target("cuda", self._capability, 32)
-
-    def get_current_device(self) -> int:
-        """The number of the device, which no GPU has: kernels are kept apart by it."""
-        return -self._capability
-
-    def set_current_device(self, device: int) -> None:
-        """There is one."""
-
-    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        """The capability that the device says it has."""
-        return self._capability // 10, self._capability % 10
-
-    def get_current_stream(self, device: int) -> int:
-        """The number of the stream: nothing runs behind the script's back."""
-        return 0
+    @staticmethod
+    def is_active() -> bool:
+        """True where the environment chooses it."""
+        chosen = os.environ.get("TRITON_DEFAULT_BACKEND") == "tilewright"
+        return chosen and _NVIDIA.CudaDriver.is_active()
 
     def get_active_torch_device(self) -> Any:
-        """The device on which torch keeps tensors."""
-        return import_module("torch").device("cpu")
+        """The device that is current."""
+        return import_module("torch").device("cuda", _index(self.get_current_device()))
 
-    def get_device_interface(self) -> Any:
-        """The part of `torch.cuda` that `triton.testing` asks for."""
-        from tilewright.cutile.device import Event
 
-        return SimpleNamespace(
-            Event=Event, synchronize=lambda: None, current_device=self.get_current_device
-        )
+def _by_index(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the driver's number of a device, of either number."""
 
-    def get_benchmarker(self) -> Any:
-        """The clock of `triton.autotune`, which times a configuration by one launch."""
-        return _milliseconds
+    def of_device(device: int | None = None) -> Any:
+        return function(device if device is None else _index(device))
 
-    def get_empty_cache_for_benchmark(self) -> Any:
-        """There is no cache to clear."""
-        return None
+    return of_device
 
-    def clear_cache(self, cache: Any) -> None:
-        """There is none."""
+
+def _index(device: int) -> int:
+    """The driver's number of a device."""
+    return device if device >= 0 else ~device
 
 
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and its entry; no registers, no spills, and threads of a block at most."""
-    module, _ = verified(code, name)
-    return module, find_entry(module, None, name), 0, 0, 1024
+    """The kernel's code, the kernel on the GPU, its registers and spills, and the threads of a
+    block at most, which are not those that Triton's option says."""
+    from tilewright.triton.gpu import DeviceKernel
+
+    major, minor = import_module("torch").cuda.get_device_capability(_index(device))
+    kernel = DeviceKernel(code, name, 10 * major + minor)
+    return kernel.code, kernel, *kernel.registers(), 1024
 
 
 def _get_device_properties(device: int) -> dict[str, int]:
-    most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
-    return {"max_shared_mem": most, "multiprocessor_count": 132, "warpSize": 32}
+    from tilewright.triton.gpu import properties
+
+    return properties(_index(device))
 
 
-def _milliseconds(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
-    start = time.perf_counter()
-    call()
-    taken = 1e3 * (time.perf_counter() - start)
-    return [taken] * len(quantiles) if quantiles else taken
+def _launcher(source: Any, metadata: Any) -> Any:
+    from tilewright.triton.gpu import launcher_of
+
+    return launcher_of(source.signature, metadata)

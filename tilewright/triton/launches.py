@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Unpack
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arguments.extents import Extents
-from tilewright.arguments.options import checked
+from tilewright.arguments.options import RULES, checked
 from tilewright.compiler import compile as compile_module
 from tilewright.cutile.device import HOPPER, Capability
-from tilewright.cutile.parameters import write
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
-from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Races
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
-from tilewright.tile_kernel import DEFAULT_ARCH, run_entry
-from tilewright.triton.driver import Driver, backend
+from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
+from tilewright.triton.host import HostDriver, backend
 from tilewright.triton.parameters import as_pointer
 
 
@@ -43,27 +38,39 @@ _CAPABILITY = Rule("a compute capability, such as (9, 0)", _capability)
 @contextmanager
 def on_cpu(
     *,
-    numerics: Numerics = "hardware",
     arch: str = DEFAULT_ARCH,
-    races: Races = "error",
-    padding: Padding = "undetermined",
     capability: Capability = HOPPER,
+    **options: Unpack[InterpretOptions],
 ) -> Generator[None]:
     """Let launches of `@triton.jit` functions run here, on torch tensors of the CPU and arrays of
-    NumPy, in place; the options are those of `tilewright.interpret`. Kernels are specialized for a
-    GPU of `capability`. `triton.autotune` takes the configuration whose one run here is quickest.
+    NumPy, in place; `arch` and the options are those of `tilewright.cutile.launch`. Kernels are
+    specialized for a GPU of `capability`. `triton.autotune` takes the configuration whose one run
+    here is quickest.
 
     A launch raises CompileError for a kernel that is refused, at its Python line, ArgumentError for
     wrong arguments, ExecutionError for what no kernel may do; Triton's own errors are as they are.
     """
-    here = Launch((1, 1, 1), numerics, arch, races, padding)
 
     def run(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
-        names, values = [name for name, _ in parameters], [value for _, value in parameters]
-        for array, content in run_entry(entry, replace(here, grid=grid), values, names).left():
-            write(array, content)
+        blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
+        run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
 
     with _active(run, capability):
+        yield
+
+
+@contextmanager
+def on_gpu() -> Generator[None]:
+    """Let `@triton.jit` functions be compiled by tilewright for the GPU of this machine, and
+    launched there as Triton launches them. What a process has compiled by Triton itself stays.
+
+    A launch raises CompileError for a kernel that is refused, at its Python line, TargetError for a
+    GPU that is unknown, `tilewright.LaunchError` where its driver refuses; Triton's own errors are
+    as they are."""
+    registered: Any = import_module("triton.backends")
+    driver: Any = import_module("triton.runtime.driver").driver
+    with mock.patch.dict(registered.backends), mock.patch.object(driver, "_active", None):
+        driver.set_active(import_module("tilewright.triton.driver").Driver(apart=True))
         yield
 
 
@@ -73,9 +80,9 @@ def _active(run: Any, capability: Capability) -> Generator[None]:
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
-    ours = Driver(run, 10 * capability[0] + capability[1])
+    ours = HostDriver(run, 10 * capability[0] + capability[1])
     # Triton asks for one back end of a target.
-    replaced = {"nvidia": registered.Backend(compiler=backend(), driver=type(ours))}
+    replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
     launch = function.run
 
     def with_arrays(self: Any, *args: Any, **named: Any) -> Any:
@@ -83,7 +90,7 @@ def _active(run: Any, capability: Capability) -> Generator[None]:
         return launch(self, *map(as_pointer, args), **pointers)
 
     with (
-        mock.patch.dict(registered.backends, replaced),
+        mock.patch.dict(registered.backends, replaced, clear=True),
         mock.patch.object(driver, "_active", ours),
         mock.patch.object(function, "run", with_arrays),
     ):

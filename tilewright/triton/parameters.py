@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import c_uint8
 from typing import Any
 
@@ -28,27 +28,31 @@ def as_pointer(argument: Any) -> Any:
     return argument.view(HostArray) if is_array(argument) else argument
 
 
-def flat(name: str, type_: Any, argument: Any) -> Iterator[tuple[str, Any]]:
+def flat(
+    name: str, type_: Any, argument: Any, pointer: Callable[[str, Any], Any]
+) -> Iterator[tuple[str, Any]]:
     """The parameters that an argument of a type of Triton's signature is, with names for
-    diagnostics: bytes of memory for a pointer, whose first is pointed to; for a descriptor its
-    pointer, whether it pads with NaN, its shape, its strides. Raises ArgumentError."""
+    diagnostics: what `pointer` makes of one; for a descriptor its pointer, whether it pads with
+    NaN, its shape, its strides."""
     if is_tuple(type_):
         for i, (inner, item) in enumerate(zip(type_, argument, strict=True)):
-            yield from flat(f"{name}[{i}]", inner, item)
+            yield from flat(f"{name}[{i}]", inner, item, pointer)
     elif type_.startswith("tensordesc"):
-        yield name, _memory(name, argument.base)
+        yield name, pointer(name, argument.base)
         yield f"{name}.padding", argument.padding == "nan"
         for field in ("shape", "strides"):
             for i, number in enumerate(getattr(argument, field)):
                 yield f"{name}.{field}[{i}]", int(number)
     elif type_.startswith("*"):
-        yield name, _memory(name, argument)
+        yield name, pointer(name, argument)
+    elif type_ in ("i1", "u1"):
+        yield name, argument & 1  # whatever the byte is that Triton passes
     elif type_ != "constexpr":
         yield name, argument
 
 
-def _memory(name: str, argument: Any) -> NDArray[np.uint8]:
-    """The bytes from where a pointer points to the end of its memory."""
+def memory(name: str, argument: Any) -> NDArray[np.uint8]:
+    """The bytes from where a pointer points to the end of its memory. Raises ArgumentError."""
     owner, first = argument, int(argument.data_ptr())
     if is_array(argument):
         while is_array(owner.base):

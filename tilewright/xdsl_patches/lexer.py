@@ -13,13 +13,14 @@ _COMMON = re.compile(
     SPACE + r"(?:([a-zA-Z_][a-zA-Z0-9_$.]*)"
     r"|(%(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))"
     r"|(!(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))"
+    r"|(#(?:[0-9]+|[a-zA-Z$._][a-zA-Z0-9$._-]*))"
     r"|([0-9]+(?![0-9.x]))"
     r"|(->|[:,()\[\]<>=+/*?|}]))",
     re.ASCII,
 )
 _KINDS = (
     None, MLIRTokenKind.BARE_IDENT, MLIRTokenKind.PERCENT_IDENT, MLIRTokenKind.EXCLAMATION_IDENT,
-    MLIRTokenKind.INTEGER_LIT,
+    MLIRTokenKind.HASH_IDENT, MLIRTokenKind.INTEGER_LIT,
 )  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def lex(lexer: MLIRLexer) -> MLIRToken:
     if match is None:
         return _lex_any(lexer)
     group = match.lastindex or 0
-    kind = _KINDS[group] if group < 5 else KIND_BY_PUNCTUATION_SPELLING[match[5]]
+    kind = _KINDS[group] if group < 6 else KIND_BY_PUNCTUATION_SPELLING[match[6]]
     assert kind is not None
     lexer.pos = match.end()
     token: Any = _Token(kind, match[group], lexer.pos, lexer.input)

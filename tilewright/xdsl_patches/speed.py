@@ -22,6 +22,7 @@ from xdsl.irdl import (
     OpDef,
     OptionalDef,
     RangeConstraint,
+    base,
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
@@ -31,7 +32,7 @@ from xdsl.irdl.operations import (
     BeforeVariadicSingleAccessor,
     VarIRConstruct,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, attribute_parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
 
@@ -430,6 +431,7 @@ PATCHES: Patches = {
     "attaching": ((Block, "_attach_op", _attach), (Block, "add_op", _append)),
     "erasure": ((Operation, "erase", _erase),),
     "lexer": ((MLIRLexer, "lex", lexer.lex),),
+    "dense_types": ((attribute_parser, "base", cache(base)),),
     "inferred_formats": ((FormatProgram, "parse", _parse),),
     **verification.PATCHES,
 }

@@ -39,8 +39,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.executors import add_executor_option, in_order
+from tilewright.progress import ProgressBar
 from tilewright.tools.commands.input import InputError, UsageError, chosen_executor, read_target
-from tilewright.tools.commands.render_progress import ProgressBar
 from tilewright.tools.conformance.documented_targets import KNOWN
 from tilewright.tools.conformance.lattice import FAMILIES
 

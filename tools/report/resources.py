@@ -1,47 +1,18 @@
 """The resources of a kernel on an SM: registers, shared memory, the CTAs that fit, and the times
-below which a run cannot be.
+below which a run cannot be."""
 
-Limits: CUDA C++ Programming Guide, technical specifications by compute capability. Chips: NVIDIA's
-data sheets of A100 SXM 80 GB, RTX 4090, H100 SXM, B200 and RTX 5090.
-"""
-
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import SMS
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.launch.ptxas import PtxasNotFound, assemble
 from tilewright.lowering.interpreter.timeline.latencies import multiply_adds
 from tilewright.passes.check_target import required_targets
 
-
-@dataclass(frozen=True, slots=True)
-class Sm:
-    """An SM of a chip: the threads, CTAs and bytes of shared memory that it has at a time; how many
-    SMs the chip has, their clock in GHz, and its memory's GB/s; 0 where no chip is named."""
-
-    threads: int
-    ctas: int
-    shared: int
-    chip: str = ""
-    count: int = 0
-    ghz: float = 0
-    bandwidth: int = 0
-
-
-SMS = {
-    75: Sm(1024, 16, 64),
-    80: Sm(2048, 32, 164, "A100", 108, 1.41, 2039),
-    86: Sm(1536, 16, 100),
-    89: Sm(1536, 24, 100, "RTX 4090", 128, 2.52, 1008),
-    90: Sm(2048, 32, 228, "H100", 132, 1.83, 3350),
-    100: Sm(2048, 32, 228, "B200", 148, 1.85, 8000),
-    103: Sm(2048, 32, 228),
-    120: Sm(1536, 24, 100, "RTX 5090", 170, 2.41, 1792),
-}
 REGISTERS, GRANULE, RESERVED = 65536, 256, 1024
 """Registers of an SM, how many of them a warp takes at a time, and the bytes of shared memory that
 the system keeps of each CTA."""

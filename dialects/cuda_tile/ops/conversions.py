@@ -173,6 +173,11 @@ class FToIOp(ConversionOp):
     def verify_types(self) -> None:
         verify_rounding(self, "rounding_mode")
 
+    @property
+    def is_truth(self) -> bool:
+        """True where it gives one bit, which is `x != 0` to tileiras 13.5, and true of NaN."""
+        return element_of(self.to).bits == 1 and self.saturating is None
+
 
 @tile_op("cuda_tile.itof", 0x3B)
 class IToFOp(ConversionOp):

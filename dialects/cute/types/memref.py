@@ -49,6 +49,16 @@ class SpaceAttr(EnumAttribute[Space], SpacedOpaqueSyntaxAttribute):
     name = "cute.space"
 
 
+def shared_line(
+    element: Attribute, count: int, swizzle: Swizzle | None = None
+) -> MemRefType[Attribute]:
+    """Shared memory of so many elements, one behind the other, through a swizzle."""
+    line = NoneAttr()
+    if swizzle is not None and swizzle.bits:
+        line = ComposedLayoutType.get(ComposedLayout(swizzle, 0, Layout(count, 1)))
+    return MemRefType(element, [count], line, SpaceAttr(Space.SMEM))
+
+
 # NVVM's numbering of memory spaces, which upstream front ends write: memref<..., 3>.
 _NVVM_SPACES = {0: Space.GENERIC, 1: Space.GMEM, 3: Space.SMEM, 7: Space.DSMEM}
 

@@ -12,15 +12,17 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, 
 from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
+from tilewright.dialects.illegal import Error
 
 
-class TensorMapError(ValueError):
+class TensorMapError(Error, ValueError):
     """A box that no tensor map can describe: what was found, what is legal, why."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorBox:
-    """Extents of a box, outermost first, its element type and the bytes of its swizzle.
+    """Extents of a box, outermost first, its element type and the bytes of its swizzle; whether
+    NaN is outside of the tensor, or zeros.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -28,6 +30,7 @@ class TensorBox:
     shape: tuple[int, ...]
     element: rows.TensorElement
     swizzle: int = 0
+    nan: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.shape) <= rows.MAX_RANK:

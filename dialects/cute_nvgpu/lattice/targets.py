@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
-from tilewright.dialects.illegal import told
+from tilewright.dialects.illegal import Error, told
 
 
-class TargetError(ValueError):
+class TargetError(Error, ValueError):
     """A target name that no row knows; the message names the nearest one."""
 
 

@@ -118,6 +118,9 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
     def compute(x: SSAValue) -> SSAValue:
         if element_of(op.from_) not in WIDE_FLOATS:
             x = float_converted(kernel, x, element_of(op.from_), f32)
+        if op.is_truth:
+            is_zero = compared_floats(kernel, "equal", x, kernel.constant(0.0, x.type))
+            return on_integers(kernel, arith.XOrIOp, is_zero, kernel.constant(1, i1))
         is_number = compared_floats(kernel, "equal", x, x)
         whole = kernel.emit(kind, [x], wide)
         zero = kernel.constant(0, wide)

@@ -13,6 +13,7 @@ from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i64
 from xdsl.ir import Attribute, SSAValue
 
+from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
@@ -21,7 +22,6 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, spread
 from tilewright.passes.cuda_tile.layouts.shared_matrices import (
     ALIGNMENT,
     MatrixOrder,
-    shared_line,
 )
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder, converting
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Operation, SSAValue
 
@@ -47,9 +47,9 @@ from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.cuda_tile.kernel.tensor_columns import MOST_LOADED, TensorColumns
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.emit.emitter import Emitter
+from tilewright.lowering.emit.mbarriers import commit_mmas, initialise, shared_words
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
-from tilewright.passes.cuda_tile.layouts.shared_matrices import shared_line
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     PackedOperand,
@@ -105,7 +105,7 @@ class AccumulatorMemory(TensorColumns):
         allocated = next(count for count in ALLOCATIONS if count >= columns * stages)
         self._columns = allocated if stages == 1 else columns
         slot, self._done, self.given = (
-            emitter.emit(memref.AllocOp([], [], shared_line(type_, count)))
+            shared_words(emitter, type_, count)
             for type_, count in ((i32, 1), (i64, stages), (i64, stages))
         )
         at = emitter.constant(0, None)
@@ -116,10 +116,8 @@ class AccumulatorMemory(TensorColumns):
             emitter.when(self.issues, by_one_thread)
 
         def by_one_thread() -> None:
-            for place in [emitter.constant(stage, None) for stage in range(stages)]:
-                emitter.add(mbarrier.InitOp(self._done, [place], 1))
-                if self.record is not None:
-                    emitter.add(mbarrier.InitOp(self.given, [place], ctas * warps))
+            given = [] if self.record is None else [(self.given, ctas * warps)]
+            initialise(emitter, stages, (self._done, 1), *given)
             emitter.add(mbarrier.FenceMbarrierInitOp())
 
         emitter.when(self._allocates, by_one_warp)
@@ -208,9 +206,7 @@ class AccumulatorMemory(TensorColumns):
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
-        mask = None if self.ctas == 1 else self._emitter.constant((1 << self.ctas) - 1, 16)
-        commit = tcgen05_sync.CommitOp(self._done, [self.at()], mask=mask, cta_group=self.ctas)
-        self._emitter.add(commit)
+        commit_mmas(self._emitter, self._done, self.at(), self.ctas, self.ctas)
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any

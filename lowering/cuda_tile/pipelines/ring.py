@@ -15,23 +15,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
-from tilewright.dialects.cute_nvgpu.ops import (
-    mbarrier,
-    tcgen05_sync,
-    tma,
-)
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.tile.convert_pipeline import release_stage
+from tilewright.lowering.emit.mbarriers import (
+    commit_mmas,
+    everyone,
+    initialise,
+    release_stage,
+    shared_words,
+)
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     LoadGroup,
     LoadPipeline,
@@ -56,7 +57,8 @@ class Ring:
         first = pipelines[0]
         self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
         self.stages = first.stages
-        self._made_barriers = [(self._made(), self._made()) for _ in first.groups]
+        made = partial(shared_words, kernel.emitter, i64, self.stages)
+        self._made_barriers = [(made(), made()) for _ in first.groups]
         lines = [[self._line(load) for load in group.loads] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
         self._lines: dict[BoxedAccess, SSAValue] = {}
@@ -83,10 +85,6 @@ class Ring:
 
     # --- memory ---
 
-    def _made(self) -> SSAValue:
-        type_ = MemRefType(i64, [self.stages], NoneAttr(), SpaceAttr(Space.SMEM))
-        return self.kernel.emitter.emit(memref.AllocOp([], [], type_))
-
     def _line(self, load: BoxedAccess) -> SSAValue:
         type_ = load.order.line(load.map_type.element_type, self.stages * self._room(load))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
@@ -101,13 +99,9 @@ class Ring:
 
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
-        emitter = self.kernel.emitter
         for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
             count = (1 if group.released_by_mma else readers) * group.ctas
-            for stage in range(self.stages):
-                at = emitter.constant(stage, None)
-                emitter.add(mbarrier.InitOp(full, [at], 1))
-                emitter.add(mbarrier.InitOp(empty, [at], count))
+            initialise(self.kernel.emitter, self.stages, (full, 1), (empty, count))
 
     # --- places ---
 
@@ -185,7 +179,7 @@ class Ring:
         kernel, emitter, (full, _) = self.kernel, self.kernel.emitter, self._barriers[group]
         map_, line = kernel.tensor_map(load.source), self._lines[load]
         rank = kernel.rank if load.ctas > 1 or load.half is not None else None
-        mask, leader = self._everyone(load.ctas), None
+        mask, leader = everyone(emitter, load.ctas), None
         if group.paired:
             leader = emitter.constant(0, 32)
         for coordinates, place in boxes(load, kernel, rank):
@@ -194,10 +188,6 @@ class Ring:
                 map_, coordinates, line, [at], full, [stage], mask=mask, rank=leader
             )
             emitter.add(copy)
-
-    def _everyone(self, ctas: int) -> SSAValue | None:
-        """The mask of so many CTAs, where there are several."""
-        return None if ctas == 1 else self.kernel.emitter.constant((1 << ctas) - 1, 16)
 
     def _ahead(
         self, groups: Sequence[LoadGroup], place: StagePlace, by: int, *, fresh: bool = False
@@ -332,9 +322,7 @@ class Ring:
                 _, empty = self._barriers[group]
                 stage = self._index(self.place.stage)
                 ctas = 1 + group.paired
-                mask = self._everyone(max(group.ctas, ctas))
-                commit = tcgen05_sync.CommitOp(empty, [stage], mask=mask, cta_group=ctas)
-                self.kernel.emitter.add(commit)
+                commit_mmas(self.kernel.emitter, empty, stage, max(group.ctas, ctas), ctas)
 
     def issued(self, product: Operation) -> None:
         """Go on behind those MMAs: copy to the stage before, whose MMAs were issued earlier, and

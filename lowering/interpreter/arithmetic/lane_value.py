@@ -159,6 +159,11 @@ class LaneValue:
         numbers = [int(_signed(leaf)[lane % len(leaf)]) for leaf in bits]
         return with_dynamic_leaves(self.typed, numbers)
 
+    def start(self, lane: int) -> int | None:
+        """The element of its memory that a tensor begins with in a thread; None for no tensor."""
+        offset = None if self._tensor is None else sized(self._tensor.offset, 64).view(np.int64)
+        return None if offset is None else int(offset[lane % len(offset)])
+
     def on_base_of(self, other: LaneValue) -> LaneValue:
         """The same tensor, counted from the base of another. Raises Fault for registers of two
         allocations, which no thread can choose between."""

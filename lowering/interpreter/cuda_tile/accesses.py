@@ -1,5 +1,6 @@
 """One memory operation of a gang of blocks, as the memory model sees it."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -31,12 +32,24 @@ CONFLICTS = {
 """The kinds of accesses that each kind conflicts with."""
 
 
+_CALL = re.compile(r"[A-Za-z_][\w.]*(?=\()")
+
+
+def spelled(op: Operation) -> str:
+    """An op as its user wrote it: one that accesses memory, or says something, by the function that
+    is called at its place in Python, any other one by its name."""
+    place, called = at(op.location, ""), None
+    if op.name.endswith(("_tko", ".assert")) and place.text and str(place.file).endswith(".py"):
+        called = _CALL.match(place.text, (place.column or 1) - 1)
+    return f"'{called[0] if called else op.name}'"
+
+
 def place_of_op(op: Operation) -> str:
     """An op and its place in the source."""
     diagnostic = at(op.location, "")
     if diagnostic.line is None:
-        return f"'{op.name}'"
-    return f"'{op.name}' at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
+        return spelled(op)
+    return f"{spelled(op)} at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
 
 
 @dataclass(frozen=True, slots=True)

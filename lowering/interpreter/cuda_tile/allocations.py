@@ -1,19 +1,13 @@
-"""Global memory as allocations: each argument array, each global, each `alloca` is one.
+"""Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
-An allocation owns a window of 2^40 addresses and lies in its middle, so an address names its
-allocation however far an offset strays, and address arithmetic is plain int64 arithmetic.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
-
-_WINDOW = 40
-_MIDDLE = 1 << (_WINDOW - 1)
 
 
 class Allocation:
@@ -30,6 +24,8 @@ class Allocation:
         """Which bytes are those of arguments that may not be written alone; None: none."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
+        self.stored: NDArray[np.bool_] | None = None
+        """Which bytes a block has written; None where nobody asks."""
         self.filled: NDArray[np.bool_] | None = None
         """Which bytes something has written; None where all hold something from the start."""
 
@@ -49,14 +45,9 @@ class Allocations:
 
     def add(self, name: str, octets: NDArray[np.uint8], *, constant: bool = False) -> Allocation:
         """Place bytes in memory; the allocation works on them in place."""
-        base = (len(self.all) + 1 << _WINDOW) + _MIDDLE
-        allocation = Allocation(name, octets, base, constant=constant)
+        allocation = Allocation(name, octets, base_of(len(self.all)), constant=constant)
         self.all.append(allocation)
         return allocation
-
-    def window_of(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each address the number of its allocation, from 0; other numbers name none."""
-        return (addresses >> _WINDOW) - 1
 
     def at(self, window: int) -> Allocation | None:
         """The allocation of a number, or None."""
@@ -94,6 +85,7 @@ class PlacedArguments:
         memory: Allocations,
     ):
         self.arrays = arrays
+        self._names = names
         self.addresses: list[int] = []
         self._spans: list[tuple[Allocation, int]] = []
         bounds = [bounds_of(array) for array in arrays]
@@ -133,13 +125,29 @@ class PlacedArguments:
 
     def _image(self, i: int) -> NDArray[Any]:
         """Array i as it lies in its allocation."""
-        array = self.arrays[i]
-        allocation, begin = self._spans[i]
+        return self._seen(i, self._spans[i][0].octets, self.arrays[i].dtype)
+
+    def _seen(self, i: int, octets: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """The values at the first bytes of the elements of array i, of something that has one for
+        each byte of its allocation."""
+        array, begin = self.arrays[i], self._spans[i][1]
         if not array.size:
-            return np.zeros(array.shape, array.dtype)
-        return np.ndarray(
-            array.shape, array.dtype, allocation.octets.data, offset=begin, strides=array.strides
-        )
+            return np.zeros(array.shape, dtype)
+        return np.ndarray(array.shape, dtype, octets.data, offset=begin, strides=array.strides)
+
+    def follow(self, outputs: Iterable[int]) -> None:
+        """Note what is stored to some arrays."""
+        for i in outputs:
+            allocation = self._spans[i][0]
+            allocation.stored = np.zeros(len(allocation), np.bool_)
+
+    def unwritten(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """Each array that has elements to which nothing was stored, by its name: those."""
+        for i, (allocation, _) in enumerate(self._spans):
+            if allocation.stored is not None:
+                missing = ~self._seen(i, allocation.stored, np.bool_)
+                if missing.any():
+                    yield self._names[i], missing
 
     def fill(self, i: int, content: NDArray[Any]) -> None:
         """Let array i hold something else from the start."""
@@ -159,11 +167,12 @@ class PlacedArguments:
         sharing = sum(other is allocation for other, _ in self._spans)
         return allocation.copied and sharing == 1
 
-    def left(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Each array that the kernel may have written, and what it is now."""
+    def write_back(self) -> None:
+        """Let each array that the kernel may have written be what it is now, unless it is
+        read-only: then it is what it was, or shares its memory with another one."""
         for i, array in enumerate(self.arrays):
-            if self._spans[i][0].written:
-                yield array, self._image(i)
+            if self._spans[i][0].written and array.flags.writeable:
+                np.copyto(array, self._image(i))
 
 
 def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:

@@ -147,6 +147,11 @@ def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
     return run
 
 
+def float_to_truth(source: Element) -> Function:
+    """True of all but zeros."""
+    return lambda x: _as_float64(x, source) != 0
+
+
 def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
     """An integer's value, rounded to the format."""
     mode = ROUNDINGS[rounding]

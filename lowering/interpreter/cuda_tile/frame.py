@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.machine import Machine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
@@ -23,6 +24,10 @@ class Gang:
         self.machine = machine
         self.blocks = blocks
         self.order = order
+        self.stands: list[tuple[Operation, Frame]] = []
+        """Once it was interrupted: the ops that it was at, the innermost first."""
+        self.poll: tuple[Operation, Frame, Footprint] | None = None
+        """Its last access of what other blocks may write meanwhile."""
 
 
 class Frame:

@@ -2,12 +2,14 @@
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Running, run
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
-from tilewright.lowering.interpreter.cuda_tile.machine import Machine
+from tilewright.lowering.interpreter.cuda_tile.machine import Machine, OrderNeeded
+from tilewright.lowering.interpreter.cuda_tile.standing import places
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Value
 from tilewright.source.diagnostic import ExecutionError
@@ -18,31 +20,51 @@ _ROUNDS = 10_000
 
 def run_grid(machine: Machine, entry: Prepared, arguments: Sequence[Value], gang_size: int) -> None:
     """Run a kernel's block for the whole grid, `gang_size` blocks at a time."""
-    order = TokenOrder(synchronising=True) if machine.synchronising else None
-    size = 1 if machine.synchronising else gang_size
-    waiting: deque[tuple[int, Running]] = deque()
-    begun, last = machine.part()
-    done = rounds = 0
-    with np.errstate(all="ignore"):
-        while begun < last or waiting:
-            if begun < last and rounds == 0:
-                blocks = np.arange(begun, min(begun + size, last))
-                begun += len(blocks)
-                gang = Gang(machine, blocks, order or TokenOrder())
-                waiting.appendleft((len(blocks), _begin(entry, gang, arguments)))
-            ended = _round(waiting)
-            done += ended
-            rounds = 0 if ended or begun < last else rounds + 1
-            if ended and machine.launch.progress is not None:
-                machine.launch.progress(done, machine.block_count)
-            if rounds > _ROUNDS:
-                raise ExecutionError(
-                    f"expected blocks that make progress, got {len(waiting)} that wait for ever"
-                )
-    for text in machine.said:
-        machine.launch.say(text)
+    waiting: deque[tuple[Gang, Running]] = deque()
+    try:
+        with np.errstate(all="ignore"):
+            _run(machine, entry, arguments, gang_size, waiting)
+    except OrderNeeded:
+        machine.said.clear()
+        raise
+    except KeyboardInterrupt:
+        ended = f"interrupted where {machine.ended} of {machine.block_count} blocks had ended"
+        raise KeyboardInterrupt("\n".join(map(str, [ended, *places(machine, waiting)]))) from None
+    finally:
+        for text in machine.said:
+            machine.launch.say(text)
     if (share := machine.launch.share) is not None:
         share.uses = machine.uses()
+
+
+def _run(
+    machine: Machine,
+    entry: Prepared,
+    arguments: Sequence[Value],
+    gang_size: int,
+    waiting: deque[tuple[Gang, Running]],
+) -> None:
+    """Run all blocks; those that have begun and not ended are `waiting`, that which runs first."""
+    order = TokenOrder(synchronising=True) if machine.synchronising else None
+    size = 1 if machine.synchronising else gang_size
+    begun, last = machine.part()
+    rounds = 0
+    while begun < last or waiting:
+        if begun < last and rounds == 0:
+            blocks = np.arange(begun, min(begun + size, last))
+            begun += len(blocks)
+            gang = Gang(machine, blocks, order or TokenOrder())
+            waiting.appendleft((gang, _begin(entry, gang, arguments)))
+        ended = _round(waiting)
+        machine.ended += ended
+        rounds = 0 if ended or begun < last else rounds + 1
+        if ended:
+            machine.progress()
+        if rounds > _ROUNDS:
+            first, *others = places(machine, waiting)
+            message = f"expected blocks that make progress, got {len(waiting)} that wait for ever"
+            error = replace(first, message=f"{message}; {first.message}", severity="error")
+            raise ExecutionError("\n".join(map(str, [error, *others])))
 
 
 def _begin(entry: Prepared, gang: Gang, arguments: Sequence[Value]) -> Running:
@@ -52,15 +74,16 @@ def _begin(entry: Prepared, gang: Gang, arguments: Sequence[Value]) -> Running:
     return run(entry, frame)
 
 
-def _round(waiting: deque[tuple[int, Running]]) -> int:
+def _round(waiting: deque[tuple[Gang, Running]]) -> int:
     """Let every gang that has begun go on until it waits. Returns how many blocks ended."""
     ended = 0
     for _ in range(len(waiting)):
-        count, running = waiting.popleft()
+        gang, running = waiting[0]
         try:
             next(running)
         except StopIteration:
-            ended += count
+            ended += len(gang.blocks)
+            waiting.popleft()
         else:
-            waiting.append((count, running))
+            waiting.rotate(-1)
     return ended

@@ -1,7 +1,7 @@
 """The machine that runs a Tile IR kernel: its memory, its grid, its gangs, what goes wrong."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
@@ -9,12 +9,12 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
-from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
+from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op, spelled
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.footprints import mark
-from tilewright.lowering.interpreter.cuda_tile.poison import Origin, Padding, UndefinedUse
+from tilewright.lowering.interpreter.cuda_tile.poison import Origin, UndefinedUse
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
@@ -41,7 +41,7 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to run a kernel. `padding` is what loads give where nothing says it; `source` is the text
+    """How to run a kernel. `check` is what is looked for (checks.py); `source` is the text
     that diagnostics quote; `say` takes what the kernel prints; `share` is that of the grid that
     runs, `elsewhere` where all of it may run."""
 
@@ -49,7 +49,7 @@ class Launch:
     numerics: Numerics = "hardware"
     arch: str = "sm_90a"
     races: Races = "error"
-    padding: Padding = "undetermined"
+    check: Collection[str] = ("padding", "integers")
     source: str | None = None
     max_steps: int | None = None
     say: Callable[[str], Any] = print_text
@@ -85,6 +85,7 @@ class Machine:
         self._conflicts: dict[int, BlockConflicts] = {}
         self._warned: set[Any] = set()
         self._iterations = 0
+        self.ended = 0
         if self.block_count > MAX_BLOCKS:
             raise ExecutionError(f"expected at most {MAX_BLOCKS} blocks, got {self.block_count}")
 
@@ -131,9 +132,15 @@ class Machine:
     def count_iteration(self, op: Operation) -> None:
         """Count an iteration of a loop towards `max_steps`."""
         self._iterations += 1
+        self.progress()
         limit = self.launch.max_steps
         if limit is not None and self._iterations > limit:
             self._fail(op, f"expected at most {limit} iterations of loops (max_steps), got more")
+
+    def progress(self) -> None:
+        """Tell who asks how many blocks have ended."""
+        if self.launch.progress is not None:
+            self.launch.progress(self.ended, self.block_count)
 
     # What goes wrong
 
@@ -183,7 +190,7 @@ class Machine:
         origin = self.origins[fault.origin - 1]
         element = f" at index ({', '.join(map(str, fault.index))})" if fault.index else ""
         if origin.nearest is None:
-            message = f"{origin.words} (it reaches {fault.use} of '{op.name}'{element})"
+            message = f"{origin.words} (it reaches {fault.use} of {spelled(op)}{element})"
             note = self._note(f"the use is {place_of_op(op)}", op, origin.op)
             self.reject(origin.op, among, message, fault.lane, [*note, *notes])
         message = (
@@ -210,4 +217,4 @@ class Machine:
         raise ExecutionError("\n".join([self._diagnostic(op, message), *notes])) from None
 
     def _diagnostic(self, op: Operation, message: str) -> str:
-        return str(at(op.location, f"'{op.name}' {message}", self.launch.source))
+        return str(at(op.location, f"{spelled(op)} {message}", self.launch.source))

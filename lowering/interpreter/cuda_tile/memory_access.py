@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
@@ -50,6 +51,8 @@ class Ordering:
     def note(self, frame: Frame, footprint: Footprint, token: Token) -> Token:
         """Tell the memory model of an access that is within bounds. Returns the op's own token."""
         machine = frame.gang.machine
+        if self.kind is Kind.ATOMIC:
+            frame.gang.poll = self.op, frame, footprint
         if machine.races == "ignore" or not footprint.allocation.written:
             return token
         if self.kind is Kind.ATOMIC and machine.launch.share is not None:
@@ -119,7 +122,7 @@ def pointed(
         addresses, mask = _same_rows(addresses, mask)
         if not mask.any():
             return
-    windows = memory.window_of(addresses)
+    windows = window_of(addresses)
     counted = windows if mask is None else windows[mask]
     first = int(counted.flat[0])
     numbers = [first] if (counted == first).all() else np.unique(counted).tolist()
@@ -217,6 +220,7 @@ def writable(footprint: Footprint) -> Allocation:
         wrong = touched & allocation.read_only
         if wrong.any():
             raise Fault(why_read_only(int(np.argmax(wrong)), allocation.name))
-    if allocation.filled is not None:
-        mark(footprint, allocation.filled)
+    for flags in (allocation.filled, allocation.stored):
+        if flags is not None:
+            mark(footprint, flags)
     return allocation

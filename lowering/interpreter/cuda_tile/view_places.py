@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
@@ -58,7 +60,8 @@ def places(
     `inbounds`."""
     memory, tensor = frame.gang.machine.memory, view.tensor
     starts, gathered = _starts(view, index)
-    if (fault := _outside(view, index, starts)) is not None:
+    anywhere = ANYWHERE in op.attributes
+    if not anywhere and (fault := _outside(view, index, starts)) is not None:
         frame.gang.machine.undefined(op, frame, fault)
     sizes, strides = (view.along_tile(numbers) for numbers in (tensor.shape, tensor.strides))
     tile = view.type.tile_shape
@@ -68,7 +71,7 @@ def places(
     _check_inbounds(view, extents, sizes, starts, inbounds_of(op))
     rows = max(len(starts), len(sizes), len(strides), len(tensor.base))
     offset = (starts * strides).sum(axis=1)
-    windows = memory.window_of(tensor.base)
+    windows = window_of(tensor.base)
     for number in sorted(set(windows.tolist())):
         allocation = memory.at(number)
         if allocation is None:

@@ -64,6 +64,8 @@ class Atomics:
             known = self._shared_order if shared else self._accesses.order
             for row in rows.tolist():
                 known.come(int(lanes[row]), int(places[row]), order, op)
+            if not shared:
+                self._accesses.observe(lanes[rows], address[rows], values[0].itemsize, order, op)
             with faults_of(rows):
                 update = self._in_shared if shared else self._in_global
                 result[rows] = update(

@@ -12,20 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
+from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFences
 from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row, chosen
+from tilewright.lowering.interpreter.machine.observations import Observations
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Shadow
 from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
-
-STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
-"""The order between CTAs that an access makes which is none."""
 
 
 class GlobalAccesses:
@@ -40,6 +38,7 @@ class GlobalAccesses:
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
+        self._observations = Observations()
         self._fences = GlobalProxyFences(self.order)
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
@@ -111,6 +110,11 @@ class GlobalAccesses:
             shadow, places = self._check_write(span, op, changed[span.rows])
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
+
+    def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
+        """Threads come to make strong accesses to words."""
+        for span in self._spans(lanes, address, width):
+            self._observations.note(span, *self._threads.stamp(span.lanes), order, -op)
 
     def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
         """Accesses of `size` bytes by the buffers that they are of."""
@@ -359,6 +363,12 @@ class GlobalAccesses:
         row, accesses = row[race], chosen(accesses, race)
         lanes = span.lanes[row]
         late = ~self._threads.known(lanes, accesses, writes=verbs[1] == "write")
+        if op >= 0 and (strong := late & (accesses[2] < 0)).any():
+            unit = span.size // places.shape[1]
+            first = (span.first[row] + index[race] % places.shape[1] * unit)[strong]
+            late[strong] = ~self._observations.precede(
+                span.buffer, first, lanes[strong], chosen(accesses, strong), self._threads
+            )
         if late.any():
             at = int(np.argmax(late))
             access = chosen(accesses, [at])
@@ -373,13 +383,7 @@ class GlobalAccesses:
         if other & LOCAL >= COPIES:
             why = " are ordered by no wait for the mbarrier that completes it"
         name = self._op_names[abs(by_op)]
-        both = {op: verbs[0], by_op: verbs[1]}
-        weak = {number: verb for number, verb in both.items() if number >= 0}
-        missing = self._threads.missing(lane, access)
-        if not weak:
-            missing = tuple(("the scope gpu", -n) for n in both if -n in self.order.widths)
-        elif len(weak) < len(both):
-            missing = tuple((STRONG[verb], number) for number, verb in weak.items())
+        missing = self._threads.missing(lane, access, op, verbs)
         named = [f"{word} in {self._op_names[number]}" for word, number in missing]
         near = other // (LOCAL + 1) == self._threads.who(lane) // (LOCAL + 1)
         legal = "a barrier between them" if near else "a release.gpu and an acquire.gpu between"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
@@ -22,9 +23,6 @@ LOCAL = "local memory"
 SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
 
-_SHIFT = np.uint64(40)
-_OFFSET = np.uint64((1 << 40) - 1)
-_MIDDLE = 1 << 39
 _TENSOR_MAPS = 1 << 62
 _TENSOR_MAP_BYTES = 128
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -55,8 +53,7 @@ class Allocation:
 
 
 class GlobalMemory:
-    """The buffers that kernel arguments point to; each lies in the middle of its own stretch of
-    addresses, so that an address somewhat below or above it still says which buffer was meant."""
+    """The buffers that kernel arguments point to, each in its window of addresses."""
 
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
@@ -93,7 +90,7 @@ class GlobalMemory:
         self._buffer(address).read_only = read_only
 
     def _buffer(self, address: int) -> Allocation:
-        return self.allocations[(address >> int(_SHIFT)) - 1]
+        return self.allocations[window_of(address)]
 
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address. Raises Fault where there is none."""
@@ -108,7 +105,7 @@ class GlobalMemory:
         """A new buffer holding a copy of these bytes."""
         data = np.zeros(-(-max(content.size, 1) // 16) * 16, dtype=np.uint8)
         data[: content.size] = content
-        base = ((len(self.allocations) + 1) << int(_SHIFT)) + _MIDDLE
+        base = base_of(len(self.allocations))
         allocation = Allocation(name, base, data, content.size)
         self.allocations.append(allocation)
         return allocation
@@ -118,10 +115,10 @@ class GlobalMemory:
         if not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
-        buffer: NDArray[np.int64] = every >> int(_SHIFT)
+        buffer = window_of(every)
         for number in distinct(buffer):
             rows = np.flatnonzero(buffer == number)
-            allocation = self.allocations[number - 1]
+            allocation = self.allocations[number]
             yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
 
     def load(self, address: Bits, width: int, count: int = 1) -> Bits:
@@ -171,7 +168,7 @@ class GlobalMemory:
         """Threads by the allocation they name."""
         if not len(address):
             return []
-        number = address >> _SHIFT
+        number = window_of(address)
         if (number == number[0]).all():
             return [np.arange(len(address))]
         return [np.flatnonzero(number == allocation) for allocation in np.unique(number)]
@@ -193,14 +190,14 @@ class GlobalMemory:
         self, address: Bits, lanes: Lanes, size: NDArray[np.int64], verb: str
     ) -> tuple[Allocation, NDArray[np.int64]]:
         """The allocation of the addresses and the offsets in it."""
-        number = int(address[0] >> _SHIFT) - 1
+        number = window_of(int(address[0]))
         if not 0 <= number < len(self.allocations):
             raise Fault(
                 f"{verb} out of bounds: address {int(address[0]):#x} is in no kernel argument",
                 int(lanes[0]),
             )
         where = self.allocations[number]
-        first = (address & _OFFSET).astype(np.int64) - _MIDDLE
+        first = address.astype(np.int64) - where.base
         outside = (first < 0) | (first + size > where.size)
         if outside.any():
             lane = int(np.argmax(outside))

@@ -14,6 +14,9 @@ from tilewright.lowering.interpreter.machine.last_accesses import Row
 from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
 from tilewright.lowering.interpreter.values import Lanes
 
+STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
+"""The order between CTAs that an access makes which is none."""
+
 
 class GridThreads:
     """Those of a wave whose first CTA has that number in the grid, of CTAs of `slots` thread slots
@@ -60,9 +63,18 @@ class GridThreads:
                 known[mine] = self._order.happened(lane, cluster, actors[mine], stamps[mine])
         return known
 
-    def missing(self, lane: int, access: Row) -> tuple[tuple[str, int], ...]:
-        """The fewest releases and acquires, by op, that would let a thread know of one access."""
+    def missing(
+        self, lane: int, access: Row, op: int, verbs: tuple[str, str]
+    ) -> tuple[tuple[str, int], ...]:
+        """The fewest releases and acquires, by op, that would let a thread's op know of one access
+        before it, or be strong beside it; `verbs` are what both do."""
         clusters, actors, stamps = _parts(access)
+        both = {op: verbs[0], int(access[2][0]): verbs[1]}
+        weak = {number: verb for number, verb in both.items() if number >= 0}
+        if not weak:
+            return tuple(("the scope gpu", -n) for n in both if -n in self._order.widths)
+        if len(weak) < len(both):
+            return tuple((STRONG[verb], number) for number, verb in weak.items())
         return self._order.missing(lane, int(clusters[0]), actors, stamps)
 
 

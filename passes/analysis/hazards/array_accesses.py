@@ -14,8 +14,7 @@ import numpy as np
 from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
-from tilewright.passes.analysis.hazards.scopes import GlobalAccess, access_of, check_scopes
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
 from tilewright.passes.analysis.hazards.trace import Event
 
 
@@ -74,7 +73,7 @@ class ArrayAccesses(Mbarriers):
         if not len(access.elements):
             return
         for other in self._reached[access.array, not access.generic]:
-            if (other.writes or access.writes) and _meet(other.elements, access.elements):
+            if (other.writes or access.writes) and meet(other.elements, access.elements):
                 self._check_array(other, access)
         self._reached[access.array, access.generic].append(access)
 
@@ -82,7 +81,7 @@ class ArrayAccesses(Mbarriers):
         if not self.is_kernel:
             return
         op, before, knows = access.event.op, other.event.op, self.knows[access.role]
-        where = f"{self._where(access.event, access.role)} meets {self._threads(other.role)}"
+        where = self._meets(access.event, access.role, other.role)
         if not any(knows[clock] >= time for clock, time in other.done):
             verb = "writes" if other.writes else "reads"
             missing = NO_ORDER if other.generic else NO_SENT if other.writes else NO_PHASE
@@ -113,31 +112,3 @@ class ArrayAccesses(Mbarriers):
         for access in (access for accesses in self._reached.values() for access in accesses):
             if access.group and access.role == role and access.group <= last and not access.done:
                 access.done.append(self._stamp(role))
-
-
-class StrongAccesses(ArrayAccesses):
-    """Who makes strong accesses in a cluster, where some are narrow."""
-
-    @cached_property
-    def _strong_accesses(self) -> list[tuple[int, int, GlobalAccess]]:
-        """Accesses by their role and when."""
-        return []
-
-    def _strong(self, event: Event, roles: list[int]) -> list[int]:
-        for role in roles:
-            if (access := access_of(event, self.roles[role].lanes)) is None:
-                continue
-            for other, time, before in self._strong_accesses:
-                apart = self.roles[other].cta != self.roles[role].cta
-                if apart and self.is_kernel and self.knows[role][other] < time:
-                    where = f"{self._where(event, role)} meets {self._threads(other)}"
-                    check_scopes(before, access, wanted="cluster", where=where)
-            self._strong_accesses.append((*self._stamp(role), access))
-        return roles
-
-
-def _meet(one: Elements, other: Elements) -> bool:
-    """Two ascending rows of elements have one in common."""
-    if one[0] > other[-1] or other[0] > one[-1]:
-        return False
-    return bool(np.isin(one, other, assume_unique=True).any())

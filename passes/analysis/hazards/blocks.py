@@ -1,7 +1,7 @@
 """Control flow between blocks: where branches go, and where threads that part meet again."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import cf
@@ -47,6 +47,18 @@ def between(block: Block, join: Block) -> set[Block]:
             inside.add(other)
             work += (dest for dest, _ in edges_of(other.last_op))
     return inside
+
+
+def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
+    """The way on from a block that waits: the other one leads back to it, through blocks of which
+    nobody asks how often threads come there."""
+    edges = edges_of(block.last_op) if condition_of(block.last_op) else ()
+    for (dest, _), way_on in zip(edges, reversed(edges), strict=True):
+        while dest is not block and len(edges_of(dest.last_op)) == 1 and says_nothing(dest):
+            ((dest, _),) = edges_of(dest.last_op)
+        if dest is block and way_on[0] is not block and says_nothing(block):
+            return way_on
+    return None
 
 
 def joins(region: Region) -> dict[Block, Block | None]:

@@ -11,7 +11,14 @@ from typing import Any
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.passes.analysis.hazards.blocks import Edge, between, condition_of, edges_of, joins
+from tilewright.passes.analysis.hazards.blocks import (
+    Edge,
+    between,
+    condition_of,
+    edges_of,
+    joins,
+    onward,
+)
 from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
@@ -26,6 +33,7 @@ class Program(Recording):
         super().__init__(function)
         self._blocks = {block: self._compile(block) for block in self._body.blocks}
         self._joins = joins(self._body) if len(self._blocks) > 1 else {}
+        self._onward = {block: onward(block, self._says_nothing) for block in self._joins}
         self._quiet = {
             block: join
             for block, join in self._joins.items()
@@ -33,6 +41,11 @@ class Program(Recording):
             and (inside := between(block, join))
             and not any(op in self._effects for other in inside for op in other.ops)
         }
+
+    def _says_nothing(self, of: Block | Operation) -> bool:
+        """How often threads come here says nothing of others: they access global memory alone."""
+        effects = map(self._effects.get, of.walk())
+        return all(effect is None or effect.kind == "global" for effect in effects)
 
     def run(self, launch: Launch) -> Trace:
         """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
@@ -57,12 +70,8 @@ class Program(Recording):
             self._tick()
             if condition is not None:
                 decided = self.env[self.slot(condition)]
-                if decided is UNKNOWN and block in self._quiet:
-                    # Which way threads go says nothing of events.
-                    block = self._quiet[block]
-                    for argument in block.args:
-                        if argument in self._slots:
-                            self.env[self._slots[argument]] = UNKNOWN
+                if decided is UNKNOWN and (following := self._passed_by(block)) is not None:
+                    block = following
                     continue
                 then, other = self.parted(last, decided, mask)
                 if then is not None and other is not None:
@@ -76,6 +85,18 @@ class Program(Recording):
             self._assign(dest.args, values)
             block = dest
         return mask
+
+    def _passed_by(self, block: Block) -> Block | None:
+        """The block that threads come to from one whose condition says nothing of events."""
+        if (way_on := self._onward[block]) is not None:
+            dest, values = way_on
+            self._assign(dest.args, values)
+            return dest
+        if (join := self._quiet.get(block)) is not None:
+            for argument in join.args:
+                if argument in self._slots:
+                    self.env[self._slots[argument]] = UNKNOWN
+        return join
 
     def _part(
         self, edges: Sequence[Edge], parts: tuple[Mask, Mask], join: Block | None
@@ -236,7 +257,7 @@ class Program(Recording):
         test, body = self._compile(before), self._compile(after)
         last, condition = after.last_op, before.last_op
         assert isinstance(condition, scf.ConditionOp) and last is not None
-        asked = self.slot(condition.condition)
+        asked, waits = self.slot(condition.condition), self._says_nothing(op)
         back = [(self.slot(a), self.slot(i), self.slot(y)) for a, i, y in
                 zip(before.args, op.arguments, last.operands, strict=True)]  # fmt: skip
         handed = [(self.slot(a), self.slot(c), self.slot(r)) for a, c, r in
@@ -253,7 +274,8 @@ class Program(Recording):
                     step(active)
                 goes = self.env[asked]
                 if goes is UNKNOWN:
-                    self.say_unproven(op, "its length is not known before it runs")
+                    if not waits:
+                        self.say_unproven(op, "its length is not known before it runs")
                     goes = number < 2
                 inside, _ = self.parted(op, goes, active)
                 for place, source, result in handed:

@@ -23,7 +23,7 @@ class Machine(TensorAccesses):
         return {
             "access": self._access,
             "array": self._array,
-            "global": self._strong,
+            "global": self._global,
             "cp.async": self._cp_async,
             **dict.fromkeys(("cp.commit", "bulk.commit"), self._commit),
             **dict.fromkeys(("cp.wait", "bulk.wait"), self._group_wait),
@@ -68,6 +68,7 @@ class Machine(TensorAccesses):
         if stuck:
             self._deadlock(stuck)
         self._check_leaving()
+        self._check_handed_on()
         if self._late is not None:
             raise self._late
 

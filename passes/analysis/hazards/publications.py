@@ -19,13 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.multimem import MultimemOp
-from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect
 from tilewright.passes.analysis.hazards.follow import Program
 from tilewright.passes.analysis.hazards.grids import other_blocks
@@ -46,13 +44,12 @@ from tilewright.passes.analysis.hazards.scopes import (
     is_narrow,
     order_of,
 )
-from tilewright.passes.analysis.hazards.thread_accesses import ELEMENTS, ORDERED, writes
+from tilewright.passes.analysis.hazards.thread_accesses import reads, writes
 from tilewright.passes.analysis.hazards.trace import OutOfBounds, TooLong
 from tilewright.source.diagnostic import named
 
 _BLOCKS = ("gpu.block_id", "gpu.grid_dim")
 STRONG = ("relaxed", "acquire", "release", "acq_rel")
-_ACCESSES = (*ELEMENTS, *ORDERED, memref.AtomicRMWOp)
 
 
 class GlobalProgram(Program):
@@ -63,9 +60,7 @@ class GlobalProgram(Program):
         return True
 
     def _effect_of(self, op: Operation) -> Effect | None:
-        if isinstance(op, _ACCESSES) and not memory_operand(op).is_shared:
-            return effect_of_global(op) or Effect("global")
-        return Effect("global") if isinstance(op, OrdersThreads) else None
+        return effect_of_global(op)
 
 
 class BlockStep(NamedTuple):
@@ -90,7 +85,7 @@ class BlockStep(NamedTuple):
     @property
     def reads(self) -> bool:
         """It may see what others have written."""
-        return not self.is_fence and (not writes(self.op) or bool(self.op.results))
+        return not self.is_fence and reads(self.op)
 
     def meets(self, other: BlockStep) -> bool:
         """Both access some bytes."""
@@ -113,10 +108,7 @@ class BlockRun:
         written: dict[SSAValue, NDArray[np.int64]] = {}
         for event in program.run(launch).events:
             word, _ = order_of(event.op) or (WEAK, 0)
-            access = None
-            if event.accesses:
-                base = launch.leaf(event.accesses[0][0].memref)  # type: ignore[arg-type]
-                access = access_of(event, np.flatnonzero(event.mask.flags), base)
+            access = access_of(event, np.flatnonzero(event.mask.flags), launch)
             if access is not None:
                 own = written.get(access.root, access.bytes[:0])
                 if access.writes:

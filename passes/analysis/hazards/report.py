@@ -141,7 +141,7 @@ unfenced: expected elements of an argument that the async proxy sees, got what {
     nearest legal: cute_nvgpu.fence.proxy.async behind it and before this (PTX ISA, proxies)
 scope: expected a scope that has all threads in it that access these bytes, got {missing} beside
     {other}; nearest legal: the scope {nearest} (PTX ISA, morally strong operations)
-published: expected global memory that other blocks are done with, got what {other} accesses, and
+published: expected global memory that others are done with, got what {other} accesses, and
     {missing}; nearest legal: {nearest} (PTX ISA, causality order)
 pool: expected {missing}; nearest legal: {nearest} (PTX ISA, setmaxnreg)
 """

@@ -155,6 +155,13 @@ def run_from(a: Any, lanes: Array, length: int) -> Array:
     return own.reshape(-1, 1) + np.arange(length)
 
 
+def meet(one: Array, other: Array) -> bool:
+    """Two ascending rows of numbers have one in common."""
+    if not len(one) or not len(other) or one[0] > other[-1] or other[0] > one[-1]:
+        return False
+    return bool(np.isin(one, other, assume_unique=True).any())
+
+
 def truncated(a: Scalar, width: int) -> Scalar:
     """The low bits of a number, as a signed one; of one bit, 0 or 1."""
     if a is UNKNOWN:

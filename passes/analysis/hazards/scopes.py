@@ -19,10 +19,12 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
+from tilewright.passes.analysis.hazards.launches import Launch
 from tilewright.passes.analysis.hazards.places import element_bits
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN, run_from
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
 from tilewright.passes.analysis.hazards.thread_accesses import (
+    ELEMENTS,
     ORDERED,
     bytes_of,
     is_strong,
@@ -32,6 +34,7 @@ from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.passes.analysis.thread_dependence import reached
 
 _WIDEST = tuple(SCOPES).index("gpu")
+_ACCESSES = (*ELEMENTS, *ORDERED, memref.AtomicRMWOp)
 
 
 class GlobalAccess(NamedTuple):
@@ -46,7 +49,7 @@ class GlobalAccess(NamedTuple):
 
     def meets(self, other: "GlobalAccess") -> bool:
         """Some bytes are of both."""
-        return self.root is other.root and bool(np.isin(self.bytes, other.bytes).any())
+        return self.root is other.root and meet(self.bytes, other.bytes)
 
 
 def order_of(op: Any) -> tuple[str, int] | None:
@@ -73,8 +76,13 @@ def orders_others(op: Operation) -> bool:
 
 
 def effect_of_global(op: Any) -> Effect | None:
-    """The event of an access to global memory, where its place is computed from one argument."""
-    memory, order = memory_operand(op), order_of(op)
+    """The event of an access to global memory, with its place where that is computed from one
+    argument, or of a fence between threads; None of any other op."""
+    if isinstance(op, OrdersThreads):
+        return Effect("global")
+    if not isinstance(op, _ACCESSES) or (memory := memory_operand(op)).is_shared:
+        return None
+    order = order_of(op)
     if (indices := memory.indices) is None:
         values = reached(memory.memory, lambda _: True)
         roots, scale = [root for value in values if (root := _root(value))], 0
@@ -84,7 +92,7 @@ def effect_of_global(op: Any) -> Effect | None:
             element_bits(memory.memory) // 8,
         )
     if len(roots) != 1:
-        return None
+        return Effect("global")
     place = MemoryPlace(roots[0], indices or (memory.memory,), offset=memory.offset,
                         writes=writes(op))  # fmt: skip
     return Effect("global", places=(place,), constant=(order and order[1], bytes_of(op), scale),
@@ -113,15 +121,17 @@ def _root(value: SSAValue) -> SSAValue | None:
     return value if given and isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp) else None
 
 
-def access_of(event: Event, lanes: NDArray[Any], base: int = 0) -> GlobalAccess | None:
-    """The access of some threads at an event; None where its address is not known. A memref begins
-    at an address `base`."""
+def access_of(event: Event, lanes: NDArray[Any], launch: Launch) -> GlobalAccess | None:
+    """The access of some threads at an event; None of a fence, and where its address is not
+    known."""
+    if not event.accesses:
+        return None
     ((place, _, (number,)),) = event.accesses
     if number is UNKNOWN:
         return None
     scope, size, scale = event.constant
-    number = number * scale + base if scale else number
     assert isinstance(place.memref, SSAValue)
+    number = number * scale + launch.leaf(place.memref) if scale else number
     return GlobalAccess(event.op, place.memref, np.unique(run_from(number, lanes, size)),
                         place.writes, scope)  # fmt: skip
 

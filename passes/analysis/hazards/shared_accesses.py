@@ -8,7 +8,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
-from tilewright.passes.analysis.hazards.array_accesses import StrongAccesses
+from tilewright.passes.analysis.hazards.handovers import Handovers
 from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
@@ -31,7 +31,7 @@ _STREAMS = {"cp.async": "cp", "tma.store": "bulk", "wgmma": "wgmma", "umma": "um
 """By the kind of an access, the kind of the groups that complete it."""
 
 
-class SharedAccesses(StrongAccesses):
+class SharedAccesses(Handovers):
     """Who accesses shared memory when, and in which proxy."""
 
     def _access(self, event: Event, roles: list[int]) -> list[int]:

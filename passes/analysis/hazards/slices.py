@@ -146,9 +146,9 @@ class Slice:
         return any(map(orders_others, self._strong))
 
     def _find_strong(self) -> None:
-        """Strong accesses are events where some are narrow."""
-        for op in self._strong if self.has_narrow_scopes else ():
-            if not isinstance(op, ORDERED) or (effect := effect_of_global(op)) is None:
+        """Accesses to global memory, and fences, are events where some are narrow."""
+        for op in self.function.walk() if self.has_narrow_scopes else ():
+            if op in self._effects or (effect := effect_of_global(op)) is None:
                 continue
             for parent in reversed(list(ancestors(op, self.function))):
                 self._effects.setdefault(parent, None)

@@ -55,6 +55,11 @@ def writes(op: Any) -> bool:
     return not isinstance(op, _LOADS)
 
 
+def reads(op: Any) -> bool:
+    """It reads memory, and gives what was there."""
+    return not writes(op) or bool(op.results)
+
+
 def is_strong(op: Any) -> bool:
     """It is atomic, or ordered with others that are strong."""
     return isinstance(op, memref.AtomicRMWOp) or (

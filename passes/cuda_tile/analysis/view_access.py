@@ -12,6 +12,8 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.views import (
+    ANYWHERE,
+    NAN_FLAG,
     MakeGatherScatterViewOp,
     MakePartitionViewOp,
     MakeStridedViewOp,
@@ -123,18 +125,19 @@ def view_like(
 def pads_zero(op: ViewAccess) -> bool:
     """True where a load gives zero outside of the tensor."""
     zero = op.view_type.padding_value in (None, PaddingValue.ZERO)
-    return zero and PADDING_WORD not in op.attributes
+    return zero and PADDING_WORD not in op.attributes and NAN_FLAG not in op.attributes
 
 
 def tile_dimensions(op: ViewAccess) -> list[TileDimension]:
     """The dimensions of the tile of an access."""
-    return dimensions_of(op.view_type, tensor_of(op.view), op.within)  # type: ignore[attr-defined]
+    anywhere = ANYWHERE in op.attributes
+    return dimensions_of(op.view_type, tensor_of(op.view), op.within, anywhere=anywhere)  # type: ignore[attr-defined]
 
 
 def dimensions_of(
-    view: TileView, tensor: MakeTensorViewOp, within: tuple[bool, ...]
+    view: TileView, tensor: MakeTensorViewOp, within: tuple[bool, ...], *, anywhere: bool = False
 ) -> list[TileDimension]:
-    """The dimensions of the tiles of a view."""
+    """The dimensions of the tiles of a view, where an index names one, unless it is `anywhere`."""
     sizes, strides = extents_of(tensor)
     along = view.dim_map if isinstance(view, MappedView) else range(view.index_rank)
     sparse = view.sparse_dim if isinstance(view, GatherScatterViewType) else None
@@ -145,7 +148,7 @@ def dimensions_of(
             step = view.traversal_strides[i]
         elif sparse is not None:
             step = 1
-        whole = step == extent and _divisor(size) % extent == 0
+        whole = not anywhere and step == extent and _divisor(size) % extent == 0
         inside = i != sparse and (whole or within[i])
         dimensions.append(TileDimension(extent, step, size, strides[axis], inside, i == sparse))
     return dimensions

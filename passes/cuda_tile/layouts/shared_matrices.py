@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType, NoneAttr
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.recast import recast_layout
-from tilewright.dialects.cute.types.algebra import ComposedLayoutType
-from tilewright.dialects.cute.types.memref import Space, SpaceAttr
+from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorFormat
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
@@ -34,11 +33,6 @@ _FIRST_TURNED, _TURNED_BY = 7, 3
 """The lowest bit of an address that a swizzle looks at, and how far above what it turns that is."""
 ALIGNMENT = 1024
 """Where swizzles of every width begin anew."""
-
-
-def shared_line(element: Attribute, count: int) -> MemRefType[Attribute]:
-    """Shared memory of so many elements, one behind the other."""
-    return MemRefType(element, [count], NoneAttr(), SpaceAttr(Space.SMEM))
 
 
 @dataclass(frozen=True)
@@ -101,10 +95,7 @@ class MatrixOrder:
 
     def line(self, element: Attribute, count: int) -> MemRefType[Attribute]:
         """The memory of so many elements."""
-        if not self.swizzle.bits:
-            return shared_line(element, count)
-        layout = ComposedLayoutType.get(ComposedLayout(self.swizzle, 0, Layout(count, 1)))
-        return MemRefType(element, [count], layout, SpaceAttr(Space.SMEM))
+        return shared_line(element, count, self.swizzle)
 
     def matrix(self, across: Sequence[int], depth: Sequence[int]) -> Layout | ComposedLayout:
         """The layout (mn, k) of the matrix of some of the tile's bits."""

@@ -1,4 +1,5 @@
-"""Pointers that a loop advances: where they are in an iteration follows from its number.
+"""Pointers and integers that a loop advances: what they are in an iteration follows from its
+number.
 
     for %k in (0 to %n, step 1) iter_values(%p = %p0) { ...; %q = offset %p, %by; continue %q }
     for %k in (0 to %n, step 1) { %p = offset %p0, %k * %by; ... }
@@ -9,14 +10,15 @@ they are.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp
-from tilewright.dialects.cuda_tile.ops.integer import DivIOp, MulIOp, SubIOp
+from tilewright.dialects.cuda_tile.ops.integer import AddIOp, DivIOp, MulIOp, SubIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.passes.cuda_tile.analysis.facts import is_zero, known_integer, repeated
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -30,11 +32,13 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
 _WRAPPING = {"overflow": IntegerOverflow.NONE}
 
 
-def rewrite_advanced_pointers(entry: EntryOp) -> None:
-    """Rewrite the pointers that an entry's loops advance by the same in every iteration."""
+def rewrite_advanced(entry: EntryOp, *, integers: bool = False) -> None:
+    """Rewrite the pointers, and the `integers`, that an entry's loops advance by the same in every
+    iteration."""
+    kinds = (core.OffsetOp, AddIOp) if integers else (core.OffsetOp,)
     for op in list(entry.walk()):
         if isinstance(op, ForOp) and op.unsigned_cmp is None and _ends_once(op):
-            _rewrite(op)
+            _rewrite(op, kinds)
 
 
 def _ends_once(loop: ForOp) -> bool:
@@ -44,7 +48,7 @@ def _ends_once(loop: ForOp) -> bool:
     return all(op is last or region_of(op) is not loop for op in leaving)
 
 
-def _rewrite(loop: ForOp) -> None:
+def _rewrite(loop: ForOp, kinds: tuple[type[Operation], ...]) -> None:
     block = loop.region.block
     last = block.last_op
     assert last is not None
@@ -52,15 +56,17 @@ def _rewrite(loop: ForOp) -> None:
     for i, pointer in enumerate(block.args[1:]):
         step = last.operands[i].owner
         amount = None
-        if isinstance(step, core.OffsetOp) and step.ptr is pointer:
-            amount = _amount(step.offset, loop)
+        if isinstance(step, kinds) and step.operands[0] is pointer:
+            amount = _amount(step.operands[1], loop)
         if amount is None:
             carried.append(i)
             continue
         place = _place(loop, loop.init_values[i], amount)
         pointer.replace_uses_with_if(place, lambda use, step=step: use.operation is not step)
-        if loop.result_values[i].first_use is not None or pointer.has_more_than_one_use():
+        if loop.result_values[i].first_use is not None:
             carried.append(i)
+        elif not last.operands[i].has_one_use():
+            pointer.replace_all_uses_with(place)
     if len(carried) < len(block.args) - 1:
         _carry(loop, carried)
 
@@ -78,15 +84,19 @@ def _place(loop: ForOp, first: SSAValue, amount: SSAValue) -> SSAValue:
     block = loop.region.block
     assert block.first_op is not None
     before = ShapedBuilder(block.first_op)
-    number = before.resized(block.args[0], i64, SIGNED)
+    element = element_of(first)
+    wide = element if isa(element, IntegerType) else i64
+    number = before.resized(block.args[0], wide, SIGNED)
     if not is_zero(loop.lower_bound):
-        lower = before.resized(loop.lower_bound, i64, SIGNED)
+        lower = before.resized(loop.lower_bound, wide, SIGNED)
         number = before.add(SubIOp, [number, lower], **_WRAPPING)
     if known_integer(loop.step) != 1:
-        step = before.resized(loop.step, i64, SIGNED)
+        step = before.resized(loop.step, wide, SIGNED)
         number = before.add(DivIOp, [number, step], **SIGNED)
-    by = before.resized(amount, i64, SIGNED)
+    by = before.resized(amount, wide, SIGNED)
     far = before.spread(before.add(MulIOp, [number, by], **_WRAPPING), shape_of(first))
+    if element == wide:
+        return before.add(AddIOp, [first, far], **_WRAPPING)
     return before.add(core.OffsetOp, [first, far])
 
 
@@ -99,7 +109,8 @@ def _carry(loop: ForOp, carried: list[int]) -> None:
     last.operands = [last.operands[i] for i in carried]
     for step in steps:
         assert isinstance(step, Operation)
-        Rewriter.erase_op(step)
+        if step.results[0].first_use is None:
+            Rewriter.erase_op(step)
     for argument in gone:
         block.erase_arg(argument)
     results = [loop.result_values[i] for i in carried]

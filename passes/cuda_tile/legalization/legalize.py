@@ -29,7 +29,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     tensor_core_atom,
 )
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import (
-    rewrite_advanced_pointers,
+    rewrite_advanced,
 )
 from tilewright.passes.cuda_tile.legalization.large_constants import is_large, loaded_constant
 from tilewright.passes.cuda_tile.legalization.packed_views import (
@@ -57,7 +57,7 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
     """Rewrite the ops of an entry that no rule lowers as they are; scaled products that may be in
     tensor memory once it is said which are."""
     if not placed:
-        rewrite_advanced_pointers(entry)
+        rewrite_advanced(entry)
     for op in list(entry.walk()):
         match op:
             case FPowIOp():

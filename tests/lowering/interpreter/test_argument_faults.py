@@ -49,10 +49,10 @@ def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
 
 @pytest.mark.parametrize("launch, words", [
     ({"block": (33, 32)}, "expected a block of at most 1024 threads, got 1056"),
-    ({"block": (0,)}, "expected block as up to three positive extents, got (0,)"),
-    ({"grid": (1, 1, 1, 1)}, "expected grid as up to three positive extents, got (1, 1, 1, 1)"),
-    ({"grid": ()}, "expected grid as up to three positive extents, got ()"),
-    ({"grid": (1.5,)}, "expected grid as up to three positive extents, got (1.5,)"),
+    ({"block": (0,)}, "expected block as up to three positive integers, got (0,)"),
+    ({"grid": (1, 1, 1, 1)}, "expected grid as up to three positive integers, got (1, 1, 1, 1)"),
+    ({"grid": ()}, "expected grid as up to three positive integers, got ()"),
+    ({"grid": (1.5,)}, "expected grid as up to three positive integers, got (1.5,)"),
     ({"numerics": "fast"}, "expected Tile IR for level 'program' and numerics 'fast', got none"),
     ({"level": "sass"}, 'expected level as one of "program", "tile", "atom", "ptx"'),
 ])  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tile_kernels import kernel, memref, numbers, run
@@ -58,9 +60,14 @@ def test_the_hull_is_not_read() -> None:
   cute.copy(%copy, %from, %held) bounds(%at, %shape)""",
     )
     run(text, numbers((8, 32), np.float16), np.zeros((8, 32), np.float16))
-    with pytest.raises(tw.ExecutionError, match="read out of bounds"):
+    with pytest.raises(tw.ExecutionError, match="read out of bounds") as error:
         run(
             text.replace(" bounds(%at, %shape)", ""),
             numbers((8, 32), np.float16),
             np.zeros((8, 32), np.float16),
         )
+    places, window = str(error.value).splitlines()[-2:]
+    assert re.fullmatch(
+        r"note: there %from = gmem from element \d+ on, %held = rmem from .* on", places
+    )
+    assert re.match(r"note: 'x' has .* in bytes \d+ to 511 of 512, byte \d+ is outside", window)

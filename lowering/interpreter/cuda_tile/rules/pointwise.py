@@ -8,7 +8,9 @@ from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
 from tilewright.lowering.interpreter.cuda_tile.blocks import Options, Preparation, Step, runs
@@ -134,6 +136,14 @@ def _float_to_float(op: Operation, _: Options) -> Function:
     return conversions.float_to_float(operand_element(op), *_rounding_to(op))
 
 
+def _float_to_integer(op: Operation, _: Options) -> Function:
+    assert isinstance(op, FToIOp)
+    source = operand_element(op)
+    if op.is_truth:
+        return conversions.float_to_truth(source)
+    return conversions.float_to_integer(source, result_element(op), is_signed(op))
+
+
 def _integer_to_float(op: Operation, _: Options) -> Function:
     to, rounding = _rounding_to(op)
     return conversions.integer_to_float(to, is_signed(op), rounding)
@@ -173,6 +183,11 @@ def _whole_power(x: Tile, n: Tile) -> Tile:
 
 def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
     return np.where(cond, x, y)
+
+
+def _libdevice(op: Operation, _: Options) -> Function:
+    assert isinstance(op, LibdeviceOp)
+    return float_functions.of_libdevice(op.function.data, result_element(op))
 
 
 MAKERS: dict[str, Maker] = {
@@ -215,9 +230,7 @@ MAKERS: dict[str, Maker] = {
     ),
     "trunci": lambda op, _: conversions.truncated(result_element(op)),
     "ftof": _float_to_float,
-    "ftoi": lambda op, _: conversions.float_to_integer(
-        operand_element(op), result_element(op), is_signed(op)
-    ),
+    "ftoi": _float_to_integer,
     "itof": _integer_to_float,
     "bitcast": lambda op, _: conversions.reinterpreted(result_element(op)),
     "ptr_to_int": lambda op, _: _same,
@@ -229,7 +242,8 @@ MAKERS: dict[str, Maker] = {
     "assume": lambda op, _: _same,
 }
 _MAKERS: dict[type[Operation], Maker] = {
-    op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS
+    **{op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS},
+    LibdeviceOp: _libdevice,
 }
 POINTWISE = frozenset(_MAKERS)
 

@@ -12,6 +12,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp
 from tilewright.lowering.interpreter.cuda_tile.blocks import Cause, leaves_undefined
 from tilewright.lowering.interpreter.cuda_tile.conversions import loses, out_of_range
@@ -108,8 +109,8 @@ def _loss(op: Operation) -> Iterator[Cause]:
             )
 
 
-def _float_to_integer(op: Operation) -> Iterator[Cause]:
-    if not flag(op, "saturating"):
+def _float_to_integer(op: FToIOp) -> Iterator[Cause]:
+    if not flag(op, "saturating") and not op.is_truth:
         to = result_element(op)
         outside = out_of_range(operand_element(op), to, is_signed(op))
         yield Cause(f"expected a number that {to.name} holds, got one that it does not", outside)

@@ -31,7 +31,6 @@ from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.types.tiled import TiledCopyType, TiledMmaType
 from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.types.atoms import MmaAtomType
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
@@ -41,6 +40,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import constant
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
+from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
 from tilewright.lowering.interpreter.ops.tile.copy import (
@@ -97,7 +97,7 @@ def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
         (there,) = op.evaluate([typed_value(source), typed_value(rank)])
         assert isinstance(there, Typed)
         tensor: Tensor = there.value
-        above = (rank.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+        above = remote(np.zeros_like(rank), rank)
         elements = LaneInteger(above * np.uint64(8) // np.uint64(tensor.bits))
         place = scalar.add(tensor.offset, elements)
         moved = Tensor(tensor.element, "dsmem", tensor.align, tensor.layout, tensor.base, place)

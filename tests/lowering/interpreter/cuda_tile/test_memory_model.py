@@ -250,13 +250,16 @@ def test_the_last_block_may_read_what_all_have_written() -> None:
 
 def test_blocks_that_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid, "_ROUNDS", 100)
-    with pytest.raises(tw.ExecutionError, match="expected blocks that make progress, got 2"):
+    with pytest.raises(tw.ExecutionError) as caught:
         run(
             f"%p: {F}, %lock: tile<ptr<i32>>",
             locked(),
             [np.zeros(1, np.float32), np.ones(1, np.int32)],
             grid=(2,),
         )
+    said = str(caught.value)
+    assert "error: expected blocks that make progress, got 2 that wait for ever; 2 blocks" in said
+    assert "from (0, 0, 0) on: waiting for argument 1[0] = 1 to be 0" in said
 
 
 def test_loops_can_be_bounded() -> None:

@@ -1,0 +1,229 @@
+"""Triton kernels on the GPU of this machine: compiled by Triton, by us, and the libraries.
+
+    python benchmarks/triton_gpu.py CHECKOUT [--only WORD ...] [--json]     # of triton-lang/triton
+    python benchmarks/triton_gpu.py CHECKOUT --libraries                    # triton_libraries.py
+    python benchmarks/triton_gpu.py CHECKOUT --compile      # seconds from TTIR to machine code
+
+Each tutorial's own function, and those of libraries of Triton kernels, run as they are imported,
+once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included; results are
+compared with torch's, or Triton's where there is no function of torch. Time is device time by CUDA
+events of a CUDA graph of the call, the median of 20, the L2 flushed before each. The last line is
+the geometric mean of ours over Triton's, and the least.
+"""
+
+import importlib
+import importlib.util
+import math
+import os
+import statistics
+import sys
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import torch  # pyright: ignore
+import triton  # pyright: ignore
+from device_time import milliseconds
+from measured import parser, show
+from triton_tutorials import Work, works
+
+import tilewright as tw
+from tilewright.launch.launcher import device_arch
+from tilewright.launch.ptxas import assemble
+
+TUTORIALS = Path("python", "tutorials")
+
+
+def loaded(checkout: Path, tutorial: str, by: str) -> Any:
+    """A tutorial's module, without its tables."""
+    path = checkout / TUTORIALS / f"{tutorial}.py"
+    spec = importlib.util.spec_from_file_location(f"{tutorial}, {by}", path)
+    assert spec is not None and spec.loader is not None
+    module, report = importlib.util.module_from_spec(spec), triton.testing.perf_report
+    triton.testing.perf_report = lambda *_: lambda _: SimpleNamespace(run=lambda **_: None)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        triton.testing.perf_report = report
+    return module
+
+
+def time_of(run: Callable[[], Any]) -> tuple[float, Any]:
+    """The device time of a call in milliseconds, and its result."""
+    for _ in range(3):
+        run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = run()
+    graph.replay()
+    torch.cuda.synchronize()
+    result = result.clone()
+    return milliseconds(graph.replay), result
+
+
+Row = dict[str, Any]
+
+
+def ways() -> dict[str, AbstractContextManager[None]]:
+    """Who compiles."""
+    return {"Triton": nullcontext(), "ours": tw.triton.on_gpu()}
+
+
+class Modules:
+    """The modules of kernels, by who compiles them: what autotuning finds is a module's own."""
+
+    def __init__(self, checkout: Path) -> None:
+        self.checkout = checkout
+        self.tutorials: dict[tuple[str, str], Any] = {}
+        self.packages: dict[tuple[str, str], dict[str, Any]] = {}
+        self.latest: dict[str, str] = {}
+        self.seconds = defaultdict[tuple[str, str], list[float]](list)
+
+    def module(self, home: str, by: str) -> Any:
+        """A module for a compiler."""
+        if not home[0].isdigit():
+            self.switch(home.partition(".")[0], by)
+            return importlib.import_module(home)
+        if (home, by) not in self.tutorials:
+            self.tutorials[home, by] = loaded(self.checkout, home, by)
+        return self.tutorials[home, by]
+
+    def switch(self, package: str, by: str) -> None:
+        """Let a package be the one that was imported for a compiler, if one was."""
+        own = {name: module for name, module in sys.modules.items()
+               if name.partition(".")[0] == package}  # fmt: skip
+        self.packages[package, self.latest.get(package, by)] = own
+        self.latest[package] = by
+        for name in own:
+            del sys.modules[name]
+        sys.modules.update(self.packages.get((package, by), {}))
+
+    def compile(self, work: Work) -> None:
+        """Compile what a work launches by both, and keep the seconds from TTIR on of each kernel,
+        ptxas included."""
+        torch.manual_seed(0)
+        arguments = work.arguments()
+        for by, context in ways().items():
+            with (
+                context,
+                patch.object(triton.knobs.compilation, "listener", partial(self.told, by)),
+            ):
+                try:
+                    work.call(self.module(work.home, by), *arguments)
+                except Exception as error:
+                    print(work.name, by, type(error).__name__, file=sys.stderr)
+
+    def told(self, by: str, *, src: Any, metadata: Any, metadata_group: Any, times: Any,
+             cache_hit: bool) -> None:  # fmt: skip
+        """Keep what Triton says of a compilation; ours ends with PTX."""
+        del cache_hit
+        seconds = sum(took for stage, took in times.lowering_stages if stage != "ttir") / 1e6
+        if by == "ours":
+            start = time.perf_counter()
+            ptx = Path(metadata_group[f"{src.name}.ptx"]).read_text()
+            assemble(ptx, device_arch(), verbose=False)
+            seconds += time.perf_counter() - start
+        self.seconds[metadata["name"], by].append(seconds)
+
+    def measure(self, work: Work) -> Row:
+        """The rates of a work."""
+        torch.manual_seed(0)
+        arguments, row = work.arguments(), {"work": work.name, "unit": work.unit}
+        library, wanted = work.library, None
+        if library is not None:
+            took, wanted = time_of(lambda: library(*arguments))
+            row["library"] = work.amount / took / 1e9
+        for by, context in ways().items():
+            try:
+                with context:
+                    module = self.module(work.home, by)
+                    took, result = time_of(lambda module=module: work.call(module, *arguments))
+                wanted, norm = result if wanted is None else wanted, torch.linalg.norm
+                error = (norm((result - wanted).float()) / norm(wanted.float())).item()
+                assert error < work.bound, f"wrong result, by {error}"
+                row[by] = work.amount / took / 1e9
+            except Exception as error:
+                traceback.print_exc(limit=-4)
+                row[f"{by} failed"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return row
+
+
+def line(row: Row) -> str:
+    """A row of the table."""
+    digits = ".3f" if row["unit"] == "TB/s" else ".1f"
+    shown = [format(row[by], digits) if by in row else "-" for by in ("ours", "Triton", "library")]
+    ratios = [f"{row['ours'] / row[by]:.2f}" if by in row and "ours" in row else "-"
+              for by in ("Triton", "library")]  # fmt: skip
+    numbers = " ".join(f"{text:>8}" for text in (*shown, *ratios))
+    return f"{row['work']:44} {numbers} {row['unit']} {row.get('ours failed', '')}"
+
+
+def summary(rows: list[Row]) -> str:
+    """The mean and the least of ours over Triton's."""
+    ratios = {row["work"]: row["ours"] / row["Triton"] for row in rows
+              if "ours" in row and "Triton" in row}  # fmt: skip
+    if not ratios:
+        return "nothing ran by both"
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    least = min(ratios, key=lambda work: ratios[work])
+    return (
+        f"geometric mean of ours / Triton: {mean:.3f} over {len(ratios)} of {len(rows)}; "
+        f"the least {ratios[least]:.2f}, {least}"
+    )
+
+
+def compile_lines(seconds: dict[tuple[str, str], list[float]]) -> Iterator[str]:
+    """Of each kernel that both compile the mean of its configurations, and the mean of all."""
+    means = {key: statistics.fmean(own) for key, own in seconds.items()}
+    names = [name for name, by in means if by == "ours" and (name, "Triton") in means]
+    for name in names:
+        yield f"{name:44} {means[name, 'ours']:8.2f} {means[name, 'Triton']:8.2f} s"
+    whole = [statistics.fmean(means[name, by] for name in names) for by in ("ours", "Triton")]
+    yield f"{'mean':44} {whole[0]:8.2f} {whole[1]:8.2f} s"
+
+
+def main() -> None:
+    """Measure and print the table."""
+    words = parser(__doc__)
+    words.add_argument("checkout", type=Path)
+    words.add_argument("--libraries", action="store_true", help="those of triton_libraries.py")
+    words.add_argument("--compile", action="store_true", help="the time of compilation alone")
+    words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
+    options = words.parse_args()
+    every = works()
+    if options.compile:
+        os.environ |= {"TRITON_ALWAYS_COMPILE": "1", "TILEWRIGHT_CACHE_MIB": "0"}
+    if options.libraries:
+        from triton_libraries import works as works_of_libraries
+
+        every = works_of_libraries()
+    chosen = [
+        work for work in every
+        if not options.only or any(word in work.name for word in options.only)
+    ]  # fmt: skip
+    print(f"{'':44} {'ours':>8} {'Triton':>8} {'library':>8} {'/Triton':>8} {'/lib.':>8}",
+          file=sys.stderr)  # fmt: skip
+    bench, rows = Modules(options.checkout), list[Row]()
+    if options.compile:
+        for work in chosen:
+            bench.compile(work)
+        show(options, {" ".join(key): one for key, one in bench.seconds.items()},
+             compile_lines(bench.seconds))  # fmt: skip
+        return
+    for work in chosen:
+        rows.append(bench.measure(work))
+        print(line(rows[-1]), file=sys.stderr, flush=True)
+    print(summary(rows), file=sys.stderr)
+    show(options, rows, [*map(line, rows), summary(rows)])
+
+
+if __name__ == "__main__":
+    main()

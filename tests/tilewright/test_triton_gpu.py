@@ -1,0 +1,124 @@
+"""Launches of Triton kernels on a GPU, as far as can be seen without one: a stand-in of torch says
+that it is there, and that of the driver runs the PTX-level IR on what it is given."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+import triton
+import triton_kernels as kernels
+from driver_stand_in import Driver, telling
+from numpy.typing import NDArray
+from triton.runtime.errors import PTXASError
+
+import tilewright as tw
+from tilewright.launch import launcher
+from tilewright.triton.gpu import kernel_of
+
+STREAM = 77
+
+
+class Tensor:
+    """A tensor of torch on the GPU."""
+
+    def __init__(self, array: NDArray[Any], *, is_cuda: bool = True) -> None:
+        self.array, self.dtype, self.is_cuda = array, str(array.dtype), is_cuda
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
+    """The driver of a GPU, whose `memory` the tests add to."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+    kernel_of.cache_clear()
+    cuda = SimpleNamespace(
+        current_device=lambda: 0,
+        set_device=lambda device: None,
+        get_device_capability=lambda device=0: (9, 0),
+        current_stream=lambda device: SimpleNamespace(cuda_stream=STREAM),
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, Tensor=Tensor))
+    driver = Driver(b"", [], "add")
+    monkeypatch.setattr(launcher, "_driver", lambda: driver)
+    monkeypatch.setattr(launcher, "function", telling(partial(setattr, driver, "types")))
+    return driver
+
+
+def test_a_launch_is_of_what_tilewright_compiled(driver: Driver):
+    x, y, out = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, "f4")
+    driver.memory += [x, y, out]
+    with tw.triton.on_gpu():
+        args = (*map(Tensor, (x, y, out)), 100)
+        compiled = kernels.add.warmup(*args, BLOCK=32, num_warps=2, grid=(1,))
+        driver.bytecode = compiled.asm["tilewright"]
+        for _ in range(2):
+            kernels.add[(4,)](*args, BLOCK=32, num_warps=2)
+        compiled._init_handles()
+    np.testing.assert_array_equal(out, x + 1)
+    assert len(driver.launches) == 2 and len(driver.cubins) == 1
+    grid, block, stream, values = driver.launches[1]
+    assert (grid, block, stream) == ((4, 1, 1), (64, 1, 1), STREAM)
+    assert values == (x.ctypes.data, y.ctypes.data, out.ctypes.data, 100)
+    assert ".visible .entry add" in compiled.asm["ptx"]
+    assert (compiled.n_regs, compiled.n_spills) == (40, 2)
+
+
+def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+    driver.memory += [x, out]
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *given: driver.launches.append(given) or (0,)
+    )
+    with tw.triton.on_gpu():
+        for factor in (0.0, -0.0, 0.0):
+            pair = (Tensor(x), Tensor(x))
+            kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
+    arguments = [given[9] for given in driver.launches]
+    assert arguments[0] == arguments[2] != arguments[1]
+
+
+def test_memory_that_the_gpu_does_not_reach_is_refused(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    invalid = SimpleNamespace(name="INVALID_VALUE")
+    monkeypatch.setattr(driver, "cuPointerGetAttribute", lambda *_: (invalid, 0), raising=False)
+    x = np.ones(16, np.float32)
+    args = (Tensor(x), Tensor(x, is_cuda=False), Tensor(x), 16)
+    with tw.triton.on_gpu(), pytest.raises(tw.ArgumentError, match="'y' expected memory that the"):
+        kernels.add[(1,)](*args, BLOCK=16)
+    assert not driver.launches
+
+
+def test_what_is_refused_is_an_error_that_autotuning_passes_over(driver: Driver):
+    with pytest.raises(tw.CompileError) as error:
+        kernel_of(b"module { tt.func public @k() { tt.nothing } }", "k", 90)
+    assert isinstance(error.value, PTXASError)
+
+
+def test_the_registered_driver_stands_in_for_nvidias(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    driver.memory.append(out := np.zeros(16, np.int32))
+    triton_driver: Any = triton.runtime.driver
+    registered = triton.backends.backends
+    assert registered["tilewright"].driver.__module__ == "tilewright.triton.driver"
+    assert not registered["tilewright"].driver.is_active()
+    monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "tilewright")
+    with patch.dict(registered), patch.object(triton_driver, "_active", None):
+        triton_driver.set_active(registered["tilewright"].driver())
+        compiled = kernels.racing[(0,)](Tensor(out), BLOCK=16)
+        assert "nvidia" not in registered
+        assert triton_driver.active.get_current_device() == 0
+    assert "ptx" in compiled.asm and "ttgir" not in compiled.asm

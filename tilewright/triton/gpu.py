@@ -1,0 +1,196 @@
+"""Triton kernels on the GPU of this machine: TTIR through tilewright's PTX, and its launch."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.illegal import told
+from tilewright.kernel import Kernel
+from tilewright.launch import launcher
+from tilewright.launch.kernel import Entry, Extents
+from tilewright.launch.plan import LaunchPlan
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
+from tilewright.source.diagnostic import ArgumentError, CompileError
+from tilewright.triton.parameters import flat
+
+_MOST = 1 << 12
+"""The launches of a kernel that are kept ready, and the kernels that are kept compiled."""
+
+_PROPERTIES = {
+    "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+    "max_num_regs": "MAX_REGISTERS_PER_BLOCK",
+    "multiprocessor_count": "MULTIPROCESSOR_COUNT",
+    "warpSize": "WARP_SIZE",
+    "sm_clock_rate": "CLOCK_RATE",
+    "mem_clock_rate": "MEMORY_CLOCK_RATE",
+    "mem_bus_width": "GLOBAL_MEMORY_BUS_WIDTH",
+}
+"""Triton's names of the attributes of a device, and the driver's."""
+
+
+def properties(device: int) -> dict[str, int]:
+    """The device as Triton describes it."""
+    return {
+        name: launcher.device_attribute(attribute, device)
+        for name, attribute in _PROPERTIES.items()
+    }
+
+
+@lru_cache(_MOST)
+def kernel_of(
+    code: bytes, name: str, capability: int, schedule: BlockSchedule | None = None
+) -> Kernel:
+    """The kernel of a text of TTIR for a compute capability, 90, and a schedule of its blocks.
+    Raises CompileError, which is one of Triton's errors too, so that `triton.autotune` passes over
+    a configuration that is refused."""
+    try:
+        return compiled(code, launcher.own_target(*divmod(capability, 10)), name, schedule)
+    except CompileError as error:
+        raise _compiler_error()(error) from None
+
+
+@cache
+def _compiler_error() -> Callable[[CompileError], CompileError]:
+    """Makes the CompileError that is Triton's PTXASError too."""
+    theirs: Any = import_module("triton.runtime.errors").PTXASError
+
+    class TritonCompileError(CompileError, theirs):
+        def __init__(self, error: CompileError):
+            CompileError.__init__(self, error.diagnostic, error.further)
+
+        __str__ = ValueError.__str__
+
+    return TritonCompileError
+
+
+def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
+    """True where no pointer reaches what a kernel writes through another one; `reached` has the
+    memory behind each argument that is one."""
+    sources = [entry.parts[number].source for number in entry.written] if entry.parts else []
+    written = {source.index.data for source in sources if source is not None}
+    pairs = ((reached[i], x) for i in written for j, x in enumerate(reached) if i != j)
+    return all(
+        not isinstance(x, range) or own.stop <= x.start or x.stop <= own.start for own, x in pairs
+    )
+
+
+class DeviceKernel:
+    """A kernel on a GPU, what Triton calls a function: how it is launched on the grids that there
+    were, and the launches that are ready."""
+
+    def __init__(self, code: bytes, name: str, capability: int) -> None:
+        self.code, self.name, self.capability = code, name, capability
+        self.known: dict[Any, launcher.ReadyLaunch] = {}
+        self._ordered = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
+        self._plans: dict[Any, LaunchPlan] = {}
+        self._kernel = kernel_of(code, name, capability)
+        self._is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
+        arguments = enumerate(self._kernel.entry().arguments)
+        self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
+
+    def registers(self) -> tuple[int, int]:
+        """The registers of a thread, and those that it keeps in memory."""
+        return self._kernel.load(self._kernel.entry()).registers()
+
+    def ready(
+        self, key: Any, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
+        programmatic: bool, cooperative: bool,
+    ) -> launcher.ReadyLaunch:  # fmt: skip
+        """A launch of programs, `cooperative` ones at once, which is known by a key from then on;
+        `reached` has the memory behind each pointer. Raises ArgumentError and LaunchError."""
+        disjoint = self._is_ordered or is_disjoint(self._kernel.entry(), reached)
+        code = self.code if disjoint else self._ordered
+        plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
+        if len(self.known) >= _MOST:
+            self.known.clear()
+        self.known[key] = ready = plan.ready(
+            values, self._numbers, programmatic=programmatic, cooperative=cooperative
+        )
+        return ready
+
+    def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
+        kernel = kernel_of(code, self.name, self.capability)
+        schedule = BlockSchedule()
+        if not cooperative:
+            schedule = BlockSchedule.of(kernel, grid)
+        if schedule != BlockSchedule():
+            kernel = kernel_of(code, self.name, self.capability, schedule)
+        entry = kernel.entry()
+        plan = LaunchPlan.of(entry, kernel.load(entry))
+        assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
+        if len(self._plans) >= _MOST:
+            self._plans.clear()
+        self._plans[grid, cooperative, code] = plan = plan.on_grid(*launched(entry, grid))
+        return plan
+
+
+def launcher_of(signature: Mapping[str, Any], metadata: Any) -> Callable[..., None]:
+    """The launcher of a kernel, of whose arguments Triton's signature says the types."""
+    types = list(signature.values())
+    plain = all(isinstance(type_, str) and type_[:10] != "tensordesc" for type_ in types)
+    places = [(i, str(type_)[0] == "*") for i, type_ in enumerate(types) if type_ != "constexpr"]
+    how = {"programmatic": metadata.launch_pdl, "cooperative": metadata.launch_cooperative_grid}
+    driver: Any = import_module("triton.runtime.driver").driver
+
+    def checked(args: Sequence[Any], pointer: Callable[[str, Any], Any] = _address) -> list[Any]:
+        rows = zip(signature.items(), args, strict=True)
+        parts = [flat(name, type_, arg, pointer) for (name, type_), arg in rows]
+        return [value for part in parts for _, value in part]
+
+    def read(args: Sequence[Any]) -> list[Any]:
+        try:
+            return [args[i].data_ptr() if pointer else args[i] for i, pointer in places]
+        except AttributeError:  # an address, or none
+            return checked(args)
+
+    values_of = read if plain else checked
+
+    def launch(
+        x: int, y: int, z: int, stream: int, kernel: DeviceKernel, packed: Any, told: Any,
+        enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
+    ) -> None:  # fmt: skip
+        del packed
+        driver.active.launches += 1
+        if enter is not None:
+            enter(told)
+        if x * y * z:
+            values = values_of(args)
+            # -0.0 is equal to 0.0.
+            bits = [struct.pack("d", value) for value in values if type(value) is float]
+            key = (x, y, z, *values, *bits)
+            ready = kernel.known.get(key) or kernel.ready(
+                key, (x, y, z), checked(args), checked(args, _reached), **how
+            )
+            ready.start(stream)
+        if leave is not None:
+            leave(told)
+
+    return launch
+
+
+def _address(name: str, argument: Any) -> int:
+    """The address that an argument is. Raises ArgumentError where the GPU does not reach it."""
+    if argument is None or isinstance(argument, int):
+        return argument or 0
+    address: int = argument.data_ptr()
+    if address and not getattr(argument, "is_cuda", False) and not launcher.reaches(address):
+        raise ArgumentError(
+            f"'{name}' expected memory that the GPU reaches, got {told(argument)} (Pointer "
+            "argument cannot be accessed from Triton (cpu tensor?))"
+        )
+    return address
+
+
+def _reached(name: str, argument: Any) -> range:
+    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
+    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
+    if not hasattr(owner, "untyped_storage"):
+        return range(1 << 64)
+    storage = owner.untyped_storage()
+    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())

@@ -1,0 +1,137 @@
+"""A driver and a back end of Triton that run kernels on the CPU: what Triton asks of a GPU's, as it
+asks for them (`triton.runtime.driver`, `triton.backends`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+from tilewright.arguments.extents import Extents
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
+from tilewright.pipeline import verified
+from tilewright.tile_kernel import find_entry
+from tilewright.triton.parameters import flat, memory
+
+
+def backend() -> Any:
+    """The back end, whose stages end behind TTIR."""
+    ours: Any = import_module("tilewright.triton.compiler").Backend
+
+    class Backend(ours):
+        """The back end that `triton.compile` asks."""
+
+        def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
+            """TTIR, then its text."""
+            ours.add_stages(self, stages, *given)
+            del stages["ptx"]
+
+    return Backend
+
+
+Run = Callable[[Any, Extents, Sequence[tuple[str, Any]]], None]
+"""Runs an entry for a grid on its parameters, which have names for diagnostics."""
+
+
+def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
+    """The launcher of a kernel, by the driver that is active then: of its source Triton says the
+    types of its arguments."""
+    signature = source.signature
+
+    def launch(
+        x: int, y: int, z: int, stream: int, entry: Any, packed: Any, told: Any,
+        enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
+    ) -> None:  # fmt: skip
+        del stream, packed
+        driver = import_module("triton.runtime.driver").driver.active
+        rows = zip(signature.items(), args, strict=True)
+        parameters = [
+            pair for (name, type_), arg in rows for pair in flat(name, type_, arg, memory)
+        ]
+        driver.launches += 1
+        if enter is not None:
+            enter(told)
+        if x * y * z:
+            driver.run(entry, (x, y, z), parameters)
+        if leave is not None:
+            leave(told)
+
+    return launch
+
+
+class HostDriver:
+    """The device that is at work, as Triton asks for it. `launches` counts them."""
+
+    def __init__(self, run: Run, capability: int) -> None:
+        self.launches = 0
+        self.run = run
+        self.launcher_cls = _launcher
+        self.utils = SimpleNamespace(
+            load_binary=_load_binary, get_device_properties=_get_device_properties
+        )
+        self._capability = capability
+
+    def get_current_target(self) -> Any:
+        """The target of kernels."""
+        target = import_module("triton.backends.compiler").GPUTarget
+        return target("cuda", self._capability, 32)
+
+    def get_current_device(self) -> int:
+        """The number of the device, which no GPU has: kernels are kept apart by it."""
+        return -self._capability
+
+    def set_current_device(self, device: int) -> None:
+        """There is one."""
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        """The capability that the device says it has."""
+        return self._capability // 10, self._capability % 10
+
+    def get_current_stream(self, device: int) -> int:
+        """The number of the stream: nothing runs behind the script's back."""
+        return 0
+
+    def get_active_torch_device(self) -> Any:
+        """The device on which torch keeps tensors."""
+        return import_module("torch").device("cpu")
+
+    def get_device_interface(self) -> Any:
+        """The part of `torch.cuda` that `triton.testing` asks for."""
+        from tilewright.cutile.device import Event
+
+        return SimpleNamespace(
+            Event=Event, synchronize=lambda: None, current_device=self.get_current_device
+        )
+
+    def get_benchmarker(self) -> Any:
+        """The clock of `triton.autotune`, which times a configuration by one launch."""
+        return _milliseconds
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """There is no cache to clear."""
+        return None
+
+    def clear_cache(self, cache: Any) -> None:
+        """There is none."""
+
+
+def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
+    """A kernel's module and its entry; no registers, no spills, and threads of a block at most."""
+    module, _ = verified(code, name)
+    return module, find_entry(module, None, name), 0, 0, 1024
+
+
+def _get_device_properties(device: int) -> dict[str, int]:
+    most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
+    count = chip_of(divmod(-device, 10)).count
+    return {"max_shared_mem": most, "multiprocessor_count": count, "warpSize": 32}
+
+
+def _milliseconds(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
+    start = time.perf_counter()
+    call()
+    taken = 1e3 * (time.perf_counter() - start)
+    return [taken] * len(quantiles) if quantiles else taken
