@@ -107,7 +107,7 @@ class RegisterTensor:
             return
         part: NDArray[np.int64] = self._part[where]
         others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
-        order: NDArray[np.int64] = np.arange(part.shape[1])
+        order = np.arange(len(part[0]))
         apart: NDArray[np.bool_] = ~flying | bool(others) | (part % PARTS != order)
         apart |= part // PARTS != part[:, :1] // PARTS
         apart &= flying.any(axis=1, keepdims=True)
