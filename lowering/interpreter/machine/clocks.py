@@ -142,7 +142,7 @@ class Clocks:
         return known
 
     def of_reads(self, known: Known) -> Known:
-        """What somebody knows but for what threads wrote, where that is apart: [clocks]."""
+        """The knowledge of somebody but for what threads wrote, where that is apart: [clocks]."""
         result = known.copy()
         result[self._wrote[self._wrote != self._read]] = 0
         return result
