@@ -28,6 +28,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 TESTS = Path("unit/language")
+PART = 100
+"""The tests that share a process on the GPU, at most."""
 STAGE = re.compile(r"""asm\[["'](ttgir|llir|ptx|cubin|sass)""")
 LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
 """What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
@@ -48,10 +50,11 @@ class Outcome:
 def run_in_parts(
     root: Path, tests: Sequence[str], how: Sequence[str], jobs: int
 ) -> dict[str, Outcome]:
-    """The outcomes of tests, by name: so many parts at a time; those whose GPU was lost once more,
-    by themselves."""
+    """The outcomes of tests, by name, so many parts at a time; of those whose GPU was lost when
+    each runs by itself."""
     with ThreadPoolExecutor(jobs) as pool:
-        parts = pool.map(lambda i: run(root, tests[i :: 4 * jobs], how), range(4 * jobs))
+        count = max(jobs, len(tests) // PART)
+        parts = pool.map(lambda i: run(root, tests[i::count], how), range(count))
         outcomes = {name: result for part in parts for name, result in part.items()}
         lost = [one for one in tests if (result := outcomes.get(one.partition("::")[2]))
                 and not result.passed and LOST.search(result.why)]  # fmt: skip

@@ -70,7 +70,7 @@ def test_a_suite_says_how_many_launches_were_ours(tmp_path: Path, workers: tuple
 
 def started(command: list[object]) -> Any:
     """The command that a script starts in place of its own."""
-    with stand_in(gpu=False, told=(10, 0), padding="zeros"):
+    with stand_in(gpu=False, told=(10, 0), check="integers"):
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
     process.kill()
     process.communicate()
@@ -78,7 +78,7 @@ def started(command: list[object]) -> Any:
 
 
 def test_scripts_start_others_as_they_run() -> None:
-    ours = ["--numerics", "exact", "--races", "warn", "--padding", "zeros", "--capability", "10.0"]
+    ours = ["--numerics", "exact", "--races", "warn", "--check", "integers", "--capability", "10.0"]
     python, script = sys.executable, Path("child.py")
     assert started([python, "-u", script, "-x"]) == [
         *(python, "-u", "-m", "tilewright.cutile_script", *ours, "child.py", "-x")

@@ -6,8 +6,8 @@ import io
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, Unpack, cast
 from unittest import mock
@@ -91,7 +91,7 @@ def launch(
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here, `arch` and the options `numerics`, `races`, `padding`, `max_steps`, `progress` and
+    here, `arch` and the options `numerics`, `races`, `check`, `max_steps`, `progress` and
     `accuracy` being those of `tilewright.interpret`: by default with what a GPU computes, bit for
     bit, and a bar on a terminal for what takes longer than two seconds. On arrays on the GPU
     (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
@@ -167,6 +167,11 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
         CutileParameter(f"argument {i}", None, as_array(argument))
         for i, argument in enumerate(args)
     ]
+
+
+def _flat(kernel: Any, args: Sequence[Any]) -> list[Any]:
+    """The flat parameters that arguments are."""
+    return [part for parameter in _parameters(kernel, args) for _, part in parameter.flat()]
 
 
 @dataclass(slots=True)
@@ -318,7 +323,12 @@ def _compiled(
         if known is None:
             code = (export or _bytecode)(kernel, assumed)
             with compiler_errors():
-                known = _KERNELS[key] = compiled(code, arch, _name(kernel), schedule, to.accuracy)
+                name = _name(kernel)
+                known = replace(
+                    compiled(code, arch, name, schedule, to.accuracy),
+                    made_from=(code, name, partial(_flat, kernel)),
+                )
+                _KERNELS[key] = known
     return known
 
 
