@@ -5,7 +5,8 @@
 `$0` and on are the registers that the constraints name, results first: `r` has 32 bits, `l` 64, `h`
 16, `f` and `d` floats. Elements below 32 bits lie beside each other in a register, as many as
 `packed_element` says. Registers are tiles, of integers where PTX has bits; `mov` packs and unpacks
-them by shifts. Accesses to memory are in the order of the program, and so are fences.
+them by shifts. Accesses to memory are in the order of the program, and so are fences and waits for
+other grids.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.core import SelectOp
 from tilewright.dialects.cuda_tile.ops.integer import OrIOp, ShLIOp, ShRIOp
+from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.math_functions.libdevice import function_named
@@ -45,7 +47,11 @@ _VALUES: dict[str, Attribute] = {
     "s16": i16, "s32": i32, "s64": i64, "f32": f32, "f64": f64, "pred": i1,
 }  # fmt: skip
 """The elements of the values that programs have."""
-_NOTHING = ("griddepcontrol", "fence", "membar")
+_NOTHING = ("fence", "membar")
+_GRIDS: dict[str, type[Any]] = {
+    "griddepcontrol.wait": GdcWaitTkoOp,
+    "griddepcontrol.launch_dependents": GdcLaunchDependentsTkoOp,
+}
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+")
 _DECLARED = re.compile(r"([\w$%]+)(?:<(\d+)>)?")
 _MEMORY = re.compile(r"(?:(?:volatile|relaxed|weak|gpu|sys)\.)*global\.([busf])(8|16|32|64)")
@@ -77,7 +83,7 @@ def _inline_assembly(op: Any, at: TritonConversion) -> Sequence[SSAValue]:
             registers[f"${i}"] = registers[f"${place}"] = inputs[i - wanted]
     try:
         registers.run(op.asm_string.data)
-        left = [registers.value(f"${i}", registers.types[f"${i}"]) for i in range(wanted)]
+        left = [registers.result(f"${i}") for i in range(wanted)]
     except PtxError as error:
         raise OpError(op, f"'{op.name}' {error.message}") from None
     return [_unpacked(at, left, type_, pack) for type_ in types]
@@ -193,6 +199,10 @@ class _Registers:
         )
         return _seen_as(self.at, number, element)
 
+    def result(self, name: str) -> SSAValue:
+        """A register at the end; one that nothing wrote is zero."""
+        return self.value(name if name in self._values else "0", self.types[name])
+
     def run(self, text: str) -> None:
         """Do what a text says. Raises PtxError for what is not known."""
         for self._statement in statements(without_comments(text)):
@@ -219,6 +229,9 @@ class _Registers:
             self._move(form, *operands)
         elif mnemonic in ("ld", "st") and not guard and (memory := _MEMORY.fullmatch(form)):
             self._access(mnemonic, IntegerType(int(memory[2])), *operands)
+        elif name in _GRIDS:
+            new = self.at.insert(_GRIDS[name](token=self.at.order.before_write(self.at)))
+            self.at.order.after_write(new.result_token)
         elif mnemonic not in _NOTHING:
             self._compute(name, *operands)
         if guard:

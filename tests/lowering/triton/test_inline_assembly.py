@@ -99,6 +99,24 @@ def test_memory_is_accessed_in_the_order_of_the_program() -> None:
     np.testing.assert_array_equal(got, a << 3)
 
 
+def test_waits_for_other_grids() -> None:
+    """As Triton's `gdc_wait` has them: a result that nothing writes."""
+    text = """module {
+  tt.func public @k(%p: !tt.ptr<i32>) {
+    %r = tt.elementwise_inline_asm "griddepcontrol.wait; // dummy $0"
+      {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    tt.store %p, %r : !tt.ptr<i32>
+    %s = tt.elementwise_inline_asm "griddepcontrol.launch_dependents;"
+      {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    tt.return
+  }
+}
+"""
+    assert run(text, np.ones(1, np.int32))[0][0] == 0
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.index("griddepcontrol.wait") < ptx.index("griddepcontrol.launch_dependents")
+
+
 @pytest.mark.parametrize(
     ("text", "constraints", "message"),
     [("mov.u32 $0, %smid;", "=r,r", "expected a register or a number, got %smid"),
