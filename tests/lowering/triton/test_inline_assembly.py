@@ -125,6 +125,13 @@ def test_waits_for_other_grids() -> None:
      ("{ .reg .b32 t; add.s32 $0, t, 1; }", "=r,r", "expected a register that was written, got t"),
      ("add.s32 t, $1, 1;", "=r,r", "expected a register that is declared, got t"),
      ("add.s32 $0 $1", "=r,r", "expected a PTX statement, got 'add.s32 \\$0 \\$1'"),
+     ("ret;", "=r,r", "registers that are known, got ret"),
+     ("mov.b32 $0;", "=r,r", "registers that are known, got mov.b32 \\$0"),
+     ("mov.v4 $0, $1;", "=r,r", "expected registers of 8 to 64 bits, got .v4"),
+     (".reg .b128 x;", "=r,r", "expected registers of 8 to 64 bits, got .b128"),
+     (".reg;", "=r,r", "expected registers of 8 to 64 bits, got ."),
+     ("mov.b32 {$0}, $1;", "=r,r", "expected 2 or 4 registers of a whole of 32 bits, got {\\$0}"),
+     ("mov.b32 $0, $1;", "=r,7", "expected constraints r, l, h, f or d, got 7; nearest legal: r"),
      ("mov.b32 $0, $1;", "=r", "expected constraints of 1 registers of results and 1 of operands"),
      ("mov.b32 $0, $1;", "=q,r", "expected constraints r, l, h, f or d, got q; nearest legal: r")],
 )  # fmt: skip
