@@ -177,7 +177,7 @@ def padding_cost(case: KernelCase, text: str, inputs: Sequence[NDArray[Any]]) ->
     entry = find_entry(verified(text)[0], "k")
     args = [*(array[:ODD] for array in inputs), np.zeros(ODD, np.float32)]
     grid = (case.grid, 1, 1)
-    launches = TileLaunch(grid), TileLaunch(grid, padding="zeros")
+    launches = TileLaunch(grid), TileLaunch(grid, check=("integers",))
     open_, zeros = best_times(
         TURNS,
         *(lambda on=launch: run_kernel(entry, on, args) for launch in launches),

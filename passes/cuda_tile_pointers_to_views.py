@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    BoolAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
@@ -67,6 +68,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import MAKES
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import rewrite_advanced
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT, forget_order
 
 _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
 
@@ -80,6 +82,8 @@ class CudaTilePointersToViewsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
             pointers_to_views(entry)
+            if op.attributes.get(DISJOINT) == BoolAttr.from_bool(True):
+                forget_order(entry)
 
 
 def pointers_to_views(entry: EntryOp) -> None:

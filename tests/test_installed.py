@@ -3,6 +3,7 @@ root of the tree, where the folder `tilewright/` comes before the installed pack
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -121,10 +122,29 @@ def test_pytest_runs_in_the_root(python: Path) -> None:
     assert f"PASSED {file}" in run(python, ROOT, "-m", "pytest", *options, file)
 
 
+def test_the_doors_of_the_readme_are_open(python: Path, tmp_path: Path) -> None:
+    """In an empty folder, with nothing but the wheel and what it needs."""
+    page = (ROOT / "README.md").read_text()
+    examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(examples) == 2
+    for code, shown in examples:
+        (tmp_path / "door.py").write_text(code)
+        assert run(python, tmp_path, "door.py") == shown
+    command = python.with_name("tilewright")
+    listed = run(command, tmp_path, "examples")
+    names = [path.stem for path in sorted((ROOT / "examples").glob("*.mlir"))]
+    assert [line.split()[0] for line in listed.splitlines()] == names
+    words = ["run", "example:mma", "--grid", "1", "--block", "32", "1.5", "2.0", "out.npy=32"]
+    assert f"$ tilewright {' '.join(words)}\n" in page
+    assert run(command, tmp_path, *words) == "out.npy: 32 float32\n"
+    text = run(command, tmp_path, "examples", "mma")
+    assert text == (ROOT / "examples" / "mma.mlir").read_text()
+
+
 def test_its_commands_run(python: Path, tmp_path: Path) -> None:
-    shutil.copy(ROOT / "examples" / "mma.mlir", tmp_path)
     passes = "cute-nvgpu-synthesize-layouts,convert-cute-nvgpu-to-ptx"
-    ptx = run(python.with_name("tilewright-opt"), tmp_path, "mma.mlir", "-p", passes, "-t", "ptx")
+    opt = python.with_name("tilewright-opt")
+    ptx = run(opt, tmp_path, "example:mma", "-p", passes, "-t", "ptx")
     assert "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in ptx
     shown = run(python.with_name("tilewright"), tmp_path, "--version")
     assert shown.startswith(f"tilewright {tilewright.__version__}\n")

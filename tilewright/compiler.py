@@ -116,8 +116,8 @@ def compile(
     `passes` run first: instances, or what xdsl-opt's `-p` takes; what they leave is verified.
     `verify_each` verifies the IR after every stage too; `dump_dir` is a folder that gets the IR
     after every stage, and the PTX, as numbered files; `verify_by_running` is a run of the kernel
-    whose results no stage may change; `assemble` asks ptxas what each kernel takes of an SM, the
-    `resources` of the result; `unproven` says what becomes of synchronisation that the check of
+    whose results no stage may change; `assemble` asks ptxas whether it takes the PTX, and remarks
+    on what it spills; `unproven` says what becomes of synchronisation that the check of
     hazards can neither prove nor refute: "warn", "error" or "ignore"; `accuracy` whether functions
     such as `exp` of Tile IR have the bits of CUDA's "libdevice" or those of `math`, more "exact"
     (docs/math.md). Raises CompileError with a diagnostic that points into the text (called `name`)
@@ -153,8 +153,7 @@ def compile(
     module.erase(safe_erase=False)
     report = _assembled(text, arch, name) if assemble else None
     told = (*seen, *remarks, *(() if report is None else _costs(report)))
-    resources = None if report is None else report.kernels
-    return Kernel(text, tuple(entries), arch, resources, told, (module_or_text, name))
+    return Kernel(text, tuple(entries), arch, told, (module_or_text, name, list))
 
 
 def _costs(report: ptxas.PtxasReport) -> Iterator[Remark]:

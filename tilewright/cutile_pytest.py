@@ -35,7 +35,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Let cuTile launch by tilewright from here on."""
     stack = early_config.stash[_STACK] = ExitStack()
     gpu = early_config.known_args_namespace.tilewright == "gpu"
-    early_config.stash[_LAUNCHES] = stack.enter_context(stand_in(gpu=gpu, padding="zeros"))
+    early_config.stash[_LAUNCHES] = stack.enter_context(stand_in(gpu=gpu, check="integers"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -19,16 +19,16 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 from unittest import mock
 
+from tilewright.arguments.options import CHECKS
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
 from tilewright.cutile.launches import Launches
 from tilewright.launch.launcher import device_capability
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Races
-from tilewright.tile_kernel import Padding
 
 
 def _capability(text: str) -> Capability:
@@ -48,12 +48,12 @@ def stand_in(
     told: Capability | None = None,
     numerics: Numerics = "exact",
     races: Races = "warn",
-    padding: Padding = "undetermined",
+    check: str = "padding,integers",
 ) -> Generator[Launches]:
     """Let programs for cuTile's GPU run on this machine's, or on the CPU, and find there what they
     are `told` of it, and so the scripts that they start. Races, and what Tile IR leaves undefined,
     are warnings where nothing else is asked for."""
-    options = ["--numerics", numerics, "--races", races, "--padding", padding]
+    options = ["--numerics", numerics, "--races", races, "--check", check]
     options += ["--gpu"] if gpu else []
     options += ["--arch", arch] if arch else []
     options += ["--capability", "{}.{}".format(*told)] if told else []
@@ -63,7 +63,7 @@ def stand_in(
             launches = stack.enter_context(on_gpu(arch=arch))
             stack.enter_context(cutile_answers(told or device_capability()))
         else:
-            here = on_cpu(numerics=numerics, races=races, padding=padding)
+            here = on_cpu(numerics=numerics, races=races, check=check)
             launches = stack.enter_context(here)
             stack.enter_context(cutile_answers(told or HOPPER))
             if find_spec("torch"):
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run a script or module with its arguments; the exit status is 2 where none is named."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
     parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
-    parser.add_argument("--padding", choices=get_args(Padding), default="undetermined")
+    parser.add_argument("--check", default="padding,integers", help=", ".join(CHECKS))
     parser.add_argument("--numerics", choices=("hardware", "exact", "fast"), default="exact")
     parser.add_argument(
         "--capability",
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
         told=options.capability,
         numerics=options.numerics,
         races=options.races,
-        padding=options.padding,
+        check=options.check,
     ) as launches:
         if not options.module:
             runpy.run_path(command[0], run_name="__main__")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -46,11 +46,11 @@ from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
-    Padding,
     Races,
     TileLaunch,
     entry_parameters,
     find_entry,
+    python_names,
     run_tile_kernel,
 )
 
@@ -95,7 +95,7 @@ def interpret(
     schedule: int | None = None,
     max_steps: int | None = None,
     races: Races | None = None,
-    padding: Padding | None = None,
+    check: str | Collection[str] | None = None,
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
     accuracy: Accuracy = "libdevice",
@@ -131,9 +131,12 @@ def interpret(
     the bits of compiled kernels, by `accuracy` those of CUDA's "libdevice" or of `math`, more
     "exact" (docs/math.md). `races`, "error" by default, are
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
-    `padding` says what loads give where nothing determines it, such as beyond a tensor without a
-    padding value: by default "undetermined", an error where it reaches a store, a branch, an index
-    or an address; or "zeros", as any other level has it.
+    `check` says what is looked for, "padding,integers" by default: "padding", values that loads
+    give where nothing determines them, such as beyond a tensor without a padding value, and that
+    reach a store, a branch, an index or an address (without it, and at any other level, they are
+    zeros); "integers", results of arithmetic that Tile IR leaves undefined; "nan", the first NaN or
+    infinity that no operand of the op that makes it has; "unwritten", elements of outputs that no
+    block wrote.
     `max_steps` bounds the iterations of loops, at each of which `progress` is called, too.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
@@ -142,7 +145,7 @@ def interpret(
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
-        schedule=schedule, max_steps=max_steps, padding=padding, accuracy=accuracy,
+        schedule=schedule, max_steps=max_steps, check=check, accuracy=accuracy,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
@@ -182,7 +185,7 @@ def _interpret(
     name: str,
     schedule: int | None,
     races: Races | None,
-    padding: Padding | None,
+    check: Collection[str] | None,
     accuracy: Accuracy,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
@@ -192,9 +195,10 @@ def _interpret(
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
     compiled = not is_tile_ir(module) or level not in (None, "program")
-    if padding is not None and compiled and (padding != "zeros" or not is_tile_ir(module)):
+    if check and compiled:
+        words = ", ".join(sorted(check))
         raise ArgumentError(
-            f"expected Tile IR at level 'program' for padding '{padding}', got another level"
+            f"expected Tile IR at level 'program' for check '{words}', got another level"
         )
     if is_tile_ir(module) and block is not None:
         raise ArgumentError(f"expected no block for Tile IR, got {block}")
@@ -217,7 +221,7 @@ def _interpret(
             )
         grid, args = settings.pop("grid"), settings.pop("args")
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
-        settings["padding"] = padding or "undetermined"
+        settings |= {} if check is None else {"check": check}
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":
@@ -354,6 +358,15 @@ def kernel_signature(
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))
+
+
+def argument_names(
+    module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
+) -> list[str]:
+    """The names by which a kernel's arguments may be given: of a cuTile kernel those in Python."""
+    module = _levels(module_or_text, name).module
+    names = python_names(find_entry(module, kernel, name)) if is_tile_ir(module) else []
+    return names or [one.name for one in kernel_signature(module_or_text, kernel, name)]
 
 
 # Kernels

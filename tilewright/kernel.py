@@ -14,20 +14,21 @@ from tilewright.launch.kernel import CompiledCode
 @dataclass(frozen=True)
 class Kernel(CompiledCode):
     """Compiled code: `ptx` for the driver, `entries` the kernels in it, `arch` what it was
-    compiled for; `resources` what each kernel takes of an SM by its name, where ptxas was asked;
-    `remarks` what a user may want to know of what was chosen; `made_from` the IR and the name of
-    its file, where they are known."""
+    compiled for; `remarks` what a user may want to know of what was chosen; `made_from` the IR, the
+    name of its file, and what makes flat arguments of a caller's, where they are known."""
 
     @checked()
     def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
         """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
-        are the `grid`, `block` and `args` of a run, for `tilewright.interpret`, which it shows
-        too."""
+        are the `grid`, `block` and `args` of a run, as its launch takes them, which it shows too,
+        and `ctas`, how many of them the timeline shows (by default one)."""
         from tilewright.tools.report.page import report, report_of_ptx
 
         if self.made_from is None:
             return report_of_ptx(self.ptx, self.arch)
-        source, name = self.made_from
+        source, name, flat = self.made_from
+        if run is not None:
+            run = {**run, "args": flat(run.get("args", ()))}
         return report(source, self.arch, name=name, kernel=kernel, run=run)
 
     def _repr_html_(self) -> str:

@@ -1,8 +1,10 @@
 """CUDA Tile IR kernels: `tilewright.interpret` at the program level."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+import ast
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypedDict
 
 from numpy.typing import NDArray
@@ -17,14 +19,14 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
-from tilewright.lowering.interpreter.cuda_tile.poison import Padding
 from tilewright.progress import ProgressBar
-from tilewright.source.diagnostic import CompileError, Diagnostic, OpError
+from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "InterpretOptions", "Padding", "RaceWarning", "Races", "TileLaunch",
-    "entry_parameters", "find_entry", "run_entry", "run_in_place", "run_tile_kernel",
+    "DEFAULT_ARCH", "InterpretOptions", "RaceWarning", "Races", "TileLaunch",
+    "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
+    "run_tile_kernel",
 ]  # fmt: skip
 
 DEFAULT_ARCH = "sm_90a"
@@ -37,7 +39,7 @@ class InterpretOptions(TypedDict, total=False):
 
     numerics: Numerics
     races: Races
-    padding: Padding
+    check: str | Collection[str]
     max_steps: int | None
     progress: Callable[[int, int], None] | None
 
@@ -61,6 +63,19 @@ def entry_parameters(entry: EntryOp) -> list[Parameter]:
         element = argument.type.element_type
         parameters.append(Parameter(argument.name_hint or f"arg{i}", shown(element), element))
     return parameters
+
+
+def python_names(entry: EntryOp) -> list[str]:
+    """The names of the parameters of the Python function that an entry is of, those of constants
+    too; none where its file is not here."""
+    place = at(entry.location, "")
+    if place.text is None or not str(place.file).endswith(".py"):
+        return []
+    with suppress(SyntaxError):
+        for node in ast.walk(ast.parse(Path(str(place.file)).read_text())):
+            if isinstance(node, ast.FunctionDef) and node.lineno == place.line:
+                return [argument.arg for argument in node.args.args]
+    return []
 
 
 def run_tile_kernel(

@@ -17,10 +17,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
+from tilewright.arguments.options import CHECKS
 from tilewright.cutile.device import HOPPER, tensors_on_cpu
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Races
-from tilewright.tile_kernel import Padding
 from tilewright.triton import on_cpu, on_gpu
 
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     Races, and what Tile IR leaves undefined, are warnings where nothing else is asked for."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.triton_script")
     parser.add_argument("--races", choices=get_args(Races), default="warn")
-    parser.add_argument("--padding", choices=get_args(Padding), default="undetermined")
+    parser.add_argument("--check", default="padding,integers", help=", ".join(CHECKS))
     parser.add_argument("--numerics", choices=get_args(Numerics), default="hardware")
     parser.add_argument("--gpu", action="store_true", help="on the GPU of this machine")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"expected a script, got {script}")
     sys.argv = [script, *options.arguments]
     sys.path.insert(0, "" if options.module else str(Path(script).resolve().parent))
-    how = {name: getattr(options, name) for name in ("gpu", "numerics", "races", "padding")}
+    how = {name: getattr(options, name) for name in ("gpu", "numerics", "races", "check")}
     with stand_in(**how):
         run = runpy.run_module if options.module else runpy.run_path
         run(script, run_name="__main__")

@@ -34,7 +34,7 @@ from tilewright.source.nearest_name import check_pass_names
 from tilewright.source.parsing import parse_module, register_dialects
 from tilewright.source.printing import ShortPrinter
 from tilewright.source.verification import verify
-from tilewright.tools.commands.input import InputError, chosen_executor
+from tilewright.tools.commands.input import EXAMPLE, InputError, chosen_executor, example
 from tilewright.tools.expected_errors import Expectation, check_expected, expectations
 from tilewright.tools.output import (
     BROKEN_PIPE,
@@ -93,6 +93,9 @@ class TilewrightOpt(xDSLOptMain):
         )
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
+        file = self.args.input_file
+        if file is not None and file.startswith(EXAMPLE):
+            return io.BytesIO(example(file.removeprefix(EXAMPLE))), "mlir"
         stream, _ = super().get_input_stream()
         return stream, "mlir"
 

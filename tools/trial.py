@@ -55,17 +55,15 @@ def read_trial(
 ) -> Trial:
     """The trial that the options spell for a kernel of a module, by an executor. Raises InputError,
     CompileError."""
-    from tilewright.execution import kernel_signature
-    from tilewright.tools.commands.run_argument import read_trial_arguments
+    from tilewright.tools.commands.run_argument import read_arguments
     from tilewright.verify_by_running import Trial
 
     if options.arch is not None:
         read_target(options.arch)
-    parameters = kernel_signature(module, options.kernel, name)
     return Trial(
         grid=options.grid,
         block=options.block,
-        args=read_trial_arguments(options.arguments, parameters, options.seed),
+        args=[argument.value for argument in read_arguments(options, module, name)],
         kernel=options.kernel,
         seed=options.seed,
         numerics=options.numerics,

@@ -47,6 +47,11 @@ class Outcome:
     why: str
 
 
+def own_root(root: Path) -> list[str]:
+    """The options by which tests are named from there on, whatever lies above."""
+    return [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
+
+
 def run_in_parts(
     root: Path, tests: Sequence[str], how: Sequence[str], jobs: int
 ) -> dict[str, Outcome]:
@@ -74,7 +79,7 @@ def run(
         chosen.write_text("\n".join(tests))
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
         subprocess.run(
-            [*command, *how, f"--junitxml={report}", f"--confcutdir={root}", f"@{chosen}"],
+            [*command, *how, f"--junitxml={report}", *own_root(root), f"@{chosen}"],
             cwd=root, env={**os.environ, **environment}, capture_output=True, check=False,
         )  # fmt: skip
         if not report.exists():
@@ -105,7 +110,7 @@ def collected(root: Path, file: Path) -> list[str]:
         "tilewright.triton_pytest",
     ]
     done = subprocess.run(
-        [*command, f"--confcutdir={root}", str(file)],
+        [*command, *own_root(root), str(file)],
         cwd=root,
         capture_output=True,
         text=True,

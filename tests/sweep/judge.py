@@ -114,7 +114,7 @@ def tried(
                 if key not in wanted:
                     # What a mask leaves out of an atomic is a zero at every level.
                     wanted[key] = tw.interpret(
-                        case.text, "k", grid=case.grid, args=case.args, arch=arch, padding="zeros",
+                        case.text, "k", grid=case.grid, args=case.args, arch=arch, check="integers",
                         numerics="hardware" if case.products else "exact",
                     )  # fmt: skip
                 reasons = [_tried(case, compiled, level, wanted[key]) for level in levels]

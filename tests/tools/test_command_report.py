@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import ml_dtypes
 import numpy as np
 import pytest
+from bridge_kernels import add
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
@@ -225,6 +226,28 @@ def test_compiled_kernels_show_themselves() -> None:
     assert kernel._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
     bare = tw.Kernel(kernel.ptx, kernel.entries, kernel.arch)
     assert data_of(bare.report())["levels"][0]["name"] == "PTX"
+
+
+def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
+    arrays = [np.ones(256, np.float32) for _ in range(3)]
+    kernel = tw.cutile.compile(add, (*arrays, 128), "sm_90a")
+    data = data_of(kernel.report(run={"grid": (2,), "args": (*arrays, 128), "ctas": 2}))
+    assert [level["name"] for level in data["levels"]][:3] == ["Python", "program", "cute"]
+    assert data["levels"][0]["text"].splitlines()[data["line"] - 1] == "def add(a, b, c, T: Int):"
+    assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)", "(1, 0, 0)"]
+
+
+def test_the_command_takes_what_a_run_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.ones(100, np.float32))
+    launch = ["--grid", "2", "--block", "64", "a=2.0", "x=x.npy", "y=o.npy=100:f32", "n=100"]
+    main(["report", str(EXAMPLES / "axpy.mlir"), "-o", "r.html", *launch])
+    data = data_of(Path("r.html").read_text())
+    assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)"]
+    assert max(warp for _, warp, *_ in data["timeline"]["events"]) == 1
+    assert not Path("o.npy").exists()
 
 
 def test_tile_ir_from_the_program_down() -> None:

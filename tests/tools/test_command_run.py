@@ -14,6 +14,7 @@ from xdsl.parser import Parser
 from tilewright import execution, progress
 from tilewright.progress import ProgressBar
 from tilewright.source.parsing import default_context
+from tilewright.tools.commands import run_argument
 from tilewright.tools.tilewright import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -109,7 +110,7 @@ def test_eight_bit_floats_are_saved_as_bytes(element, place, monkeypatch, capsys
     text = f"memref<4x{element}>"
     type_ = Parser(default_context(), text).parse_type()
     parameter = execution.Parameter("to", text, type_)
-    monkeypatch.setattr(execution, "kernel_signature", lambda *_: [parameter])
+    monkeypatch.setattr(run_argument, "kernel_signature", lambda *_: [parameter])
     monkeypatch.setattr(execution, "interpret", lambda *_, args, **__: args)
     np.save("in.npy", np.arange(4, dtype=np.uint8))
     for source in ("in.npy", "out.npy"):

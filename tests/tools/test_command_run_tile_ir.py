@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright.tools.tilewright import main
 
 BYTECODE = Path(__file__).parents[1] / "lowering/interpreter/cuda_tile/fixtures/saxpy.tileirbc"
@@ -42,6 +44,39 @@ def test_bytecode_takes_flat_parameters(capsys: pytest.CaptureFixture[str]) -> N
     assert (np.load("r.npy") == np.arange(1000) * 1.5 + 1).all()
     assert (np.load("y.npy") == 1).all()
     assert capsys.readouterr().out == "r.npy: 1000 float32\n"
+
+
+def test_arrays_stand_for_their_shapes(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", str(BYTECODE), "--grid", "4", "x.npy", "r.npy=@y.npy", "1.5"])
+    assert (np.load("r.npy") == np.arange(1000) * 1.5 + 1).all()
+    main(["run", str(BYTECODE), "--grid", "4", "--seed", "3", "zeros:1000", "s.npy=@r.npy", "2"])
+    assert (np.load("s.npy") == np.load("r.npy")).all()
+
+
+KERNEL = """
+import cuda.tile as ct
+
+
+@ct.kernel
+def scaled(x, y, factor: float, T: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(y, (i, 0), ct.load(x, (i, 0), (T, T)) * factor)
+"""
+
+
+def test_arguments_have_the_names_of_python(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("scaled_kernel.py").write_text(KERNEL)
+    monkeypatch.syspath_prepend(Path.cwd())
+    scaled = import_module("scaled_kernel").scaled
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    np.save("a.npy", x)
+    Path("k.tileirbc").write_bytes(tw.cutile.bytecode(scaled, (x, x, 2.0, 4)))
+    main(["run", "k.tileirbc", "--grid", "2", "y=out.npy=@a.npy", "factor=2.5", "x=a.npy"])
+    assert (np.load("out.npy")[:, :4] == 2.5 * x[:, :4]).all()
+    said = refused(capsys, "k.tileirbc", "--grid", "2", "y=a.npy", "x=a.npy", "fact=2.5")
+    assert "expected each of x, y, factor, T once, by its name, got 'fact'" in said
 
 
 def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,15 @@ def _progress(given: Any) -> Callable[[int, int], None]:
     return called
 
 
+CHECKS = ("padding", "unwritten", "nan", "integers")
+
+
+def _checks(given: Any) -> frozenset[str]:
+    words = given.split(",") if isinstance(given, str) else list(given)
+    require(set(words) - {""} <= set(CHECKS))
+    return frozenset(words) - {""}
+
+
 _MODULE = "MLIR text, Tile IR bytecode or an xDSL ModuleOp"
 _EXTENTS = "up to three positive integers"
 _ARRAYS = (
@@ -101,6 +110,7 @@ RULES: Mapping[str, Rule] = {
     "seed": number_from(0, "a seed"),
     "schedules": number_from(0),
     "max_steps": number_from(1),
+    "check": Rule(f"words of {', '.join(CHECKS)} with commas between them", _checks),
     "progress": Rule("a function of two numbers", _progress),
     "atom": instance_of(Atom, words="an MMA atom (tilewright.atom)"),
     **dict.fromkeys(_ARRAYS, Rule("an array of numbers", array)),

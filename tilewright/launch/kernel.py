@@ -40,12 +40,12 @@ class Entry:
     those, each of its own is the one in its place, or the part that `parts` says."""
 
     name: str
-    parameters: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...] = field(repr=False)
     shared_bytes: int
     block: Extents | None
     cluster: Extents | None
-    arguments: tuple[Parameter, ...]
-    parts: tuple[Parameter, ...] | None = None
+    arguments: tuple[Parameter, ...] = field(repr=False)
+    parts: tuple[Parameter, ...] | None = field(default=None, repr=False)
     ctas: int = 1
     takes_blocks: bool = False
     by_warpgroups: bool = False
@@ -107,13 +107,25 @@ class Entry:
 class CompiledCode:
     """All of `tilewright.Kernel` but its report."""
 
-    ptx: str
+    ptx: str = field(repr=False)
     entries: tuple[Entry, ...]
     arch: str
-    resources: Mapping[str, KernelResources] | None = None
     remarks: tuple[Remark, ...] = ()
     made_from: Any = field(default=None, compare=False, repr=False)
     _loaded: dict[Any, Any] = field(default_factory=dict[Any, Any], compare=False, repr=False)
+
+    @property
+    def resources(self) -> Mapping[str, KernelResources] | None:
+        """The registers, the spills and the memory of each kernel by its name, as ptxas has them,
+        which is asked once; None where there is none."""
+        from tilewright.launch.ptxas import PtxasNotFound, assemble
+
+        if "resources" not in self._loaded:
+            try:
+                self._loaded["resources"] = assemble(self.ptx, self.arch).kernels
+            except PtxasNotFound:
+                return None
+        return self._loaded["resources"]
 
     @property
     def shared_bytes(self) -> int:

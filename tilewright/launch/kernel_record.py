@@ -35,7 +35,7 @@ def kernel_of(record: Any, kind: type[_Code]) -> _Code:
     """The inverse of `record_of`."""
     entries = tuple(_entry(row) for row in record["entries"])
     remarks = tuple(Remark(**row) for row in record["remarks"])
-    return kind(record["ptx"], entries, record["arch"], None, remarks)
+    return kind(record["ptx"], entries, record["arch"], remarks)
 
 
 def _entry_record(entry: Entry) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
-from tilewright.launch.kernel import Extents
+from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.plan import LaunchPlan
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.parameters import flat
 
@@ -67,14 +68,27 @@ def _compiler_error() -> Callable[[CompileError], CompileError]:
     return TritonCompileError
 
 
+def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
+    """True where no pointer reaches what a kernel writes through another one; `reached` has the
+    memory behind each argument that is one."""
+    sources = [entry.parts[number].source for number in entry.written] if entry.parts else []
+    written = {source.index.data for source in sources if source is not None}
+    pairs = ((reached[i], x) for i in written for j, x in enumerate(reached) if i != j)
+    return all(
+        not isinstance(x, range) or own.stop <= x.start or x.stop <= own.start for own, x in pairs
+    )
+
+
 class DeviceKernel:
     """A kernel on a GPU, what Triton calls a function, and how it is launched on the grids that
-    there were."""
+    there were. Of one that `is_ordered` it is of no account what memory its arguments share."""
 
     def __init__(self, code: bytes, name: str, capability: int) -> None:
         self.code, self.name, self.capability = code, name, capability
+        self._ordered = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         self._plans: dict[Any, LaunchPlan] = {}
         self._kernel = kernel_of(code, name, capability)
+        self.is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
         arguments = enumerate(self._kernel.entry().arguments)
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
@@ -83,25 +97,29 @@ class DeviceKernel:
         return self._kernel.load(self._kernel.entry()).registers()
 
     def ready(
-        self, grid: Extents, values: Sequence[Any], *, programmatic: bool, cooperative: bool
-    ) -> launcher.ReadyLaunch:
-        """A launch of programs, `cooperative` ones at once. Raises ArgumentError and
-        LaunchError."""
-        plan = self._plans.get((grid, cooperative)) or self._plan(grid, cooperative)
+        self, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
+        programmatic: bool, cooperative: bool,
+    ) -> launcher.ReadyLaunch:  # fmt: skip
+        """A launch of programs, `cooperative` ones at once; `reached` has the memory behind each
+        pointer, unless the kernel is ordered. Raises ArgumentError and LaunchError."""
+        disjoint = self.is_ordered or is_disjoint(self._kernel.entry(), reached)
+        code = self.code if disjoint else self._ordered
+        plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
         return plan.ready(values, self._numbers, programmatic=programmatic, cooperative=cooperative)
 
-    def _plan(self, grid: Extents, cooperative: bool) -> LaunchPlan:
-        kernel, schedule = self._kernel, BlockSchedule()
+    def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
+        kernel = kernel_of(code, self.name, self.capability)
+        schedule = BlockSchedule()
         if not cooperative:
             schedule = BlockSchedule.of(kernel, grid)
         if schedule != BlockSchedule():
-            kernel = kernel_of(self.code, self.name, self.capability, schedule)
+            kernel = kernel_of(code, self.name, self.capability, schedule)
         entry = kernel.entry()
         plan = LaunchPlan.of(entry, kernel.load(entry))
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
         if len(self._plans) >= MOST:
             self._plans.clear()
-        self._plans[grid, cooperative] = plan = plan.on_grid(*launched(entry, grid))
+        self._plans[grid, cooperative, code] = plan = plan.on_grid(*launched(entry, grid))
         return plan
 
 
@@ -125,14 +143,19 @@ class KernelLauncher:
         self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
     ) -> launcher.ReadyLaunch:
         """A launch on the arguments of all of Triton's parameters."""
-        if self.plain is None:
-            rows = zip(self.signature.items(), args, strict=True)
-            parts = [flat(name, type_, arg, _address) for (name, type_), arg in rows]
-            values = [value for part in parts for _, value in part]
-        else:
-            values = [_address(name, args[i]) if is_pointer else args[i]
-                      for i, name, is_pointer in self.plain]  # fmt: skip
-        return kernel.ready(grid, values, **self.how)
+        values = self._values(args) if self.plain is None else [
+            _address(name, args[i]) if is_pointer else args[i]
+            for i, name, is_pointer in self.plain
+        ]  # fmt: skip
+        reached = () if kernel.is_ordered else self._values(args, _reached)
+        return kernel.ready(grid, values, reached, **self.how)
+
+    def _values(
+        self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
+    ) -> list[Any]:
+        rows = zip(self.signature.items(), args, strict=True)
+        parts = [flat(name, type_, arg, pointer or _address) for (name, type_), arg in rows]
+        return [value for part in parts for _, value in part]
 
     def __call__(
         self, x: int, y: int, z: int, stream: int, kernel: DeviceKernel, packed: Any, told: Any,
@@ -160,3 +183,12 @@ def _address(name: str, argument: Any) -> int:
             "argument cannot be accessed from Triton (cpu tensor?))"
         )
     return address
+
+
+def _reached(name: str, argument: Any) -> range:
+    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
+    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
+    if not hasattr(owner, "untyped_storage"):
+        return range(1 << 64)
+    storage = owner.untyped_storage()
+    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())

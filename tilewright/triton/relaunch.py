@@ -97,7 +97,8 @@ def _made_ready(
         ready = compiled.run.ready(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    _add(_READY, key, (ready, compiled))
+    if compiled.function.is_ordered:  # else storages may have changed, at the same addresses
+        _add(_READY, key, (ready, compiled))
     return ready, compiled
 
 

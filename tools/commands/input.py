@@ -7,12 +7,18 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, TargetError, target
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+
+EXAMPLE = "example:"
+"""The beginning of what stands for an example of the package."""
 
 
 class InputError(Exception):
@@ -76,12 +82,28 @@ def _read(path: str) -> bytes:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]: closed
                 raise InputError("cannot read '<stdin>': it is closed")
             return sys.stdin.buffer.read()
+        if path.startswith(EXAMPLE):
+            return example(path.removeprefix(EXAMPLE))
         with open(path, "rb") as stream:
             return stream.read()
     except OSError as error:
         raise InputError(f"cannot read '{_shown(path)}': {error.strerror}") from None
     except ValueError:
         raise InputError(f"expected a file name, got {path!r}") from None
+
+
+def example_names() -> list[str]:
+    """The examples of the package."""
+    paths = files("tilewright.examples").iterdir()
+    return sorted(path.name[:-5] for path in paths if path.name.endswith(".mlir"))
+
+
+def example(name: str) -> bytes:
+    """The text of an example. Raises InputError."""
+    if name not in (names := example_names()):
+        nearest = get_close_matches(name, names, n=1, cutoff=0)[0]
+        raise InputError(f"expected an example, got '{name}'; nearest legal: {nearest}")
+    return files("tilewright.examples").joinpath(f"{name}.mlir").read_bytes()
 
 
 def _shown(path: str) -> str:

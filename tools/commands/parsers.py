@@ -5,6 +5,7 @@ from importlib import import_module
 from types import ModuleType
 
 COMMANDS = {
+    "examples": "list the examples that the package has, or print one",
     "atoms": "list the atom lattice",
     "compile": "compile IR to PTX, with remarks on what was chosen",
     "explain": "say what a PTX mnemonic is, or why there is none such",

@@ -6,13 +6,13 @@ CPU: the page has its timeline, its bank conflicts and, where it fails, the stat
   tilewright report FILE -o report.html
   tilewright report FILE --grid 2,2 --block 128 [-o report.html] ARG...
 
-An ARG is what `tilewright run` takes, or a shape, 256x64, for an array of random elements.
+An ARG is what `tilewright run` takes: a shape, 256x64, for an array of random elements.
 """
 
 import argparse
 
 from tilewright.tools.commands.input import InputError, read_source, read_target
-from tilewright.tools.commands.run import extent
+from tilewright.tools.commands.run import at_least, extent
 from tilewright.tools.output import write_whole
 
 
@@ -24,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
     for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
         parser.add_argument(f"--{name}", metavar="X,Y,Z", type=extent, help=f"of a run: {what}")
-    parser.add_argument("--seed", type=int, default=0, help="of random elements")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of random elements")
+    parser.add_argument(
+        "--ctas", metavar="N", type=at_least(1), default=1, help="CTAs in the timeline (default: 1)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -33,15 +36,13 @@ def run(options: argparse.Namespace) -> None:
         read_target(options.arch)
     source = read_source(options.file)
     name = "<stdin>" if options.file == "-" else options.file
-    from tilewright.execution import kernel_signature
-    from tilewright.tools.commands.run_argument import read_trial_arguments
+    from tilewright.tools.commands.run_argument import read_arguments
     from tilewright.tools.report.page import report
 
     launch = None
     if options.grid is not None:
-        parameters = kernel_signature(source, options.kernel, name)
-        args = read_trial_arguments(options.arguments, parameters, options.seed)
-        launch = {"grid": options.grid, "block": options.block, "args": args}
+        args = [argument.value for argument in read_arguments(options, source, name)]
+        launch = {"grid": options.grid, "block": options.block, "args": args, "ctas": options.ctas}
     elif options.arguments or options.block:
         raise InputError("expected --grid for a run, got none")
     text = report(source, options.arch, name=name, kernel=options.kernel, run=launch)

@@ -1,17 +1,20 @@
 """Execute a kernel on .npy files: interpret it on the CPU, bit for bit, or launch it on the GPU.
 
-One ARG for each parameter of the kernel, in order:
+One ARG for each parameter of the kernel, in order, or by its name (x=IN.npy):
 
   IN.npy                  a memref that the kernel reads; the file stays as it is
   OUT.npy=SHAPE[:DTYPE]   a memref of zeros, written to OUT.npy afterwards: c.npy=256x256:f32
   OUT.npy=@IN.npy         a memref that starts as IN.npy and is written to OUT.npy afterwards
+  256x256[:DTYPE]         a memref of random elements; zeros:256x256 one of zeros
   3, 0x10, -1.5, nan      a scalar, integer or float as the parameter's type has it
 
 A tensor map is given like a memref: its box is in the parameter's type. A kernel of CUDA Tile IR
 (bytecode, or text) takes the entry's flat parameters: a file, as for a memref, for every pointer
-to an array's first element, numbers for the rest (cuTile: an array's shape, then its strides in
-elements). It has a --grid of tile blocks and no --block:
+to an array's first element, numbers for the rest. Of a cuTile kernel arrays stand for their shapes
+and their strides in elements, too, and names are those of Python, where its file is here; constants
+are in it. It has a --grid of tile blocks and no --block:
 
+  tilewright run add.tileirbc --grid 8 a=a.npy b=1000:f64 c=c.npy=1000
   tilewright run add.tileirbc --grid 8 a.npy 1000 1 b.npy 1000 1 c.npy=1000 1000 1
 
 DTYPE is f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 or an ml_dtypes name; left out,
@@ -69,22 +72,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --level: interpret the IR as it is (the default), or lowered to atoms or PTX instructions
 --executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
     mpi
---padding: of Tile IR, what loads give where nothing says it: an error where that takes effect
-    (undetermined, the default) or zeros
+--check WORDS: of Tile IR, what is looked for, with commas between: undetermined padding that takes
+    effect (padding; without it it is zeros), undefined results of arithmetic (integers), the first
+    NaN or infinity (nan), outputs that no block wrote (unwritten); default: padding,integers
 --trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
     as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)
 --break LINE: show the values of --print where threads come to this line of FILE
 --print NAME[THREAD]: a value to show there, of all threads or of [THREAD,BLOCK]; of Tile IR, a tile
     of the first block or of [BLOCK], and where it is left out what the line gives
 --hits N: show them the first N times that threads come to each line (default: 1)
+--seed N: that of random elements (default: 0)
 --device: launch it on the GPU instead
 --quiet: no progress bar, no summary
 """,
         level={"choices": ("program", "tile", "atom", "ptx")},
-        padding={"choices": ("undetermined", "zeros")},
-        hits={"type": _at_least(1), "default": 1},
+        hits={"type": at_least(1), "default": 1},
+        seed={"type": at_least(0), "default": 0},
         **{
-            "break": {**shown, "dest": "lines", "type": _at_least(1)},
+            "break": {**shown, "dest": "lines", "type": at_least(1)},
             "print": {**shown, "dest": "shown"},
         },
     )
@@ -119,13 +124,13 @@ def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
 --max-steps N: end a kernel that takes more steps, and name the loop it is in
 """,
         races={"choices": ("error", "warn", "ignore")},
-        schedule={"type": _at_least(0)},
-        schedules={"type": _at_least(1), "default": 0},
-        max_steps={"type": _at_least(1)},
+        schedule={"type": at_least(0)},
+        schedules={"type": at_least(1), "default": 0},
+        max_steps={"type": at_least(1)},
     )
 
 
-def _at_least(least: int) -> Callable[[str], int]:
+def at_least(least: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         if not (text.isascii() and text.isdecimal()) or int(text) < least:
             raise argparse.ArgumentTypeError(f"expected an integer from {least} on, got '{text}'")
@@ -148,17 +153,14 @@ def run(options: argparse.Namespace) -> None:
         read_target(options.arch)
     source = read_source(options.file)
     name = "<stdin>" if options.file == "-" else options.file
-    from tilewright.execution import kernel_signature
     from tilewright.tools.commands.run_argument import read_arguments
 
-    parameters = kernel_signature(source, options.kernel, name)
-    arguments = read_arguments(options.arguments, parameters)
+    arguments = read_arguments(options, source, name, lengths=False)
     for argument in arguments:
         _check_writable(argument)
     values = [argument.value for argument in arguments]
     arrays = [argument for argument in arguments if argument.is_array]
-    pairs = zip(parameters, arguments, strict=True)
-    names = [parameter.name for parameter, argument in pairs if argument.is_array]
+    names = [argument.name for argument in arrays]
     if options.device:
         _check_for_device(options)
         outputs = _launch(source, name, values, options)
@@ -202,7 +204,7 @@ def _interpret(
             name=name,
             max_steps=options.max_steps,
             races=options.races,
-            padding=options.padding,
+            check=options.check,
         )
         with ExitStack() as stack:
             executor = None
@@ -268,7 +270,7 @@ def _check_for_device(options: argparse.Namespace) -> None:
     """Raise InputError for options of the interpreter: a GPU has an order of its own."""
     for option in (
         "races",
-        "padding",
+        "check",
         "schedule",
         "schedules",
         "max_steps",

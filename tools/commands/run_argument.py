@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,17 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.dtypes import DTYPES, ML_FLOATS, random_array
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
+from tilewright.execution import argument_names, kernel_signature
 from tilewright.tools.commands.input import InputError
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tilewright.arguments.parameters import Parameter
 
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
+_SHAPE = re.compile(r"\d+(x\d+)*(:\w+)?")
+"""An array of random elements: its shape and, where the type does not say it, its dtype."""
 
 
 def _short_names() -> dict[str, str]:
@@ -34,10 +40,12 @@ _NUMBER = re.compile(r"[+-]?\d.*")
 
 @dataclass(frozen=True, slots=True)
 class KernelArgument:
-    """One argument: its value and, where the kernel's result is kept, the path for it."""
+    """One argument: its value and, where the kernel's result is kept, the path for it; the name of
+    its parameter."""
 
     value: NDArray[Any] | TensorMap | int | float
     output: str | None = None
+    name: str = ""
 
     @property
     def is_array(self) -> bool:
@@ -45,10 +53,21 @@ class KernelArgument:
         return isinstance(self.value, np.ndarray | TensorMap)
 
 
-def read_arguments(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[KernelArgument]:
-    """The arguments that the texts stand for, one for each parameter. Raises InputError."""
-    readers = _readers(texts, parameters)
-    arguments = [reader.read(text) for reader, text in zip(readers, texts, strict=True)]
+def read_arguments(
+    options: argparse.Namespace,
+    source: ModuleOp | str | bytes,
+    name: str,
+    *,
+    lengths: bool = True,
+) -> list[KernelArgument]:
+    """The `arguments` of a `kernel`, one for each parameter, all by their place or all by their
+    names; what is random is of a `seed`, and a number may be an array's length only with `lengths`.
+    Raises InputError and CompileError."""
+    parameters = kernel_signature(source, options.kernel, name)
+    texts = _in_order(options.arguments, argument_names(source, options.kernel, name))
+    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths)
+    if len(arguments) != len(parameters):
+        raise InputError(_wrong_count(texts, parameters))
     paths = [
         os.path.realpath(argument.output) for argument in arguments if argument.output is not None
     ]
@@ -58,24 +77,43 @@ def read_arguments(texts: Sequence[str], parameters: Sequence[Parameter]) -> lis
     return arguments
 
 
-def read_trial_arguments(
-    texts: Sequence[str], parameters: Sequence[Parameter], seed: int
-) -> list[NDArray[Any] | TensorMap | int | float]:
-    """The same for a run on random inputs: SHAPE[:DTYPE] is an array of them. Raises InputError."""
-    generator = np.random.default_rng(seed)
-    readers = _readers(texts, parameters)
-    return [
-        reader.read_random(text, generator) for reader, text in zip(readers, texts, strict=True)
-    ]
+def _flat(
+    texts: Sequence[str],
+    parameters: Sequence[Parameter],
+    generator: np.random.Generator,
+    lengths: bool,
+) -> list[KernelArgument]:
+    """Arguments in order, as far as there are parameters. Where they are fewer, and of bytecode,
+    whose parameters have no names and may be parts of what Python passes, an array stands for its
+    shape and its strides, too."""
+    unnamed = all(parameter.name == f"arg{i}" for i, parameter in enumerate(parameters))
+    whole = unnamed and len(texts) < len(parameters)
+    arguments: list[KernelArgument] = []
+    for text in texts:
+        if len(arguments) >= len(parameters):
+            raise InputError(_wrong_count(texts, parameters))
+        parameter = parameters[len(arguments)]
+        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter)
+        if not lengths and text.isdecimal() and parameter.element is not None:
+            raise InputError(f"{reader.where}: expected {_FORMS}, got '{text}', which is no file")
+        arguments.append(replace(reader.read(text, generator), name=parameter.name))
+        array = arguments[-1].value
+        if whole and isinstance(array, np.ndarray):
+            strides = (step // array.itemsize for step in array.strides)
+            arguments += map(KernelArgument, (*array.shape, *strides))
+    return arguments
 
 
-def _readers(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[_Reader]:
-    if len(texts) != len(parameters):
-        raise InputError(_wrong_count(texts, parameters))
-    return [
-        _Reader(f"argument {number} ({parameter})", parameter)
-        for number, parameter in enumerate(parameters, 1)
-    ]
+def _in_order(texts: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """Arguments by their place, of those that may be NAME=ARG."""
+    pairs = [(name, argument) for name, _, argument in (text.partition("=") for text in texts)]
+    if not any(name in names and argument for name, argument in pairs):
+        return texts
+    by_name = dict(pairs)
+    for name, argument in pairs:
+        if name not in names or argument != by_name[name]:
+            raise InputError(f"expected each of {', '.join(names)} once, by its name, got '{name}'")
+    return [by_name[name] for name in names if name in by_name]
 
 
 def _wrong_count(texts: Sequence[str], parameters: Sequence[Parameter]) -> str:
@@ -94,11 +132,11 @@ class _Reader:
     where: str
     parameter: Parameter
 
-    def read(self, text: str) -> KernelArgument:
+    def read(self, text: str, generator: np.random.Generator) -> KernelArgument:
         if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.text))
         if "=" not in text or os.path.exists(text):
-            return KernelArgument(self._value(self._load(text)))
+            return KernelArgument(self._value(self._input(text, generator)))
         if "=@" in text:
             output, _, source = text.partition("=@")
             array = self._load(source)
@@ -109,15 +147,14 @@ class _Reader:
             raise self._error(f"expected {_FORMS}, got '{text}'")
         return KernelArgument(self._value(array), output)
 
-    def read_random(
-        self, text: str, generator: np.random.Generator
-    ) -> NDArray[Any] | TensorMap | int | float:
-        if self.parameter.element is None and ":" not in text and not text.endswith(".npy"):
-            return self._scalar(text, self.parameter.text)
-        if text.endswith(".npy"):
-            return self._value(self._load(text))
+    def _input(self, text: str, generator: np.random.Generator) -> NDArray[Any]:
+        """An array from a file, of zeros, or of random elements."""
+        if text.startswith("zeros:"):
+            return self._zeros(text.removeprefix("zeros:"))
+        if os.path.exists(text) or not _SHAPE.fullmatch(text):
+            return self._load(text)
         zeros = self._zeros(text)
-        return self._value(random_array(zeros.shape, zeros.dtype, generator))
+        return random_array(zeros.shape, zeros.dtype, generator)
 
     def _value(self, array: NDArray[Any]) -> NDArray[Any] | TensorMap:
         """The array, or where the parameter is a tensor map, one of it."""
@@ -134,7 +171,7 @@ class _Reader:
 
     def _is_address(self, text: str) -> bool:
         """A parameter of the `ptx` level, which knows no memrefs, gets a buffer."""
-        return self.parameter.text == "u64" and not _NUMBER.fullmatch(text)
+        return self.parameter.text == "u64" and (":" in text or not _NUMBER.fullmatch(text))
 
     # Scalars
 

@@ -234,7 +234,7 @@ const timeline = () => {
   const run = data.timeline;
   if (!run?.events.length) return;
   $("timeline").hidden = false;
-  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} CTA${run.blocks.length > 1 ? "s" : ""}${run.cut ? ", the first events only" : ""}. The wheel zooms, dragging moves; a click lights the line up.`;
+  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} of ${data.grid.toLocaleString()} CTAs (--ctas, or "ctas" of run)${run.cut ? ", the first events only" : ""}. The wheel zooms, dragging moves; a click lights the line up.`;
   const canvas = $("timeline").querySelector("canvas"), lanes = new Map(), HIGH = 15;
   for (const event of run.events) {
     const kind = run.names[event[2]][0], flight = kind === "run" || kind === "wait" ? "" : kind;
@@ -243,7 +243,16 @@ const timeline = () => {
     lanes.get(name).events.push(event);
   }
   const tracks = [...lanes.keys()].sort().map(name => lanes.get(name));
-  tracks.forEach(track => track.events.sort((a, b) => a[3] - b[3]));
+  for (const track of tracks) {
+    let end = 0;
+    track.events.sort((a, b) => a[3] - b[3]);
+    track.ends = track.events.map(event => end = Math.max(end, event[3] + event[4]));
+  }
+  const first = (ends, time) => {  // the first event that none before reaches beyond
+    let low = 0, high = ends.length;
+    while (low < high) { const middle = (low + high) >> 1; ends[middle] < time ? low = middle + 1 : high = middle; }
+    return low;
+  };
   const left = 230;
   let from = 0, to = run.cycles, width = 0;
   const x = time => left + (time - from) / (to - from) * (width - left);
@@ -256,8 +265,10 @@ const timeline = () => {
       pen.fillStyle = dim;
       pen.fillText(track.label, 6, y + HIGH / 2, left - 10);
       let drawn = left;
-      for (const [, , name, start, length, at] of track.events) {
-        if (start + length < from || start > to) continue;
+      for (let number = first(track.ends, from); number < track.events.length; number++) {
+        const [, , name, start, length, at] = track.events[number];
+        if (start > to) break;
+        if (start + length < from) continue;
         const begin = Math.max(x(start), left), end = Math.min(Math.max(x(start + length), begin + 0.7), width);
         if (end - drawn < 0.5 && end - begin < 1) continue;  // hundreds of these are one pixel
         drawn = end;
@@ -340,5 +351,6 @@ const start = () => {
   });
   addEventListener("resize", redraw);
   redraw();
+  if (data.line) light(data.line, true);
 };
 start();

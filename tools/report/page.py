@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.execution import ExecutionError, Timeline, interpret
+from tilewright.lowering.interpreter.timeline.record import EVENTS
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import is_tile_ir, verified
@@ -24,8 +25,6 @@ from tilewright.tools.report.watch import RunWatch
 from tilewright.tools.web_page import part, web_page
 
 PACKAGE = "tilewright.tools.report"
-MOST_EVENTS = 60_000
-"""Events of the timeline that the page draws."""
 
 
 def report(
@@ -37,7 +36,8 @@ def report(
     run: Mapping[str, Any] | None = None,
 ) -> str:
     """The HTML of a kernel's page. `run` are the `grid`, `block` and `args` of a run of it, as
-    `tilewright.interpret` takes them, which the page shows too. Raises CompileError."""
+    `tilewright.interpret` takes them, which the page shows too, and `ctas`, how many of its CTAs
+    the timeline shows. Raises CompileError."""
     arch = arch or _arch(module_or_text, name)
     target(arch)
     levels = levels_of(module_or_text, arch, name)
@@ -52,11 +52,14 @@ def report(
     }  # fmt: skip
     entry = _entry(levels, kernel)
     if run is not None and levels.error is None:
-        data |= _run(module_or_text, arch, name, kernel, run, data["errors"])
+        launch = {key: value for key, value in run.items() if key != "ctas"}
+        warps = _warps(entry, run)
+        data |= _run(module_or_text, arch, name, kernel, launch, warps, data["errors"])
     if entry is not None:
         threads = None if run is None or run.get("block") is None else _product(run["block"])
         data |= {
             "kernel": entry.sym_name.data,
+            "line": _line(entry),
             "shared": shared_map(entry),
             "resources": resources(levels.ptx, arch, levels.modules["ptx"], entry, threads),
         }
@@ -118,16 +121,18 @@ def _run(
     name: str,
     kernel: str | None,
     run: Mapping[str, Any],
+    warps: int,
     errors: list[str],
 ) -> dict[str, Any]:
-    """The data of a run; an error of it becomes one of the `errors`."""
-    timeline, watch = Timeline(), RunWatch()
+    """The data of a run, of whose CTAs so many `warps` are in the timeline; an error of it becomes
+    one of the `errors`."""
+    timeline, watch = Timeline(warps), RunWatch()
     try:
         interpret(module_or_text, kernel, arch=arch, name=name, watchers=[timeline, watch], **run)
     except (ExecutionError, CompileError) as error:
         errors.append(str(_own_error(module_or_text, arch, name, kernel, run) or error))
     watch.allocations()
-    events = timeline.events[:MOST_EVENTS]
+    events = sorted(timeline.events, key=lambda event: event.start)
     names = sorted({(event.kind, event.name) for event in events})
     numbers = {pair: number for number, pair in enumerate(names)}
     grid = _product(run["grid"])
@@ -135,7 +140,7 @@ def _run(
         "timeline": {
             "blocks": timeline.blocks,
             "cycles": timeline.cycles,
-            "cut": len(timeline.events) > MOST_EVENTS,
+            "cut": len(timeline.events) > EVENTS,
             "names": names,
             # A track, what, from when, how long, and of which line.
             "events": [
@@ -153,6 +158,18 @@ def _run(
         "roofline": roofline(arch, dict(watch.products), watch.octets, timeline.cycles),
         "grid": grid,
     }  # fmt: skip
+
+
+def _warps(entry: EntryOp | None, run: Mapping[str, Any]) -> int:
+    """The warps of so many CTAs of a run, with all that are in a cluster with them."""
+    extents, cluster = run.get("block"), None
+    if entry is not None:
+        extents, cluster = (
+            given if own is None else own.get_values()
+            for own, given in ((entry.reqntid, extents), (entry.cluster, None))
+        )
+    together = _product(cluster or (1,))
+    return -(-_product(extents or (1,)) // 32) * -(-run.get("ctas", 1) // together) * together
 
 
 def _own_error(

@@ -1,6 +1,6 @@
 """Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Allocation:
         """Which bytes are those of arguments that may not be written alone; None: none."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
+        self.stored: NDArray[np.bool_] | None = None
+        """Which bytes a block has written; None where nobody asks."""
         self.filled: NDArray[np.bool_] | None = None
         """Which bytes something has written; None where all hold something from the start."""
 
@@ -83,6 +85,7 @@ class PlacedArguments:
         memory: Allocations,
     ):
         self.arrays = arrays
+        self._names = names
         self.addresses: list[int] = []
         self._spans: list[tuple[Allocation, int]] = []
         bounds = [bounds_of(array) for array in arrays]
@@ -122,13 +125,29 @@ class PlacedArguments:
 
     def _image(self, i: int) -> NDArray[Any]:
         """Array i as it lies in its allocation."""
-        array = self.arrays[i]
-        allocation, begin = self._spans[i]
+        return self._seen(i, self._spans[i][0].octets, self.arrays[i].dtype)
+
+    def _seen(self, i: int, octets: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """The values at the first bytes of the elements of array i, of something that has one for
+        each byte of its allocation."""
+        array, begin = self.arrays[i], self._spans[i][1]
         if not array.size:
-            return np.zeros(array.shape, array.dtype)
-        return np.ndarray(
-            array.shape, array.dtype, allocation.octets.data, offset=begin, strides=array.strides
-        )
+            return np.zeros(array.shape, dtype)
+        return np.ndarray(array.shape, dtype, octets.data, offset=begin, strides=array.strides)
+
+    def follow(self, outputs: Iterable[int]) -> None:
+        """Note what is stored to some arrays."""
+        for i in outputs:
+            allocation = self._spans[i][0]
+            allocation.stored = np.zeros(len(allocation), np.bool_)
+
+    def unwritten(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """Each array that has elements to which nothing was stored, by its name: those."""
+        for i, (allocation, _) in enumerate(self._spans):
+            if allocation.stored is not None:
+                missing = ~self._seen(i, allocation.stored, np.bool_)
+                if missing.any():
+                    yield self._names[i], missing
 
     def fill(self, i: int, content: NDArray[Any]) -> None:
         """Let array i hold something else from the start."""

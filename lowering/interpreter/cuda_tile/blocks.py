@@ -18,7 +18,6 @@ from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.poison import (
     Origin,
-    Padding,
     Poisoned,
     determined,
     marked,
@@ -120,8 +119,8 @@ class Options(Protocol):
         ...
 
     @property
-    def padding(self) -> Padding:
-        """The elements that loads give where nothing says it."""
+    def check(self) -> Container[str]:
+        """The words for what is looked for."""
         ...
 
 
@@ -159,7 +158,7 @@ class Preparation:
 
     def left_open(self, op: Operation, what: tuple[str, str]) -> int | None:
         """The number of what a load leaves undefined; None where that is zeros."""
-        return None if self.options.padding == "zeros" else self.origin(op, *what)
+        return self.origin(op, *what) if "padding" in self.options.check else None
 
     def _step(self, op: Operation) -> Step:
         """An op, prepared, and what it does to poison. Raises OpError without a rule."""
@@ -169,7 +168,8 @@ class Preparation:
         step = rule(op, self)
         if (carry := CARRIES.get(type(op))) is not None:
             step.carry = carry(step)
-        causes = None if self.options.races == "ignore" else CAUSES.get(type(op))
+        open_ = "integers" in self.options.check and self.options.races != "ignore"
+        causes = CAUSES.get(type(op)) if open_ else None
         if causes is not None:
             step.causes = tuple(
                 replace(cause, origin=self.origin(op, cause.words)) for cause in causes(op)

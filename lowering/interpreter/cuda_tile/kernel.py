@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
 from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
+from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
@@ -56,6 +57,7 @@ def run_kernel(
     """
     stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
     watchers = [stop.watch for stop in stops]
+    watchers += [watch_floats] if "nan" in launch.check else []
     preparation = Preparation(POINTWISE, launch, watchers)
     prepared = preparation.block(entry.body.block)
     for stop in stops:
@@ -78,15 +80,20 @@ def run_kernel(
             may_synchronise=may_synchronise,
             origins=preparation.origins,
         )
-        if launch.elsewhere is not None:
+        unwritten = "unwritten" in launch.check
+        if launch.elsewhere is not None and not unwritten:
             buffers = [allocation.octets for allocation in memory.all]
             if launch.elsewhere(buffers, machine.block_count) is not None:
                 return arrays
         _place_globals(entry, machine, origins)
+        if unwritten:
+            pointers = [i for i, one in enumerate(entry.body.block.args) if _is_pointer(one)]
+            arrays.follow(place for place, i in enumerate(pointers) if i in origins)
         try:
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
             continue
+        check_written(entry, arrays, launch.source)
         return arrays
     raise AssertionError("a synchronising run needs no other")
 

@@ -1,7 +1,7 @@
 """The machine that runs a Tile IR kernel: its memory, its grid, its gangs, what goes wrong."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 
@@ -14,7 +14,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Al
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.footprints import mark
-from tilewright.lowering.interpreter.cuda_tile.poison import Origin, Padding, UndefinedUse
+from tilewright.lowering.interpreter.cuda_tile.poison import Origin, UndefinedUse
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
@@ -41,7 +41,7 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to run a kernel. `padding` is what loads give where nothing says it; `source` is the text
+    """How to run a kernel. `check` is what is looked for (checks.py); `source` is the text
     that diagnostics quote; `say` takes what the kernel prints; `share` is that of the grid that
     runs, `elsewhere` where all of it may run."""
 
@@ -49,7 +49,7 @@ class Launch:
     numerics: Numerics = "hardware"
     arch: str = "sm_90a"
     races: Races = "error"
-    padding: Padding = "undetermined"
+    check: Collection[str] = ("padding", "integers")
     source: str | None = None
     max_steps: int | None = None
     say: Callable[[str], Any] = print_text

@@ -220,6 +220,7 @@ def writable(footprint: Footprint) -> Allocation:
         wrong = touched & allocation.read_only
         if wrong.any():
             raise Fault(why_read_only(int(np.argmax(wrong)), allocation.name))
-    if allocation.filled is not None:
-        mark(footprint, allocation.filled)
+    for flags in (allocation.filled, allocation.stored):
+        if flags is not None:
+            mark(footprint, flags)
     return allocation

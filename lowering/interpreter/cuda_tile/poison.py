@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from xdsl.ir import Operation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.errors import Fault
 
-Padding: TypeAlias = Literal["undetermined", "zeros"]
-"""The elements of a load where nothing says them: poison, or zeros as compiled kernels have."""
 Marks: TypeAlias = NDArray[np.unsignedinteger[Any]]
 """For each element of a tile 0, or the number of its origin, from 1. Of the tile's rank; the extent
 is 1 along dimensions where all are alike."""

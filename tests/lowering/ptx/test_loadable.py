@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 import tilewright as tw
@@ -95,7 +97,13 @@ cute_nvgpu.cp.async %m[%i] to %s[%i] size 16 cache cg fill %n
 
 def test_resources_are_those_of_ptxas() -> None:
     text = kernel(parameters="%n: i32", body=shared(1024))
-    compiled = tw.compile(text, "sm_90a", assemble=True)
+    compiled = tw.compile(text, "sm_90a")
     assert compiled.resources == assemble(compiled.ptx, "sm_90a").kernels
     assert compiled.resources is not None and compiled.resources["k"].registers > 0
-    assert tw.compile(text, "sm_90a").resources is None
+    assert "ptx" not in repr(compiled) and len(str(compiled.entries[0])) < 200
+
+
+def test_without_ptxas_resources_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = tw.compile(kernel(parameters="%n: i32", body=shared(1024)), "sm_90a")
+    monkeypatch.setattr("tilewright.launch.ptxas.assemble", Mock(side_effect=tw.PtxasNotFound))
+    assert compiled.resources is None

@@ -10,6 +10,7 @@ import pytest
 from triton_kernel import converted
 
 import tilewright as tw
+from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp
 from tilewright.passes.cuda_tile.analysis.remarks import collected
 from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
 from tilewright.source.parsing import default_context
@@ -190,3 +191,35 @@ def test_a_descriptor_says_when_it_pads_with_nan(padding: str) -> None:
     np.testing.assert_array_equal(program, ptx)
     assert np.isnan(ptx[50:]).all() == (padding == "nan")
     np.testing.assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
+
+
+def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
+    """By a caller's promise, of what is not written."""
+    loop = """scf.for %k = %zero to %n step %one : i32 {
+      %r = arith.muli %k, %eight : i32
+      %x = tt.addptr %a, %r : !tt.ptr<f32>, i32
+      %y = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+      %p = tt.addptr %y, %i : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+      %v = tt.load %p : tensor<8x!tt.ptr<f32>>
+      %z = tt.addptr %b, %r : !tt.ptr<f32>, i32
+      %w = tt.splat %z : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+      %q = tt.addptr %w, %i : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+      tt.store %q, %v : tensor<8x!tt.ptr<f32>>
+    }"""
+    text = f"""module attributes {{tt.disjoint = true}} {{
+    tt.func public @k(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %eight = arith.constant 8 : i32
+    %i = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+    {loop}
+    tt.return }} }}"""
+    for given, free in (
+        (text, True),
+        (text.replace("true", "false"), False),
+        (text.replace("%x = tt.addptr %a", "%x = tt.addptr %b"), False),
+        (text.replace("f32", "i32"), False),
+    ):
+        module, _ = seen_through(given)
+        (load,) = (op for op in module.walk() if op.name == "cuda_tile.load_view_tko")
+        assert isinstance(load.token.owner, MakeTokenOp) == free

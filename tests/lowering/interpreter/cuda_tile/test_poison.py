@@ -130,7 +130,7 @@ def test_where_it_takes_effect_it_is_an_error(origin: str, use: str) -> None:
     load = next(line for line in said[said.index(note) :] if "%v, %t0 = " in line)
     number = entry(PARAMETERS, body).splitlines().index(load) + 1
     assert f" at <string>:{number}:" in note
-    run(PARAMETERS, body, arrays(), padding="zeros", races="ignore")
+    run(PARAMETERS, body, arrays(), check="integers", races="ignore")
 
 
 GOOD = {
@@ -310,21 +310,21 @@ def test_blocks_whose_tensors_are_not_of_one_array(wrong: bool) -> None:
 def test_other_workers_take_the_same_padding() -> None:
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     with ProcessPoolExecutor(1) as executor:
-        got = run(PARAMETERS, body, arrays(), padding="zeros", executor=executor)[1]
+        got = run(PARAMETERS, body, arrays(), check="integers", executor=executor)[1]
         assert got.tolist() == [0] * 8
         with pytest.raises(tw.ExecutionError, match="undetermined padding"):
             run(PARAMETERS, body, arrays(), executor=executor)
 
 
 @pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
-def test_padding_is_an_option_of_the_program_level(level: Any) -> None:
+def test_checks_are_of_the_program_level(level: Any) -> None:
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     text = entry(PARAMETERS, body)
     options: Any = {"grid": (1,), "args": arrays(), "level": level}
-    for padding in (None, "zeros"):
-        got = tw.interpret(text, "k", padding=padding, **options)[1]
+    for check in (None, "", []):
+        got = tw.interpret(text, "k", check=check, **options)[1]
         assert got.tolist() == [0] * 8
-    with pytest.raises(tw.ExecutionError, match="expected Tile IR at level 'program' for padding"):
-        tw.interpret(text, "k", padding="undetermined", **options)
-    with pytest.raises(tw.ArgumentError, match='padding as one of "undetermined", "zeros", got'):
-        tw.interpret(text, "k", grid=(1,), args=arrays(), padding="x")  # type: ignore[arg-type]
+    with pytest.raises(tw.ExecutionError, match="expected Tile IR at level 'program' for check 'p"):
+        tw.interpret(text, "k", check="padding", **options)
+    with pytest.raises(tw.ArgumentError, match="check as words of padding, unwritten, nan"):
+        tw.interpret(text, "k", grid=(1,), args=arrays(), check="x")
