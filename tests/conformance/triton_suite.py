@@ -47,6 +47,11 @@ class Outcome:
     why: str
 
 
+def own_root(root: Path) -> list[str]:
+    """The options by which tests are named from there on, whatever lies above."""
+    return [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
+
+
 def run_in_parts(
     root: Path, tests: Sequence[str], how: Sequence[str], jobs: int, **environment: str
 ) -> dict[str, Outcome]:
@@ -73,7 +78,7 @@ def run(
         report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
         chosen.write_text("\n".join(tests))
         options = ["-p", "no:cacheprovider", "-W", "ignore", *how, f"--junitxml={report}"]
-        pytest(root, *options, f"@{chosen}", **environment)
+        pytest(root, *options, *own_root(root), f"@{chosen}", **environment)
         if not report.exists():
             return {}
         cases = ElementTree.parse(report).iter("testcase")
@@ -102,7 +107,9 @@ def outcome(case: ElementTree.Element) -> Outcome:
 
 def collected(root: Path, file: Path) -> list[str]:
     """The tests of a file, by name."""
-    listed = pytest(root, "--collect-only", "-p", "tilewright.triton_pytest", str(file))
+    listed = pytest(
+        root, "--collect-only", "-p", "tilewright.triton_pytest", *own_root(root), str(file)
+    )
     return [line for line in listed.splitlines() if "::" in line]
 
 
