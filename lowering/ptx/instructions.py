@@ -27,8 +27,8 @@ from tilewright.source.diagnostic import OpError
 
 class OpPlace(NamedTuple):
     """A place of an instruction's text: the registers of an operand or, counted on
-    behind these, of a result; of -1 the symbol of the kernel's shared memory. A constant may stand
-    there as a `literal` of that type, if its form takes it."""
+    behind these, of a result; of -1 the symbol of the kernel's shared memory, of -2 that of the
+    thread's own. A constant may stand there as a `literal` of that type, if its form takes it."""
 
     value: int
     form: OperandForm
@@ -92,8 +92,8 @@ def _words(
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""
     match item:
-        case SharedPlace(offset):
-            places.append(OpPlace(-1, form, None))
+        case SharedPlace(offset, local):
+            places.append(OpPlace(-2 if local else -1, form, None))
             return (f"%s+{offset}" if offset else "%s",)
         case str():
             return (item.replace("%", "%%"),)
@@ -149,10 +149,11 @@ def immediate(op: ConstOp, type_: str) -> str:
 @dataclass(frozen=True)
 class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
-    symbol of the kernel's shared memory."""
+    symbol of the kernel's shared memory, `local` that of the thread's."""
 
     names: Mapping[SSAValue, Sequence[str]]
     shared: str
+    local: str
 
     def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
@@ -161,7 +162,7 @@ class InstructionPrinter:
         values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
             if index < 0:
-                words.append(self.shared)
+                words.append(self.shared if index == -1 else self.local)
             elif literal is None or type(owner := values[index].owner) is not ConstOp:
                 words += self.names[values[index]]
             elif form.takes(owner.unsigned):
