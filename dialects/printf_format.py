@@ -2,7 +2,7 @@
 
 An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X` or `%o`, with `l` or `ll` before the letter
 where it has 64 bits, `h` where it has 16 and `hh` where it has 8, an i8 by `%c` too; a float of any
-width by `%f`, `%e` or `%g`.
+width by `%f`, `%e`, `%g`, or, without a precision, `%a`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.source.diagnostic import OpError
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(hh|h|ll|l|)([a-zA-Z%]?)")
-_SIGNED, _UNSIGNED, _FLOAT = "di", "uxXoc", "fFeEgG"
+_SIGNED, _UNSIGNED, _FLOAT, HEXADECIMAL = "di", "uxXoc", "fFeEgG", "aA"
 _CHARACTERS = ("u8", "u32")
 """The types that `%c` prints: an i8, or the register that one is passed in."""
 _WIDTHS = {"hh": "8", "h": "16", "l": "64", "ll": "64"}
@@ -27,11 +27,12 @@ _WIDTHS = {"hh": "8", "h": "16", "l": "64", "ll": "64"}
 
 @dataclass(frozen=True, slots=True)
 class FormatString:
-    """A format that fits the values it is given: Python's spelling, and what the bits of each
-    value are read as."""
+    """A format that fits the values it is given: Python's spelling, what the bits of each value are
+    read as, and the number and letter of those that are `hexadecimal`."""
 
     template: str
     types: tuple[str, ...]
+    hexadecimals: tuple[tuple[int, str], ...] = ()
 
     @staticmethod
     def of(op: Operation, text: str, values: Sequence[Attribute]) -> FormatString:
@@ -49,7 +50,8 @@ class FormatString:
         def spelled(match: re.Match[str]) -> str:
             return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
 
-        return FormatString(_CONVERSION.sub(spelled, text), tuple(types))
+        own = tuple((i, kind) for i, kind in enumerate(kinds) if kind in HEXADECIMAL)
+        return FormatString(_CONVERSION.sub(spelled, text), tuple(types), own)
 
 
 def _read_as(op: Operation, type_: Attribute, letter: str) -> str:
@@ -70,7 +72,9 @@ def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) 
     shape, length, kind = match.groups()
     is_float, wide = scalar[0] in "fb", scalar in ("s64", "u64")
     fits = is_float or (scalar[1:] == _WIDTHS[length] if length else not wide)
-    legal = _FLOAT if is_float else _SIGNED + _UNSIGNED
+    legal = _SIGNED + _UNSIGNED
+    if is_float:
+        legal = _FLOAT + ("" if "." in shape else HEXADECIMAL)
     characters = _CHARACTERS if isinstance(type_, RegType) else _CHARACTERS[:1]
     if not kind or kind not in legal or not fits or (kind == "c" and scalar not in characters):
         nearest = "%f" if is_float else "%lld" if wide else "%d"
@@ -79,7 +83,13 @@ def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) 
             f"'{op.name}' expected a conversion for {type_}, got {match[0]}; "
             f"nearest legal: {nearest}",
         )
-    return f"%{shape}{'d' if kind in 'iu' else kind}"
+    return f"%{shape}{'d' if kind in 'iu' else 's' if kind in HEXADECIMAL else kind}"
+
+
+def hexadecimal(number: float, letter: str) -> str:
+    """A number as C's `%a` or `%A` prints it."""
+    text = re.sub(r"\.?0*p", "p", number.hex())
+    return text if letter == "a" else text.upper()
 
 
 def passed(text: str) -> str:
@@ -94,5 +104,16 @@ def failed_assertion(message: str) -> str:
     return f"block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `{words}` failed.\n"
 
 
+def failed_tile_assertion(message: str, place: tuple[str, int, int] | None, rank: int) -> str:
+    """The format of a failed `cuda_tile.assert` of a file's line, for the numbers of its block and
+    the index of an element: tileiras 13.5."""
+    where = "" if place is None else f"{place[0]}:{place[1]}: "
+    position = ", ".join(["%d"] * rank)
+    words = f"{where}tile block: [%d, %d, %d], position: [{position}]: "
+    return words + message.replace("%", "%%") + "\n"
+
+
 PLACES = tuple(f"{name}.{axis}" for name in ("ctaid", "tid") for axis in "xyz")
 """The special registers that it prints."""
+SAID = "tilewright.said"
+"""The attribute of a `cf.assert` that prints nothing: what fails was printed."""

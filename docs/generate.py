@@ -343,10 +343,11 @@ and rounded once more.
 
 {table(["op", "f32", "f64", "`fastmath<afn>` on f32"], rows)}
 
-Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile` or `tw.interpret` for those
-above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch do: its algorithms
-from its constants, each again one program (`dialects/math_functions/libdevice.py`). What is not in
-the table below is as above. `cute_nvgpu.libdevice` is any of them by its name.
+Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile`, `tw.interpret` or
+`tw.cutile` for those above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch
+do: its algorithms from its constants, each again one program
+(`dialects/math_functions/libdevice.py`). What is not in the table below is as above.
+`cute_nvgpu.libdevice` is any of them by its name.
 `python tests/silicon/record_libdevice.py` compares them with CUDA's own on a GPU, those of one
 f32 on all 2^32 arguments.
 

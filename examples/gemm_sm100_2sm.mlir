@@ -138,7 +138,7 @@ func.func @gemm(%map_a: !map_a, %map_b: !map_b, %map_c: !map_c, %k32: i32)
       %r_stage, %r_parity = scf.for %tile = %c0 to %tiles step %c1 iter_args(%stage = %c0, %parity = %even) -> (index, i32) {
         cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : !barriers
         scf.if %issues {
-          cute_nvgpu.mbarrier.wait %theirs[%stage] parity %parity : !barriers
+          cute_nvgpu.mbarrier.wait %theirs[%stage] parity %parity cluster : !barriers
           cute_nvgpu.tcgen05.fence.after_thread_sync
           %a0 = cute_nvgpu.make_smem_desc %sa[%stage, %c0, %c0] : !smem_a -> !desc_a
           %b0 = cute_nvgpu.make_smem_desc %sb[%stage, %c0, %c0] modes [2, 1] : !smem_b -> !desc_b

@@ -20,8 +20,18 @@ from typing import Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, ModuleOp, UnitAttr, i1, i32, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    UnitAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -58,6 +68,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import MAKES
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import rewrite_advanced
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT, forget_order
 
 _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
 
@@ -71,6 +82,8 @@ class CudaTilePointersToViewsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
             pointers_to_views(entry)
+            if op.attributes.get(DISJOINT) == BoolAttr.from_bool(True):
+                forget_order(entry)
 
 
 def pointers_to_views(entry: EntryOp) -> None:
@@ -132,14 +145,34 @@ def _tensor_tile(op: _PointerAccess, tiles: PointerTiles) -> PointedTile | str:
 
 def _padding(op: LoadPtrTkoOp) -> PaddingValue | None:
     """The element that a load gives where its mask is false."""
-    constant = None if op.padding_value is None else repeated(op.padding_value).owner
-    if not isinstance(constant, core.ConstantOp) or not constant.elements.is_splat:
-        return None
-    number = float(constant.elements.array().reshape(-1)[0])
+    number = 0.0 if _nan_flag(op) is not None else _number(op.padding_value)
     if number == 0:
         return PaddingValue.NEG_ZERO if np.signbit(number) else PaddingValue.ZERO
-    known = {"inf": PaddingValue.POS_INF, "-inf": PaddingValue.NEG_INF, "nan": PaddingValue.NAN}
-    return known.get(str(number))
+    return _PADDINGS.get(str(number))
+
+
+_PADDINGS = {
+    "inf": PaddingValue.POS_INF, "-inf": PaddingValue.NEG_INF, "nan": PaddingValue.NAN,
+}  # fmt: skip
+
+
+def _number(value: SSAValue | None) -> float | None:
+    """The number that every element of a constant tile is."""
+    constant = None if value is None else repeated(value).owner
+    if not isinstance(constant, core.ConstantOp) or not constant.elements.is_splat:
+        return None
+    return float(constant.elements.array().reshape(-1)[0])
+
+
+def _nan_flag(op: LoadPtrTkoOp) -> int | None:
+    """The number of the parameter that chooses between NaN and zero for such elements, if one does:
+    that of a descriptor of the host."""
+    select = None if op.padding_value is None else repeated(op.padding_value).owner
+    if not isinstance(select, core.SelectOp) or not isinstance(select.cond, BlockArgument):
+        return None
+    numbers = [str(_number(value)) for value in (select.val_if_true, select.val_if_false)]
+    chosen = isinstance(select.cond.block.parent_op(), EntryOp) and numbers == ["nan", "0.0"]
+    return select.cond.index if chosen else None
 
 
 def _step(dimension: TensorDimension) -> int:
@@ -285,10 +318,12 @@ class _View:
         }
         whole = [dimension.is_whole for dimension in self.tile.dimensions]
         properties["inbounds"] = DenseArrayBase.from_list(i1, [int(x) for x in whole])
-        attributes = {} if all(whole) else {views.ANYWHERE: UnitAttr()}
+        attributes: dict[str, Attribute] = {} if all(whole) else {views.ANYWHERE: UnitAttr()}
         token = [] if op.token is None else [op.token]
         results: list[SSAValue]
         if isinstance(op, LoadPtrTkoOp):
+            if (flag := _nan_flag(op)) is not None:
+                attributes[views.NAN_FLAG] = IntegerAttr(flag, i32)
             new = at.insert(views.LoadViewTkoOp.build(
                 operands=[view, index, token], result_types=[type_.tile_type, TOKEN],
                 properties=properties, attributes=attributes,

@@ -78,6 +78,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.lowering.interpreter": (
         "errors",
         "array_spans",
+        "address_windows",
         "share",
         "values",
         "numerics",

@@ -25,9 +25,10 @@ ArriveOp = twin(atom.ArriveOp, base=MbarrierOp, text="$address `,` $offset (`,` 
 ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
 
 
-@fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT)
-class TryWaitParityOp(MbarrierOp):
-    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true."""
+@fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
+class TryWaitParityOp(atom.Waits, MbarrierOp):
+    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true; with
+    `cluster` `.acquire.cluster`."""
 
     # xDSL puts a subclass's operands before those of its base.
     address = operand_def(reg("b32"))

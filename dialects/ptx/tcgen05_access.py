@@ -4,6 +4,7 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
@@ -13,30 +14,26 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import (
     tmem_reduction_operands,
 )
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import REDUCE_FORMS as _REDUCE_FORMS
-from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
-    TmemAccess,
-    find_access,
-    find_tmem_shape,
-    why_overlapping,
-)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import why_overlapping
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.ops.tmem_access import ShapedAccessOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-class AccessOp(PtxOp):
+class AccessOp(ShapedAccessOp, PtxOp):
     """A load or store of a shape, at an address plus a constant offset in columns."""
 
+    HALF_CELLS: ClassVar = "packed"
+
     shape = prop_def(StringAttr)
-    half = opt_prop_def(NUMBER)
     offset = prop_def(NUMBER)
 
     @property
-    def is_packed(self) -> bool:
-        """True where a register holds the low halves of two cells."""
-        return "packed" in self.properties
+    def registers(self) -> int:
+        return self.data.type.count.data
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -46,25 +43,11 @@ class AccessOp(PtxOp):
     def mnemonic(self) -> str:
         return self.access.mnemonic(self.row)
 
-    @property
-    def access(self) -> TmemAccess:
-        """The access. Raises AtomError where there is none."""
-        return find_access(
-            find_tmem_shape(self.shape.data),
-            self.data.type.count.data,
-            packed=self.is_packed,
-            half=None if self.half is None else self.half.value.data,
-        )
-
     def verify_(self) -> None:
         _ = self.access
         if (kind := self.data.type.kind.data) not in ("b32", "f32"):
             raise self.fail(f"registers b32 or f32, got {kind}")
-        if self.half is not None and self.half.value.data < 0:
-            raise self.fail(
-                f"a second half at column 0 or more, got {self.half.value.data}; nearest legal: 0 "
-                "(ptxas checks no range)"
-            )
+        self.verify_half()
 
 
 @fields_op("ptx.tcgen05.ld", rows.TMEM_LOAD)

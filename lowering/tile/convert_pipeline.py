@@ -202,7 +202,9 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
         rank, first = emitter.emit(cluster.RankOp()), emitter.constant(0, 32)
         issues, other = (emitter.compare(relation, rank, first) for relation in ("eq", "ne"))
         emitter.when(other, lambda: emitter.add(cluster.MbarrierArriveOp(theirs, [at], first)))
-        emitter.when(issues, lambda: emitter.add(mbarrier.WaitOp(theirs, [at], parity)))
+        emitter.when(
+            issues, lambda: emitter.add(mbarrier.WaitOp(theirs, [at], parity, cluster=True))
+        )
     if pipeline.kind != "tma":
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
 

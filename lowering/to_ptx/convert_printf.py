@@ -5,7 +5,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.math_functions.code import Value
-from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion, passed
+from tilewright.dialects.printf_format import PLACES, SAID, FormatString, failed_assertion, passed
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.scalar_types import type_name
@@ -43,8 +43,9 @@ def _assert(op: cf.AssertOp, to: Conversion) -> None:
     failed, end = to.new_block(f"{name}_failed"), to.new_block(f"{name}_end")
     to.add(CondBraOp(to[op.arg], end, failed))
     to.enter(failed)
-    places = [special(place, to) for place in PLACES]
-    to.add(VprintfOp(places, failed_assertion(op.msg.data)))
+    if SAID not in op.attributes:
+        places = [special(place, to) for place in PLACES]
+        to.add(VprintfOp(places, failed_assertion(op.msg.data)))
     to.add(TrapOp())
     to.add(BraOp(end))
     to.leave()

@@ -14,12 +14,16 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i32, i64
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import triton
+from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.triton.atomics import update
 from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.facts import assumed
 from tilewright.lowering.triton.memory import load, store
+from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED
 
@@ -59,12 +63,17 @@ def rebuilt(like: Sequence[Any], parts: Iterable[SSAValue]) -> list[Any]:
 
 
 def described(
-    type_: Any, base: SSAValue, shape: Sequence[SSAValue], strides: Sequence[SSAValue],
-    nan: SSAValue | bool,
+    at: TritonConversion, type_: Any, base: SSAValue, shape: Sequence[SSAValue],
+    strides: Sequence[SSAValue], nan: SSAValue | bool,
 ) -> TensorDescriptor:  # fmt: skip
-    """The descriptor of a type."""
+    """The descriptor of a type, with what Triton demands of one: its address and its strides are
+    multiples of 16 bytes, but for the last stride, which is 1."""
     block = type_.block_type
     element: Any = block.element_type
+    base = assumed(at, base, DivByAttr.get(CHUNK))
+    whole = DivByAttr.get(CHUNK // pointee_bytes(base))
+    *outer, last = strides
+    strides = [*(assumed(at, stride, whole) for stride in outer), at.constant(1, last.type)]
     signedness = getattr(element, "signedness", None)
     unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
     return TensorDescriptor(base, shape, strides, block.get_shape(), nan, unsigned)
@@ -75,13 +84,13 @@ def parameter(at: TritonConversion, argument: BlockArgument, nan: SSAValue) -> T
     type_: Any = argument.type
     rank, first = len(type_.block_type.get_shape()), argument.index + 1
     numbers = at.all(argument.owner.args[first : first + 2 * rank])
-    return described(type_, at[argument], numbers[:rank], numbers[rank:], nan)
+    return described(at, type_, at[argument], numbers[:rank], numbers[rank:], nan)
 
 
 @converts(triton.MakeTensorDescOp)
 def _make(op: Any, at: TritonConversion) -> Sequence[TensorDescriptor]:
     nan = op.word("padding") == "nan"
-    return [described(op.result.type, at[op.base], at.all(op.shape), at.all(op.strides), nan)]
+    return [described(at, op.result.type, at[op.base], at.all(op.shape), at.all(op.strides), nan)]
 
 
 def _places(

@@ -88,7 +88,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Refused:
-    """A program whose last op every level refuses with these words."""
+    """A program that every level refuses with these words."""
 
     program: Program
     words: str
@@ -101,7 +101,7 @@ class Refused:
         for level in self.program.levels:
             try:
                 self.program.run(self.program.text, level)
-            except tw.CompileError as error:
+            except (tw.CompileError, tw.ExecutionError) as error:
                 if self.words in str(error):
                     continue
                 return f"{level} refuses otherwise: {general(str(error))}"

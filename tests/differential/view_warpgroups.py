@@ -3,6 +3,7 @@ registers, and sums, each any number of tiles or fragments apart along any mode.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
@@ -17,16 +18,18 @@ SUMS, FACTORS = ROWS * N // THREADS, ROWS * STEP // THREADS
 """The registers of a fragment of the sums and of A, a thread."""
 SWIZZLE = "S<3,3,3> o 0 o"
 
+WAIT = "cute_nvgpu.wgmma.wait_group 0"
 Strides = tuple[int, ...]
 
 
 def view_warpgroups(draw: Draw) -> Program | Refused:
-    """Some products, each of views of the tiles, added to a view of the registers."""
+    """Some products, each of views of the tiles, added to a view of the registers, which those
+    before it may be in flight in."""
     rng = draw.generator()
     a, b = (rng.integers(-3, 4, (TILES, ROWS, DEPTH)).astype(np.float16) for _ in "ab")
     held = rng.integers(-3, 4, (FRAGMENTS, ROWS, STEP)).astype(np.float16)
     given = rng.integers(-9, 10, (FRAGMENTS, ROWS, N)).astype(np.float32)
-    sums, lines, refused = given.copy(), list[str](), None
+    sums, lines, refused, flight = given.copy(), list[str](), None, Flight()
     for number in range(draw.number(1, 3)):
         m, n, k = extents = tuple(draw.number(1, 2) for _ in "mnk")
         in_registers = draw.chance(40)
@@ -38,6 +41,11 @@ def view_warpgroups(draw: Draw) -> Program | Refused:
             refused = "whose elements lie apart"
             break
         along = (of_a[0], *of_a[:0:-1])
+        if not flight.takes(_places((n, m), of_c[::-1]), _places((n, m), of_d[::-1])):
+            break
+        if draw.chance(50):
+            lines.append(WAIT)
+            flight.results.clear()
         left = _tiles(held, (m, k, 4), along) if in_registers else _tiles(a, (m, k), of_a)
         right = _tiles(b[:, :N], (n, k), of_b)
         _add(sums, left @ right.T, (m, n), of_d, of_c)
@@ -47,9 +55,31 @@ def view_warpgroups(draw: Draw) -> Program | Refused:
         f"%{name}: {memref(type_, 'gmem', f'({rows},{columns}):({columns},1)', 16)}"
         for (name, type_, _), (rows, columns) in zip(arrays, (x.shape for x in args), strict=True)
     )
-    text = kernel(parameters, "\n".join(f"  {line}" for line in _body(lines)), THREADS)
+    text = kernel(parameters, "\n".join(f"  {line}" for line in _body([*lines, WAIT])), THREADS)
     program = Program(text, args, THREADS, {3: Expected(sums.reshape(-1, N))})
+    refused = refused or ("has overwritten" if flight.lost else None)
     return program if refused is None else Refused(program, refused)
+
+
+@dataclass
+class Flight:
+    """The fragments of the sums that are the results of products in flight, and those in whose
+    registers another one is: nobody may look at them any more."""
+
+    results: set[int] = field(default_factory=set[int])
+    lost: set[int] = field(default_factory=set[int])
+
+    def takes(self, sources: list[int], results: list[int]) -> bool:
+        """The products from each of some fragments to another one may be issued in this order."""
+        for source in sources:
+            if source in self.lost:
+                return False
+            if source in self.results:
+                self.results.remove(source)
+                self.lost.add(source)
+        self.lost -= {*results}
+        self.results |= {*results}
+        return True
 
 
 def _strides(draw: Draw, extents: tuple[int, ...], room: int = TILES) -> Strides:
@@ -121,7 +151,7 @@ def _product(name: str, extents: tuple[int, ...], strides: tuple[Strides, ...]) 
     return [
         *lines, "cute_nvgpu.wgmma.fence",
         f"cute.gemm(%{mma}, {d}, {a}, {b}, {d if of_c == of_d else c})",
-        "cute_nvgpu.wgmma.commit_group", "cute_nvgpu.wgmma.wait_group 0",
+        "cute_nvgpu.wgmma.commit_group",
     ]  # fmt: skip
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +24,14 @@ EXAMPLE = _example(PAGE)
 
 
 @pytest.mark.parametrize("name", ["cutile.md", "triton.md"])
-def test_the_example_prints_what_the_page_says(name: str, tmp_path: Path) -> None:
-    page = (DOCS / name).read_text()
-    (tmp_path / "add.py").write_text(_example(page))
-    command = [sys.executable, "add.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert f"$ python add.py\n{done.stdout}" in page and done.stdout, done.stderr
+def test_the_example_prints_what_the_page_says(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, path = (DOCS / name).read_text(), tmp_path / "add.py"
+    path.write_text(_example(page))
+    runpy.run_path(str(path), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert f"$ python add.py\n{printed}" in page and printed
 
 
 def test_its_race_is_found(tmp_path: Path) -> None:

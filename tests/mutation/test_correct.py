@@ -40,11 +40,12 @@ def test_every_order_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_its_instructions_pass_the_static_check(name: str) -> None:
+def test_its_instructions_pass_the_static_check_and_run(name: str) -> None:
     kernel = CORPUS[name]()
     module = kernel.module()
     run_pipeline(module, kernel.arch)
     run_pipeline(module, kernel.arch, stages=STATIC)
+    assert kernel.check(kernel.run(module, 2))
 
 
 @pytest.mark.parametrize("name", [*SMALL, *WGMMA])
@@ -96,11 +97,3 @@ def test_it_runs(name: str, schedule: int | None) -> None:
 def test_roles_in_another_order_run(name: str, schedule: int | None) -> None:
     kernel = CORPUS[name]()
     assert kernel.check(kernel.run(kernel.module(), schedule))
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_it_runs_lowered(name: str) -> None:
-    kernel = CORPUS[name]()
-    module = kernel.module()
-    run_pipeline(module, kernel.arch)
-    assert kernel.check(kernel.run(module, 2))

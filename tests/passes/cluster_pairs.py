@@ -17,6 +17,7 @@ from hazard_kernels import (
 MAPPED = f"%there = cute_nvgpu.cluster.map %s rank %peer : {LINE} -> {THERE}"
 SYNC_RIGHT = "cute_nvgpu.cluster.arrive // RIGHT\n  cute_nvgpu.cluster.wait // RIGHT"
 TELL = f"cute_nvgpu.cluster.mbarrier_arrive %bar[%c0] rank %peer : {BARS}"
+HANDED_OVER = wait().replace(":", "cluster :")
 RESULT = f"{load('v')}\n  memref.store %v, %p[%t] : memref<?xi32>"
 
 
@@ -84,7 +85,7 @@ PAIRS = (
   {TELL} // WRONG
   {store("%there", type_=THERE)} // OTHER
   {TELL} // RIGHT
-  {wait()}
+  {HANDED_OVER}
   {load("v")} // HERE
   memref.store %v, %p[%t] : memref<?xi32>
   {CLUSTER_SYNC}"""),
@@ -94,7 +95,17 @@ PAIRS = (
   {store("%there", type_=THERE)} // OTHER
   {TELL} // RIGHT
   {TELL.replace("%peer", "%peer reads")} // WRONG
-  {wait()}
+  {HANDED_OVER}
+  {load("v")} // HERE
+  memref.store %v, %p[%t] : memref<?xi32>
+  {CLUSTER_SYNC}"""),
+    pair("told to a wait of its own CTA", "expected shared memory that other threads", f"""
+{INIT.replace("count 1", "count 32")}  {CLUSTER_SYNC}
+  {MAPPED}
+  {store("%there", type_=THERE)} // OTHER
+  {TELL}
+  {HANDED_OVER} // RIGHT
+  {wait()} // WRONG
   {load("v")} // HERE
   memref.store %v, %p[%t] : memref<?xi32>
   {CLUSTER_SYNC}"""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from unittest.mock import Mock
 
 import cuda.tile as ct
@@ -15,6 +15,7 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 
 import tilewright as tw
 from tilewright.cutile import launches
+from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.source.diagnostic import Diagnostic, at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
@@ -105,6 +106,11 @@ def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
 
 
 @ct.kernel
+def of_constants(c, pair: ct.Constant[tuple]):
+    ct.store(c, (0,), ct.full((4,), pair[0] + pair[1], ct.float64))
+
+
+@ct.kernel
 def of_static_list(
     arrays: Annotated[list, ct.ListAnnotation(element=ct.ArrayAnnotation(static_shape_dims=(-1,)))],
 ):
@@ -121,6 +127,8 @@ def of_static_list(
          "Invalid kernel argument #0: 'Point' is a subclass of 'tuple'. Only plain tuples are"),
         (of_pair, ((Point(1, 2), 1), np.ones(16), (1.0, 2)), TypeError,
          "Invalid item #0 of kernel argument #0: 'Point' is a subclass of 'tuple'."),
+        (of_constants, (np.ones(4), (1, np.ones(2))), TypeError,
+         "Invalid item #1 of kernel argument #1: Could not interpret object of type 'ndarray' as"),
         (of_static_list, ([np.ones(4), np.ones(5)],), ValueError,
          "Arrays in list vary in static shape at axis 0 (4 vs 5)"),
         (add, (np.broadcast_to(0.0, 1 << 31),) * 3 + (4,), OverflowError, "'a' expected sizes"),
@@ -234,3 +242,23 @@ def test_a_kernel_without_a_source_file() -> None:
     exec("@ct.kernel\ndef k(a):\n    pass", names)
     with pytest.raises(tw.CompileError, match="could not get source code"):
         tw.cutile.launch((1,), names["k"], (np.ones(4),))
+
+
+@ct.kernel
+def tangents(a, c):
+    ct.store(c, (0,), ct.tan(ct.load(a, (0,), (1024,))))
+
+
+def test_functions_of_either_accuracy() -> None:
+    """The bits of libdevice, or those nearer to the true value; in kernels for the GPU, too."""
+    a = np.linspace(-4, 4, 1024, dtype=np.float32)
+    true, errors, texts = np.tan(a.astype(np.float64)), list[float](), set[str]()
+    for accuracy in get_args(Accuracy):
+        one, other = np.zeros_like(a), np.zeros_like(a)
+        tw.cutile.launch((1,), tangents, (a, one), accuracy=accuracy)
+        with tw.cutile.on_cpu(numerics="hardware", accuracy=accuracy):
+            ct.launch(None, (1,), tangents, (a, other))
+        assert (one == other).all()
+        errors.append(float(np.abs(one / true - 1).max()))
+        texts.add(tw.cutile.compile(tangents, (a, a), "sm_90a", accuracy=accuracy).ptx)
+    assert errors[0] > errors[1] > 0 and len(texts) == 2

@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cuda.tile as ct
@@ -17,8 +18,10 @@ from cuda.tile._compiler_options import CompilerOptions
 from cuda.tile.compilation import export_kernel
 
 from tilewright import cutile
+from tilewright.cutile import device
 from tilewright.cutile.device import cutile_answers
 from tilewright.cutile_script import main, stand_in
+from tilewright.launch.launcher import LaunchError
 
 
 def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,3 +107,13 @@ def test_what_does_not_compile_is_an_error_of_cutiles_compiler(tmp_path: Path) -
     (tmp_path / "k.bytecode").write_bytes(b"no bytecode")
     with cutile_answers((9, 0)), pytest.raises(ct.TileCompilerExecutionError, match="no is not"):
         compile_cubin(str(tmp_path / "k.bytecode"), CompilerOptions(), "sm_90", None)
+
+
+def test_launches_by_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA would launch machine code of ours as tileiras' own."""
+    own = SimpleNamespace(compile_kernel=lambda kernel, constraints: b"machine code")
+    monkeypatch.setitem(sys.modules, "cuda.tile.jax._jax", own)
+    monkeypatch.setattr(device, "find_spec", lambda name: name == "jax")
+    with cutile_answers((9, 0)), pytest.raises(LaunchError, match="got JAX's cutile_call"):
+        own.compile_kernel(add, [])
+    assert own.compile_kernel(add, []) == b"machine code"

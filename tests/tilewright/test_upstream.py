@@ -24,7 +24,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of xDSL's sources."""
     root = tmp_path_factory.mktemp("upstream")
     package = Path(xdsl.__file__).parent
-    shutil.copytree(package, root / "xdsl", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(package, root / "xdsl")
     return root
 
 

@@ -24,7 +24,7 @@ from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import CuteType
-from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
+from tilewright.dialects.cute.types.argument import FROM, NAN_FLAG, NUMBER, ArgumentAttr
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import read_typed
@@ -307,10 +307,9 @@ def flat_map(
     elements has one that nothing reads. Raises ArgumentError."""
     assert isinstance(source.type, TmaDescriptorType)
     box, modes = source.type.box, [mode.data for mode in source.modes]
-    given = [
-        number if known else values[number]
-        for known, number in zip(modes[::2], modes[1::2], strict=True)
-    ]
+    pairs = [*zip(modes[::2], modes[1::2], strict=True)]
+    given = [number if kind == NUMBER else values[number] for kind, number in pairs]
+    nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False
     try:
         return TensorMap(
             address,
@@ -318,6 +317,7 @@ def flat_map(
             swizzle=box.swizzle,
             shape=[max(size, 1) for size in given[::2]],
             strides=given[1::2],
+            nan=nan,
             element=box.element.mlir,
         )
     except TensorMapError as error:

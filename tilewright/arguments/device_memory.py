@@ -58,6 +58,7 @@ class DeviceMemory:
         driver, extents = self._driver, box.shape[::-1]
         # Of one dimension there is no stride to give, but an array of them there must be.
         outer = strides[:-1][::-1] or strides
+        outside = "NAN_REQUEST_ZERO_FMA" if box.nan else "NONE"
         swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
         return self._call(
             "cuTensorMapEncodeTiled",
@@ -71,5 +72,5 @@ class DeviceMemory:
             driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
             getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_{swizzle}"),
             driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-            driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            getattr(driver.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{outside}"),
         )

@@ -43,8 +43,8 @@ class TensorMap:
     address there. `shape` and `strides` (in elements) are the tensor's, outermost first: by default
     the array's own, and dense ones for an address; the last stride is 1. `element` is MLIR's name
     of the element type: by default that of the array. The box's last dimension is contiguous in
-    shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros. Raises
-    TensorMapError for what the hardware cannot copy.
+    shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros, or NaN where `nan`
+    says so. Raises TensorMapError for what the hardware cannot copy.
     """
 
     @checked(TensorMapArgumentError)
@@ -57,11 +57,12 @@ class TensorMap:
         shape: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
         element: str | None = None,
+        nan: bool = False,
     ):
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
-        self.box = TensorBox(tuple(box), tensor_element(element), swizzle)
+        self.box = TensorBox(tuple(box), tensor_element(element), swizzle, nan)
         self.shape = _shape_of(tensor) if shape is None else tuple(shape)
         steps = _strides_of(tensor, self.shape) if strides is None else strides
         self.strides = tuple(step * self.box.element.bytes for step in steps)

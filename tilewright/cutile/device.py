@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ from unittest import mock
 from tilewright.cutile.compiler_errors import compiler_errors
 from tilewright.cutile.gpu import compiled
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
-from tilewright.launch.launcher import own_target
+from tilewright.launch.launcher import LaunchError, own_target
 from tilewright.launch.ptxas import assemble
 
 Capability = tuple[int, int]
@@ -83,13 +84,25 @@ def cutile_answers(capability: Capability) -> Generator[None]:
     cext, compile_ = import_module("cuda.tile._cext"), import_module("cuda.tile._compile")
     version = getattr(import_module("cuda.tile._bytecode.version").BytecodeVersion, _BYTECODE)
     compiler = SimpleNamespace(path="tilewright", run=_assemble)
-
-    with (
-        mock.patch.object(compile_, "_find_compiler_bin", _answering(compiler)),
-        mock.patch.object(cext, "get_compute_capability", _answering(capability)),
-        mock.patch.object(compile_, "_get_max_supported_bytecode_version", _answering(version)),
-    ):
+    answers = [
+        (compile_, "_find_compiler_bin", _answering(compiler)),
+        (cext, "get_compute_capability", _answering(capability)),
+        (compile_, "_get_max_supported_bytecode_version", _answering(version)),
+    ]
+    if find_spec("jax"):
+        answers.append((import_module("cuda.tile.jax._jax"), "compile_kernel", _refuse_jax))
+    with ExitStack() as stack:
+        for module, name, answer in answers:
+            stack.enter_context(mock.patch.object(module, name, answer))
         yield
+
+
+def _refuse_jax(*_: Any) -> Any:
+    """Raise LaunchError: XLA launches what tileiras makes, whose parameters are others."""
+    raise LaunchError(
+        "expected a launch by ct.launch, got JAX's cutile_call (XLA launches machine code of "
+        "tileiras alone); nearest legal: ct.launch on the arrays"
+    )
 
 
 @contextmanager

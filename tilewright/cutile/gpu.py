@@ -15,6 +15,7 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import check_launch, checked_extents
 from tilewright.compiler import compile
+from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.kernel import Kernel
@@ -63,10 +64,14 @@ class BlockSchedule:
 
 
 def compiled(
-    bytecode: bytes, arch: str, name: str = "<bytecode>", schedule: BlockSchedule | None = None
+    bytecode: bytes,
+    arch: str,
+    name: str = "<bytecode>",
+    schedule: BlockSchedule | None = None,
+    accuracy: Accuracy = "libdevice",
 ) -> Kernel:
-    """The kernel of bytecode, for a schedule of its blocks, from the cache of compiled kernels
-    where it is there. Raises CompileError and TargetError."""
+    """The kernel of bytecode, for a schedule of its blocks, with functions of an accuracy, from the
+    cache of compiled kernels where it is there. Raises CompileError and TargetError."""
     schedule = schedule or BlockSchedule()
 
     def make() -> Any:
@@ -75,9 +80,11 @@ def compiled(
             module = verified(bytecode, name)[0]
             for one in passes:
                 one.apply(default_context(), module)
-        return record_of(compile(module, arch, name=name, unproven="ignore"))
+        kernel = compile(module, arch, name=name, unproven="ignore", accuracy=accuracy)
+        return record_of(kernel)
 
-    return kernel_of(cached(key_of(bytecode, arch=arch, schedule=repr(schedule)), make), Kernel)
+    key = key_of(bytecode, arch=arch, schedule=repr(schedule), accuracy=accuracy)
+    return kernel_of(cached(key, make), Kernel)
 
 
 def launched(

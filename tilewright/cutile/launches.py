@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from importlib import import_module
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
@@ -22,6 +22,7 @@ from tilewright.cutile.gpu import BlockSchedule, compiled, start
 from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
 from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
+from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.launcher import device_arch, device_capability, stream_handle
@@ -37,10 +38,18 @@ from tilewright.tile_kernel import (
 
 _ENTRY = "k"
 _VERSION = "13.4"
-_MODULES: dict[tuple[Any, str], ModuleOp] = {}
-_KERNELS: dict[tuple[Any, str, str, int], Kernel] = {}
-_OF_THE_GPU = frozenset(["stream", "arch", "programmatic_dependent_launch"])
+_MODULES: dict[tuple[Any, ...], ModuleOp] = {}
+_KERNELS: dict[tuple[Any, ...], Kernel] = {}
+_OF_THE_GPU = frozenset(["stream", "arch", "accuracy", "programmatic_dependent_launch"])
 """The options of a launch on the GPU."""
+
+
+class _Target(NamedTuple):
+    """The target of a kernel, by default that of this machine's GPU, and its functions' bits."""
+
+    arch: str | None = None
+    accuracy: Accuracy = "libdevice"
+
 
 _Launching = TypeVar("_Launching", bound=Callable[..., None])
 _Export = Callable[[Any, Any], bytes]
@@ -53,9 +62,10 @@ def _relaunching(launching: _Launching) -> _Launching:
     @wraps(launching)
     def launch(*given: Any, **options: Any) -> None:
         if len(given) == 3 and options.keys() <= _OF_THE_GPU:
-            arch, stream = options.get("arch"), options.get("stream")
+            stream = options.get("stream")
+            to = _Target(options.get("arch"), options.get("accuracy", "libdevice"))
             programmatic = options.get("programmatic_dependent_launch", False)
-            ready = relaunch.ready_launch(*given, arch, programmatic)
+            ready = relaunch.ready_launch(*given, to, programmatic)
             if ready is not None:
                 stream = _current_stream() if stream is None else stream
                 ready.start(stream_handle(stream))
@@ -73,6 +83,7 @@ def launch(
     args: Sequence[Any],
     *,
     arch: str | None = None,
+    accuracy: Accuracy = "libdevice",
     stream: Any = None,
     programmatic_dependent_launch: bool = False,
     **options: Unpack[InterpretOptions],
@@ -80,16 +91,15 @@ def launch(
     """Run a `@ct.kernel` for a grid of up to three extents, in place, where its arrays are.
 
     On NumPy arrays, arrays of ml_dtypes or CPU torch tensors, tuples and lists of them, it runs
-    here, `arch` and the options `numerics`, `races`, `check`, `max_steps` and `progress` being
-    those of `tilewright.interpret`: by default with what a GPU computes, bit for bit, and a bar on
-    a terminal for what takes longer than two seconds. On arrays on the GPU (torch, CuPy,
-    `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that GPU's target, and
-    launched on a stream (of torch, CuPy, or the driver's number of one), by default torch's current
-    one where torch is imported; it is not waited for. With `programmatic_dependent_launch` it may
-    start before the kernel in front of it on the stream has ended: it has to wait for that itself,
-    and what it reads before is its own concern.
-    In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
-    calling convention; `args` are then without its constants.
+    here, `arch` and the options `numerics`, `races`, `check`, `max_steps`, `progress` and
+    `accuracy` being those of `tilewright.interpret`: by default with what a GPU computes, bit for
+    bit, and a bar on a terminal for what takes longer than two seconds. On arrays on the GPU
+    (torch, CuPy, `__cuda_array_interface__`, DLPack) it is compiled for `arch`, by default that
+    GPU's target, with that `accuracy`, and launched on a stream (of torch, CuPy, or the driver's
+    number of one), by default torch's current one where torch is imported; it is not waited for.
+    With `programmatic_dependent_launch` it may start before the kernel in front of it on the stream
+    has ended: it has to wait for that itself, and what it reads before is its own concern.
+    Bytecode of cuTile's calling convention will do for a kernel, `args` being without constants.
 
     Raises CompileError where cuTile or tilewright rejects the kernel, ArgumentError for wrong
     arguments, ExecutionError for what no kernel may do, at the Python line that does it,
@@ -104,25 +114,30 @@ def launch(
         raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
     if True in places:
         stream = _current_stream() if stream is None else stream
-        _start(extents, kernel, args, arch, stream, programmatic_dependent_launch, _bytecode)
+        to = _Target(arch, accuracy)
+        _start(extents, kernel, args, to, stream, programmatic_dependent_launch, _bytecode)
         return
-    if isinstance(kernel, bytes):
-        entry = find_entry(verified(kernel, "bytecode")[0], None)
-    else:
-        entry = find_entry(_module(kernel, parameters), _ENTRY)
+    entry = find_entry(_module(kernel, parameters, accuracy), None)
     run_in_place(
         entry, TileLaunch(extents, arch=arch or DEFAULT_ARCH, **options), flat_of(parameters)
     )
 
 
 @checked(kernel=KERNEL_OR_BYTECODE)
-def compile(kernel: Any, args: Sequence[Any], arch: str | None = None) -> Kernel:
+def compile(
+    kernel: Any,
+    args: Sequence[Any],
+    arch: str | None = None,
+    *,
+    accuracy: Accuracy = "libdevice",
+) -> Kernel:
     """A kernel as it is compiled for these arguments, on the GPU or not, and a target, by default
     that of this machine's GPU: its PTX, and remarks. Of arrays is assumed what cuTile assumes: that
-    addresses, strides and sizes go on being multiples of 16 where they are.
+    addresses, strides and sizes go on being multiples of 16 where they are. `accuracy` is that of
+    `tilewright.compile`.
 
     Raises CompileError, TargetError, ArgumentError, and LaunchError without `arch` or GPU."""
-    return _compiled(kernel, _parameters(kernel, args), arch)
+    return _compiled(kernel, _parameters(kernel, args), _Target(arch, accuracy))
 
 
 @checked(kernel=KERNEL)
@@ -154,8 +169,7 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
 
 
 def _flat(kernel: Any, args: Sequence[Any]) -> list[Any]:
-    """The flat parameters that arguments are."""
-    return [part for parameter in _parameters(kernel, args) for _, part in parameter.flat()]
+    return [part for _, part in flat_of(_parameters(kernel, args))]
 
 
 @dataclass(slots=True)
@@ -167,7 +181,12 @@ class Launches:
 
 @checked()
 @contextmanager
-def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> Generator[Launches]:
+def on_cpu(
+    *,
+    arch: str = DEFAULT_ARCH,
+    accuracy: Accuracy = "libdevice",
+    **options: Unpack[InterpretOptions],
+) -> Generator[Launches]:
     """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
     `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
 
@@ -175,7 +194,7 @@ def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> 
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
-        launch(grid, kernel, args, arch=arch, **options)
+        launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
     def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
         del grid
@@ -188,24 +207,25 @@ def on_cpu(*, arch: str = DEFAULT_ARCH, **options: Unpack[InterpretOptions]) -> 
 
 @checked()
 @contextmanager
-def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
+def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Generator[Launches]:
     """Let `ct.launch` compile kernels by tilewright, for `arch` or the GPU's target, and launch
     them on the GPU of this machine, and `ct.tune` time what they take there. Arrays of NumPy are
-    copied to the GPU and back."""
+    copied to the GPU and back. `accuracy` is that of `tilewright.compile`."""
+    to = _Target(arch, accuracy)
 
     @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def first(
         grid: Sequence[int], kernel: Any, args: Sequence[Any], stream: Any, programmatic: bool
     ) -> None:
         extents = cast("Extents", grid)
-        _start(extents, kernel, args, arch, stream, programmatic, _bytecode_aloud)
+        _start(extents, kernel, args, to, stream, programmatic, _bytecode_aloud)
 
     def there(
         stream: Any, grid: Any, kernel: Any, args: Any, /,
         programmatic_dependent_launch: bool = False, **_: Any,
     ) -> None:  # fmt: skip
         programmatic = programmatic_dependent_launch
-        ready = relaunch.ready_launch(grid, kernel, args, arch, programmatic)
+        ready = relaunch.ready_launch(grid, kernel, args, to, programmatic)
         if ready is None:
             first(grid, kernel, args, stream, programmatic)
         else:
@@ -220,7 +240,7 @@ def on_gpu(*, arch: str | None = None) -> Generator[Launches]:
     ) -> bytes | None:
         del stream
         extents, parameters = cast("Extents", grid), _parameters(kernel, args)
-        _, chosen, _ = _chosen(extents, kernel, parameters, arch, _bytecode_aloud)
+        _, chosen, _ = _chosen(extents, kernel, parameters, to, _bytecode_aloud)
         return exported(chosen, flat_of(parameters), extents, flush)
 
     with _launching(there, measured, exporting) as launches:
@@ -263,49 +283,47 @@ def _start(
     grid: Extents,
     kernel: Any,
     args: Sequence[Any],
-    arch: str | None,
+    to: _Target,
     stream: Any,
     programmatic: bool,
     export: _Export,
 ) -> None:
     parameters = _parameters(kernel, args)
-    code, chosen, schedule = _chosen(grid, kernel, parameters, arch, export)
+    code, chosen, schedule = _chosen(grid, kernel, parameters, to, export)
     start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, arch, code, chosen, schedule)
+    relaunch.remember(grid, kernel, args, to, code, chosen, schedule)
 
 
 def _chosen(
-    grid: Extents, kernel: Any, parameters: list[CutileParameter], arch: str | None, export: _Export
+    grid: Extents, kernel: Any, parameters: list[CutileParameter], to: _Target, export: _Export
 ) -> tuple[Kernel, Kernel, BlockSchedule]:
     """The kernel, and as it is for the schedule of a grid's blocks."""
-    code = chosen = _compiled(kernel, parameters, arch, export=export)
+    code = chosen = _compiled(kernel, parameters, to, export=export)
     if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
-        chosen = _compiled(kernel, parameters, arch, schedule)
+        chosen = _compiled(kernel, parameters, to, schedule)
     return code, chosen, schedule
 
 
 def _compiled(
     kernel: Any,
     parameters: list[CutileParameter],
-    arch: str | None,
+    to: _Target,
     schedule: Any = None,
     export: _Export | None = None,
 ) -> Kernel:
     """The kernel, compiled once for what is assumed of its arguments, and for a schedule of its
     blocks."""
-    if arch is None:
-        arch = device_arch()
+    arch = to.arch or device_arch()
     assumed = None if isinstance(kernel, bytes) else _signature(parameters, aligned=True)
-    key = (kernel, repr(assumed), arch, schedule)
+    key = (kernel, repr(assumed), arch, to.accuracy, schedule)
     with relaunch.COMPILING:
         known = _KERNELS.get(key)
         if known is None:
-            code = kernel if isinstance(kernel, bytes) else (export or _bytecode)(kernel, assumed)
-            name = "bytecode" if isinstance(kernel, bytes) else _name(kernel)
+            code = (export or _bytecode)(kernel, assumed)
             with compiler_errors():
-                made_from = (code, name, partial(_flat, kernel))
-                known = replace(compiled(code, arch, name, schedule), made_from=made_from)
-                _KERNELS[key] = known
+                made = compiled(code, arch, _name(kernel), schedule, to.accuracy)
+            origin = code, _name(kernel), partial(_flat, kernel)
+            known = _KERNELS[key] = replace(made, made_from=origin)
     return known
 
 
@@ -320,13 +338,18 @@ def _compilation() -> Any:
     return import_module("cuda.tile.compilation")
 
 
-def _module(kernel: Any, parameters: Sequence[CutileParameter]) -> ModuleOp:
-    assumed = _signature(parameters)
-    key = (kernel, repr(assumed))
+def _module(
+    kernel: Any, parameters: Sequence[CutileParameter], accuracy: Accuracy = "libdevice"
+) -> ModuleOp:
+    """The verified module of a kernel, or of bytecode, with functions of an accuracy."""
+    assumed = None if isinstance(kernel, bytes) else _signature(parameters)
+    key = (kernel, repr(assumed), accuracy)
     known = _MODULES.get(key)
     if known is None:
         with compiler_errors():
-            known = _MODULES[key] = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+            known = verified(_bytecode(kernel, assumed), _name(kernel))[0]
+        set_accuracy(known, accuracy)
+        _MODULES[key] = known
     return known
 
 
@@ -339,6 +362,8 @@ def _signature(parameters: Sequence[CutileParameter], *, aligned: bool = False) 
 
 
 def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
+    if isinstance(kernel, bytes):
+        return kernel
     file = io.BytesIO()
     try:
         _compilation().export_kernel(
@@ -357,7 +382,6 @@ def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
     except _cuda_tile().TileInternalError as error:
-        # Its words are those of what went wrong there, which may have none.
         error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
         raise
     return file.getvalue()
@@ -366,8 +390,12 @@ def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
 def _bytecode_aloud(kernel: Any, assumed: Any) -> bytes:
     """The same through the method by which cuTile compiles, which is ours in `on_gpu`: whoever
     watches it is told."""
+    if isinstance(kernel, bytes):
+        return kernel
     return kernel._compile(assumed, None, device_capability())
 
 
 def _name(kernel: Any) -> str:
+    if isinstance(kernel, bytes):
+        return "bytecode"
     return str(kernel._annotated_function.pyfunc.__name__)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain, repeat
 from typing import Any, cast
 
 import ml_dtypes
@@ -88,14 +89,7 @@ class CutileParameter:
                 [item.constraint(arrays, aligned=aligned) for item in self._items()]
             )
         if getattr(annotation, "constant", False):
-            try:
-                require(not isinstance(argument, int) or argument.bit_length() <= 64)
-                return compilation.ConstantConstraint(argument)
-            except TypeError:
-                raise ArgumentError(
-                    f"'{self.name}' expected a constant that cuTile has, a number or a bool, got "
-                    f"{told(argument)}"
-                ) from None
+            return compilation.ConstantConstraint(argument)
         if isinstance(argument, list):
             return self._list_constraint(arrays, aligned)
         if isinstance(argument, np.ndarray | ArrayArgument):
@@ -284,7 +278,7 @@ def parameters_of(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
         )
     rows = zip(function.pysig.parameters, annotations, args, strict=True)
     return [
-        CutileParameter(name, annotation, _named(name, arg, f"kernel argument #{i}"))
+        CutileParameter(name, annotation, _named(name, annotation, arg, f"kernel argument #{i}"))
         for i, (name, annotation, arg) in enumerate(rows)
     ]
 
@@ -294,18 +288,20 @@ def flat_of(parameters: Sequence[CutileParameter]) -> list[tuple[str, Any]]:
     return [part for parameter in parameters for part in parameter.flat()]
 
 
-def _named(name: str, argument: Any, place: str) -> Any:
-    """`as_array`, whose error names the parameter; tuples with names, which cuTile refuses, are
-    refused."""
-    _check_plain(name, argument, place)
+def _named(name: str, annotation: Any, argument: Any, place: str) -> Any:
+    """`as_array`, whose error names the parameter; tuples with names and constants that cuTile
+    refuses are refused."""
+    _check_plain(name, annotation, argument, place)
     try:
         return as_array(argument)
     except ArgumentError as error:
         raise ArgumentError(f"'{name}' {error}") from None
 
 
-def _check_plain(name: str, argument: Any, place: str) -> None:
+def _check_plain(name: str, annotation: Any, argument: Any, place: str) -> None:
     if not isinstance(argument, tuple):
+        if getattr(annotation, "constant", False):
+            _check_constant(name, argument, place)
         return
     if type(cast("Any", argument)) is not tuple:
         kind = type(cast("Any", argument)).__name__
@@ -313,8 +309,22 @@ def _check_plain(name: str, argument: Any, place: str) -> None:
             f"'{name}' expected a tuple, got a {kind} (Invalid {place}: '{kind}' is a subclass of "
             "'tuple'. Only plain tuples are accepted.)"
         )
+    nodes = chain(getattr(annotation, "items", ()), repeat(getattr(annotation, "each", annotation)))
     for i, item in enumerate(cast("tuple[Any, ...]", argument)):
-        _check_plain(name, item, f"item #{i} of {place}")
+        _check_plain(name, next(nodes), item, f"item #{i} of {place}")
+
+
+def _check_constant(name: str, argument: Any, place: str) -> None:
+    constraint = import_module("cuda.tile.compilation").ConstantConstraint
+    try:
+        require(not isinstance(argument, int) or argument.bit_length() <= 64)
+        constraint(as_array(argument) if isinstance(argument, np.generic) else argument)
+    except TypeError:
+        raise ArgumentError(
+            f"'{name}' expected a constant that cuTile has, a number or a bool, got "
+            f"{told(argument)} (Invalid {place}: Could not interpret object of type "
+            f"'{type(cast('Any', argument)).__name__}' as a constant.)"
+        ) from None
 
 
 def as_array(argument: Any) -> Any:

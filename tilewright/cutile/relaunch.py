@@ -76,11 +76,11 @@ os.register_at_fork(
 
 
 def ready_launch(
-    grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
+    grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool
 ) -> launcher.ReadyLaunch | None:
     """A launch, ready where one before was like it; None where none was, or where the arguments are
     to be checked."""
-    if not _PLANS or (key := _key(grid, kernel, args, arch, programmatic)) is None:
+    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic)) is None:
         return None
     try:
         ready = _READY.get(key)
@@ -90,12 +90,12 @@ def ready_launch(
 
 
 def remember(
-    grid: Any, kernel: Any, args: Any, arch: str | None, code: Kernel, chosen: Kernel,
+    grid: Any, kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel,
     schedule: BlockSchedule,
 ) -> None:  # fmt: skip
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
     it as it was chosen by a schedule of its blocks."""
-    key = _key(grid, kernel, args, arch, False)
+    key = _key(grid, kernel, args, target, False)
     if key is None:
         return
     entry = chosen.entry()
@@ -105,7 +105,7 @@ def remember(
         _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
 
 
-def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool) -> Any:
+def _key(grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool) -> Any:
     """The kernel, the context, the target, the grid and the arguments; None where they are no key,
     or are to be checked."""
     if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
@@ -116,13 +116,13 @@ def _key(grid: Any, kernel: Any, args: Any, arch: str | None, programmatic: bool
     if (items := _items(args)) is None:
         return None
     context = int(launcher.call("cuCtxGetCurrent"))
-    return kernel, context, arch, programmatic, grid, items
+    return kernel, context, target, programmatic, grid, items
 
 
 def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
     """The launch, by one on other arrays of these shapes, else by the plan for its arguments; None
     where there is none, or where they do not fit: what checks all of them says why."""
-    kernel, context, arch, programmatic, grid, items = key
+    kernel, context, target, programmatic, grid, items = key
     addresses: list[int] = []
     shape = (*key[:-1], _shape(items, addresses))
     template = _TEMPLATES.get(shape)
@@ -130,7 +130,7 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
         return _kept(_READY, key, template.ready(addresses))
     try:
         read = _Read.of(kernel, items)
-        known = _PLANS.get((kernel, context, arch, read.assumptions))
+        known = _PLANS.get((kernel, context, target, read.assumptions))
         plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
         if not plan:
             return None

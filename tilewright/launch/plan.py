@@ -11,7 +11,7 @@ from typing import Any
 from tilewright.arguments.binding import flat_map, number_bits
 from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
-from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry
 
@@ -28,7 +28,7 @@ class _Map:
     parameter: Parameter
     source: ArgumentAttr
     numbers: tuple[int, ...]
-    """The places of the arguments that are its sizes and strides."""
+    """The places of the arguments that are its sizes and strides, and its padding."""
     known: dict[tuple[int, ...], bytes] = field(default_factory=dict[tuple[int, ...], bytes])
     """Behind their addresses, by sizes and strides."""
 
@@ -36,7 +36,7 @@ class _Map:
     def of(cls, parameter: Parameter, source: ArgumentAttr) -> _Map:
         modes = [mode.data for mode in source.modes]
         pairs = zip(modes[::2], modes[1::2], strict=True)
-        return cls(parameter, source, tuple(number for fixed, number in pairs if not fixed))
+        return cls(parameter, source, tuple(number for kind, number in pairs if kind != NUMBER))
 
     @property
     def pointer(self) -> int:

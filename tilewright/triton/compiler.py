@@ -54,11 +54,14 @@ class Backend(_NVIDIA.CUDABackend):
 
 
 def _text(module: Any, metadata: dict[str, Any], options: Any) -> bytes:
+    from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
+
     metadata |= {"name": module.get_entry_func_name(), "shared": 0, "tmem_size": 0}
     builder: Any = import_module("triton._C.libtriton").ir.builder(module.context)
     for option, attribute in _HINTS.items():
         if (number := getattr(options, option)) is not None:
             module.set_attr(attribute, builder.get_int32_attr(number))
+    module.set_attr(DISJOINT, builder.get_bool_attr(True))
     if not options.enable_fp_fusion:
         module.set_attr("tt.fp_fusion", builder.get_bool_attr(False))
     return str(module).encode()

@@ -13,8 +13,9 @@ from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
-from tilewright.launch.kernel import Extents
+from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.plan import LaunchPlan
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.parameters import flat
 
@@ -68,6 +69,17 @@ def _compiler_error() -> Callable[[CompileError], CompileError]:
     return TritonCompileError
 
 
+def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
+    """True where no pointer reaches what a kernel writes through another one; `reached` has the
+    memory behind each argument that is one."""
+    sources = [entry.parts[number].source for number in entry.written] if entry.parts else []
+    written = {source.index.data for source in sources if source is not None}
+    pairs = ((reached[i], x) for i in written for j, x in enumerate(reached) if i != j)
+    return all(
+        not isinstance(x, range) or own.stop <= x.start or x.stop <= own.start for own, x in pairs
+    )
+
+
 class DeviceKernel:
     """A kernel on a GPU, what Triton calls a function: how it is launched on the grids that there
     were, and the launches that are ready."""
@@ -75,8 +87,10 @@ class DeviceKernel:
     def __init__(self, code: bytes, name: str, capability: int) -> None:
         self.code, self.name, self.capability = code, name, capability
         self.known: dict[Any, launcher.ReadyLaunch] = {}
+        self._ordered = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         self._plans: dict[Any, LaunchPlan] = {}
         self._kernel = kernel_of(code, name, capability)
+        self._is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
         arguments = enumerate(self._kernel.entry().arguments)
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
@@ -85,12 +99,14 @@ class DeviceKernel:
         return self._kernel.load(self._kernel.entry()).registers()
 
     def ready(
-        self, key: Any, grid: Extents, values: Sequence[Any], *, programmatic: bool,
-        cooperative: bool,
+        self, key: Any, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
+        programmatic: bool, cooperative: bool,
     ) -> launcher.ReadyLaunch:  # fmt: skip
-        """A launch of programs, `cooperative` ones at once, which is known by a key from then on.
-        Raises ArgumentError and LaunchError."""
-        plan = self._plans.get((grid, cooperative)) or self._plan(grid, cooperative)
+        """A launch of programs, `cooperative` ones at once, which is known by a key from then on;
+        `reached` has the memory behind each pointer. Raises ArgumentError and LaunchError."""
+        disjoint = self._is_ordered or is_disjoint(self._kernel.entry(), reached)
+        code = self.code if disjoint else self._ordered
+        plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
         if len(self.known) >= _MOST:
             self.known.clear()
         self.known[key] = ready = plan.ready(
@@ -98,18 +114,19 @@ class DeviceKernel:
         )
         return ready
 
-    def _plan(self, grid: Extents, cooperative: bool) -> LaunchPlan:
-        kernel, schedule = self._kernel, BlockSchedule()
+    def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
+        kernel = kernel_of(code, self.name, self.capability)
+        schedule = BlockSchedule()
         if not cooperative:
             schedule = BlockSchedule.of(kernel, grid)
         if schedule != BlockSchedule():
-            kernel = kernel_of(self.code, self.name, self.capability, schedule)
+            kernel = kernel_of(code, self.name, self.capability, schedule)
         entry = kernel.entry()
         plan = LaunchPlan.of(entry, kernel.load(entry))
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
         if len(self._plans) >= _MOST:
             self._plans.clear()
-        self._plans[grid, cooperative] = plan = plan.on_grid(*launched(entry, grid))
+        self._plans[grid, cooperative, code] = plan = plan.on_grid(*launched(entry, grid))
         return plan
 
 
@@ -121,9 +138,9 @@ def launcher_of(signature: Mapping[str, Any], metadata: Any) -> Callable[..., No
     how = {"programmatic": metadata.launch_pdl, "cooperative": metadata.launch_cooperative_grid}
     driver: Any = import_module("triton.runtime.driver").driver
 
-    def checked(args: Sequence[Any]) -> list[Any]:
+    def checked(args: Sequence[Any], pointer: Callable[[str, Any], Any] = _address) -> list[Any]:
         rows = zip(signature.items(), args, strict=True)
-        parts = [flat(name, type_, arg, _address) for (name, type_), arg in rows]
+        parts = [flat(name, type_, arg, pointer) for (name, type_), arg in rows]
         return [value for part in parts for _, value in part]
 
     def read(args: Sequence[Any]) -> list[Any]:
@@ -147,7 +164,9 @@ def launcher_of(signature: Mapping[str, Any], metadata: Any) -> Callable[..., No
             # -0.0 is equal to 0.0.
             bits = [struct.pack("d", value) for value in values if type(value) is float]
             key = (x, y, z, *values, *bits)
-            ready = kernel.known.get(key) or kernel.ready(key, (x, y, z), checked(args), **how)
+            ready = kernel.known.get(key) or kernel.ready(
+                key, (x, y, z), checked(args), checked(args, _reached), **how
+            )
             ready.start(stream)
         if leave is not None:
             leave(told)
@@ -166,3 +185,12 @@ def _address(name: str, argument: Any) -> int:
             "argument cannot be accessed from Triton (cpu tensor?))"
         )
     return address
+
+
+def _reached(name: str, argument: Any) -> range:
+    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
+    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
+    if not hasattr(owner, "untyped_storage"):
+        return range(1 << 64)
+    storage = owner.untyped_storage()
+    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())

@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar, Self
 
-from xdsl.dialects.builtin import DictionaryAttr, NoneAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, NoneAttr
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.accepts import Accepts, list_of
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.constraints import (
     INT_TILE,
@@ -234,6 +235,9 @@ _PACKED_BITS = 4
 """The bits of an element of which two are a byte."""
 
 
+NAN_FLAG = "nan_flag"
+"""Attribute of a load: the number of the parameter, an i1, that says whether NaN is outside of the
+tensor in place of zeros."""
 ANYWHERE = "anywhere"
 """Attribute of an access whose index may name no tile of the view: it accesses nothing then."""
 
@@ -260,6 +264,15 @@ class ViewAccess(MemoryOp):
         if value is None:
             return (False,) * self.view_type.index_rank
         return tuple(bool(flag) for flag in value.get_values())
+
+    @property
+    def nan_flag(self) -> BlockArgument | None:
+        """The parameter that says whether NaN is outside of the tensor, if there is one."""
+        number = self.attributes.get(NAN_FLAG)
+        if not isinstance(number, IntegerAttr):
+            return None
+        entry = next(op for op in ancestors(self) if op.name == "cuda_tile.entry")
+        return entry.regions[0].block.args[number.value.data]
 
     def verify_types(self) -> None:
         view = self.view_type

@@ -21,7 +21,8 @@ class TensorMapError(Error, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TensorBox:
-    """Extents of a box, outermost first, its element type and the bytes of its swizzle.
+    """Extents of a box, outermost first, its element type and the bytes of its swizzle; whether
+    NaN is outside of the tensor, or zeros.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -29,6 +30,7 @@ class TensorBox:
     shape: tuple[int, ...]
     element: rows.TensorElement
     swizzle: int = 0
+    nan: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.shape) <= rows.MAX_RANK:

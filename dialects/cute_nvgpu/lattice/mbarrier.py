@@ -62,12 +62,16 @@ MBARRIER_ARRIVE_EXPECT_TX = _row(
     "mbarrier.arrive.expect_tx.shared.b64", _HOPPER,
     _STATE, _BARRIER, Choice("txCount"),
 )  # fmt: skip
+_WAITS = "say whether the phase of that parity is complete, after waiting for a while"
 MBARRIER_TRY_WAIT = _row(
-    "mbarrier.try_wait.parity",
-    "say whether the phase of that parity is complete, after waiting for a while",
-    "mbarrier.try_wait.parity.shared.b64", needs("sm_90", (7, 8)),
+    "mbarrier.try_wait.parity", _WAITS, "mbarrier.try_wait.parity.shared.b64",
+    needs("sm_90", (7, 8)),
     Result("waitComplete", "pred"), _BARRIER, Choice("phaseParity", (0, 1), type_="u32"),
     Choice("suspendTimeHint", optional=True),
+)  # fmt: skip
+MBARRIER_TRY_WAIT_CLUSTER = _row(
+    "mbarrier.try_wait.parity", f"{_WAITS}, and learn of what other CTAs wrote",
+    "mbarrier.try_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TRY_WAIT.operands,
 )  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, var_operand_def
 
@@ -68,6 +68,17 @@ class Arrives(_Counts):
         return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
+class Waits(FieldsOp):
+    """A wait for a phase, of scope `cta` or `cluster`."""
+
+    cluster = opt_prop_def(UnitAttr)
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        """The row of its scope."""
+        return rows.MBARRIER_TRY_WAIT_CLUSTER if self.cluster else rows.MBARRIER_TRY_WAIT
+
+
 @fields_op("cute_nvgpu.mbarrier.init", rows.MBARRIER_INIT)
 class InitOp(CountsArrivals, MbarrierOp):
     """Make an mbarrier whose phases each wait for `count` arrivals.
@@ -126,16 +137,19 @@ class ArriveExpectTxOp(CountsBytes, MbarrierOp):
     assembly_format = "$barrier `[` $indices `]` `bytes` $count"
 
 
-@fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT)
-class WaitOp(MbarrierOp):
+@fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
+class WaitOp(Waits, MbarrierOp):
     """Wait until the phase of that parity is complete: 0 for the first phase, 1 for the second.
 
     ```mlir
     cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : memref<4xi64, #cute<space smem>>
+    cute_nvgpu.mbarrier.wait %full[%stage] parity %parity cluster : memref<4xi64, 3>
     ```
 
-    Before the first phase is complete, parity 1 does not wait. A loop of `mbarrier.try_wait.parity`
-    in PTX. PTX ISA, mbarrier.try_wait.
+    Before the first phase is complete, parity 1 does not wait. Of CTAs of the cluster that arrived
+    the thread knows what they have read, and with `cluster` what they wrote too. A loop of
+    `mbarrier.try_wait.parity` in PTX, `.acquire.cta` or `.acquire.cluster`. PTX ISA,
+    mbarrier.try_wait.
     """
 
     # xDSL puts a subclass's operands before those of its base.

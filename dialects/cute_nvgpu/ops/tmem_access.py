@@ -1,7 +1,7 @@
 """Loads of warps from tensor memory and stores to it, and the waits for them."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
 from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, Nvg
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
 from tilewright.dialects.cute_nvgpu.types.copies import parse_shape
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.reading import legal_text
 
@@ -52,17 +52,48 @@ class TmemShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         printer.print_string(self.data)
 
 
-class TmemAccessOp(FragmentAccessOp):
+class ShapedAccessOp(FieldsOp):
+    """A load from tensor memory or a store to it, of a shape, at either level."""
+
+    HALF_CELLS: ClassVar[str]
+    """The field of those whose registers hold the low halves of two cells."""
+
+    if TYPE_CHECKING:
+        shape: Data[str]
+
+    half = opt_prop_def(NUMBER)
+
+    @property
+    def registers(self) -> int:
+        """The registers of a thread that it loads or stores."""
+        raise NotImplementedError
+
+    @property
+    def access(self) -> TmemAccess:
+        """The access that it issues. Raises AtomError where there is none."""
+        half = None if self.half is None else self.half.value.data
+        shape = find_tmem_shape(self.shape.data)
+        return find_access(
+            shape, self.registers, packed=self.HALF_CELLS in self.properties, half=half
+        )
+
+    def verify_half(self) -> None:
+        """Raise VerifyException where a second half is left of the first."""
+        if (half := self.access.half) < 0:
+            raise self.fail(
+                f"a second half at column 0 or more, got {half}; nearest legal: 0 (ptxas checks no "
+                "range)"
+            )
+
+
+class TmemAccessOp(ShapedAccessOp, FragmentAccessOp):
     """The base of loads and stores: their tile of tensor memory and their fragment.
 
     The indices name the tile's first element. All threads of a warp execute it together and give
     the same indices, whose lane is the first of the warp's 32 (of 16 lanes, or the 16th).
     """
 
-    HALF_CELLS: ClassVar[str]
-
     shape = prop_def(TmemShapeAttr)
-    half = opt_prop_def(NUMBER)
 
     @property
     def tile_operand(self) -> tuple[SSAValue, Sequence[SSAValue]]:
@@ -70,19 +101,13 @@ class TmemAccessOp(FragmentAccessOp):
         return self.memory, self.indices
 
     @property
+    def registers(self) -> int:
+        return self.fragment_type.registers
+
+    @property
     def packed(self) -> bool:
         """True where a register holds the low halves of two cells."""
         return self.HALF_CELLS in self.properties
-
-    @property
-    def access(self) -> TmemAccess:
-        """The access that it issues. Raises AtomError where there is none."""
-        return find_access(
-            find_tmem_shape(self.shape.data),
-            self.fragment_type.registers,
-            packed=self.packed,
-            half=None if self.half is None else self.half.value.data,
-        )
 
     @property
     def tv_layout(self) -> Layout:
@@ -94,7 +119,7 @@ class TmemAccessOp(FragmentAccessOp):
         memory, indices = self.tile_operand
         memref = verify_tmem("memory", memory.type, len(indices))
         self._verify_elements(memref.element_type)
-        self._verify_half(access)
+        self.verify_half()
         self._verify_tile(memref, access)
         self._verify_begin(memref, access, indices)
         self._verify_layout()
@@ -107,13 +132,6 @@ class TmemAccessOp(FragmentAccessOp):
             raise self.fail(
                 f"elements of {PACKED_BITS} bits with {self.HALF_CELLS}, got {memory}; nearest "
                 f"legal: no {self.HALF_CELLS}"
-            )
-
-    def _verify_half(self, access: TmemAccess) -> None:
-        if access.half < 0:
-            raise self.fail(
-                f"a second half at column 0 or more, got {access.half}; nearest legal: 0 (ptxas "
-                "checks no range)"
             )
 
     def _verify_tile(self, type_: MemRefType[Attribute], access: TmemAccess) -> None:

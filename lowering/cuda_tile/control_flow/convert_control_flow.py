@@ -1,4 +1,4 @@
-"""Loops and branches: `scf` over the registers of the tiles that they carry; `assert`.
+"""Loops and branches: `scf` over the registers of the tiles that they carry.
 
 An `if` of which a branch leaves a loop or the kernel takes what follows it into its branches, so
 that every region ends in one place: of a kernel in nothing, of a `for` in what it carries, of a
@@ -12,14 +12,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
-from xdsl.dialects import cf, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import i1
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.control_flow import (
-    AssertOp,
     BreakOp,
     ContinueOp,
     ForOp,
@@ -342,11 +341,3 @@ def _loop(op: LoopOp, kernel: Kernel) -> None:
     for token in results.tokens:
         reads, writes = accesses_of(op)
         kernel[token] = kernel.order.after(None, reads=reads, writes=writes)
-
-
-@lowers(AssertOp)
-def _assert(op: AssertOp, kernel: Kernel) -> None:
-    layout = kernel.table.of(op.condition)
-    conditions = dict.fromkeys(kernel.elements(op.condition, layout))
-    for condition in conditions:
-        kernel.emitter.add(cf.AssertOp(condition, op.message))

@@ -119,6 +119,9 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
     padding = kernel.constant(_padding(op), type_)
+    if op.nan_flag is not None:
+        nan = kernel.constant(number_of(float("nan"), element_of(op.tile)), type_)
+        padding = kernel.emitter.select(kernel.scalar(op.nan_flag), nan, padding)
     with kernel.access(op, reads=True, writes=not is_weak(op)):
         stepwise = isinstance(op.parent_op(), ForOp)
         accesses = tile_accesses(op, layout, kernel, stepwise=stepwise)

@@ -127,9 +127,9 @@ class Clocks:
 
     # Who learns what
 
-    def publish(self, lanes: Lanes, *, reads: bool = False) -> Known:
-        """The knowledge of these threads of a cluster together, of what they did themselves too, or
-        of `reads` alone: [clocks]. What they do from now on is not before whatever learns of it."""
+    def publish(self, lanes: Lanes) -> Known:
+        """The knowledge of these threads of a cluster together, of what they did themselves too:
+        [clocks]. What they do from now on is not before whatever learns of it."""
         warps, index, counts = np.unique(lanes // WARP, return_inverse=True, return_counts=True)
         stamps = self._clock[warps] + 1
         alone = counts < self._sizes[warps]
@@ -138,10 +138,14 @@ class Clocks:
         for clocks in (self._read, self._wrote) if self._writes_apart else (self._read,):
             known[clocks[warps[~alone] % self.warps]] = stamps[~alone]
             known[clocks[columns]] = stamps[index][alone[index]]
-        if reads:
-            known[self._wrote[self._wrote != self._read]] = 0
         self._clock[warps] = stamps
         return known
+
+    def of_reads(self, known: Known) -> Known:
+        """What somebody knows but for what threads wrote, where that is apart: [clocks]."""
+        result = known.copy()
+        result[self._wrote[self._wrote != self._read]] = 0
+        return result
 
     def reserve(self, lanes: Lanes) -> None:
         """Threads will arrive alone: give all of them clocks of their own at once."""

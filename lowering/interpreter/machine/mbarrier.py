@@ -128,16 +128,16 @@ class Mbarriers:
         if self._cluster > 1:
             self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
         for place in np.unique(places).tolist():
-            far = reads & (lanes // self._shared.threads != place // self._shared.stride)
+            far = lanes // self._shared.threads != place // self._shared.stride
             for apart in (False, True):
                 there = np.flatnonzero((places == place) & (far == apart))
                 while len(there):
-                    barrier = self._at[place]
-                    there = there[self._arrive(barrier, lanes, there, count, expect, apart) :]
+                    barrier, scope = self._at[place], (apart, reads)
+                    there = there[self._arrive(barrier, lanes, there, count, expect, *scope) :]
 
     def _arrive(
         self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int,
-        reads: bool,
+        far: bool, reads: bool,
     ) -> int:  # fmt: skip
         """The first of the threads that are there, by index, arrive: as many as the phase waits
         for. Returns how many."""
@@ -154,7 +154,11 @@ class Mbarriers:
         barrier.bytes += expect * number
         self._check_bytes(barrier, int(there[-1]))
         barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
-        barrier.known = together(barrier.known, self._clocks.publish(arriving, reads=reads))
+        known = self._clocks.publish(arriving)
+        if far and not reads:
+            barrier.written = together(barrier.written, known)
+        near = self._clocks.of_reads(known) if far else known
+        barrier.known = together(barrier.known, near)
         barrier.pending -= count * number
         barrier.settle()
         return number
@@ -288,15 +292,20 @@ class Mbarriers:
 
     # Waiting
 
-    def wait(self, lanes: Lanes, address: Bits, parity: Bits, op: Operation) -> Wait:
-        """The wait of the threads. Raises Fault for a parity that is none."""
+    def wait(
+        self, lanes: Lanes, address: Bits, parity: Bits, op: Operation, *, cluster: bool = False
+    ) -> Wait:
+        """The wait of the threads, which learn of what other CTAs of a `cluster` wrote. Raises
+        Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
         if (given > 1).any():
             lane = int(np.argmax(given > 1))
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
-        return Wait(self, op, (self.find(lanes, address), given))
+        return Wait(self, op, (self.find(lanes, address), given, np.full(len(lanes), cluster)))
 
-    def ready(self, places: NDArray[np.int64], parity: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def ready(
+        self, places: NDArray[np.int64], parity: NDArray[np.int64], cluster: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
         """True for threads whose phase is complete: [threads]."""
         waited, index = np.unique(places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
@@ -307,14 +316,21 @@ class Mbarriers:
         barrier = self._at.get(place)
         return -1 if barrier is None else (barrier.phase + 1) % 2
 
-    def resume(self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64]) -> None:
+    def resume(
+        self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64],
+        cluster: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(places).tolist():
             there = lanes[places == place]
             self._clocks.learn(there, self._at[place].released)
+            self._clocks.learn(lanes[(places == place) & cluster], self._at[place].handed_on)
             self._use(place, there)
 
-    def deadlock(self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64]) -> str:
+    def deadlock(
+        self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64],
+        cluster: NDArray[np.bool_],
+    ) -> str:  # fmt: skip
         """The wait as a diagnostic says it, where nothing will complete it."""
         place = int(places[0])
         same = lanes[places == place]

@@ -29,7 +29,8 @@ class Arrivals:
 class Mbarrier:
     """One mbarrier: how many arrivals and bytes its phase still waits for.
 
-    `known` is what those knew who arrived, `released` what who waited for a phase learns.
+    `known` is what those knew who arrived, `released` what who waited for a phase learns, of other
+    CTAs what they have read alone; `written` and `handed_on` are what they wrote, too.
 
     `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
     phases of all mbarriers that were ever at its address, `first` those
@@ -53,10 +54,12 @@ class Mbarrier:
     arrived: Arrivals = field(default_factory=Arrivals)
     last: Arrivals = field(default_factory=Arrivals)
     known: NDArray[np.int32] = field(init=False)
+    written: NDArray[np.int32] = field(init=False)
+    handed_on: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
         self.pending, self.completed = self.expected, self.first
-        self.known = self.released
+        self.known = self.written = self.handed_on = self.released
 
     @property
     def phase(self) -> int:
@@ -70,6 +73,7 @@ class Mbarrier:
         self.completed += 1
         self.pending = self.expected
         self.arrived, self.last = Arrivals(), self.arrived
+        self.handed_on = together(self.handed_on, self.written)
         self.released = together(self.released, self.known)
         missing = max(self.column + 1 - len(self.released), 0)
         self.released = np.pad(self.released, (0, missing))

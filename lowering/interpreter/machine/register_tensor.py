@@ -2,7 +2,8 @@
 
 Of each element it is known whether anything has written it, whether a wgmma may access it (a
 `wgmma.fence` came after the write, or a wgmma wrote it), and which wgmma in flight writes or reads
-it. PTX ISA 9.7.15.7.1.
+it, or accumulates in its register though the element of its result is another one. PTX ISA
+9.7.15.7.1.
 """
 
 from typing import Any
@@ -21,6 +22,10 @@ UNDEFINED = 1
 UNFENCED = 2
 RESULT = 4
 OPERAND = 8
+OVERWRITTEN = 16
+
+PARTS = 1 << 10
+"""The registers of a result are fewer."""
 
 
 class RegisterTensor:
@@ -33,6 +38,9 @@ class RegisterTensor:
         self._possible = UNDEFINED
         self._group = np.zeros((0, 0), dtype=np.int64)
         self._op = np.zeros((0, 0), dtype=np.int32)
+        # Of each element the number of the wgmma that wrote it, and its place in the result.
+        self._part = np.zeros((0, 0), dtype=np.int64)
+        self._issued = 0
         self._shapes: dict[int, object] = {}
         self._op_names = op_names
 
@@ -47,7 +55,7 @@ class RegisterTensor:
     def read(self, lanes: Lanes, places: Places) -> Bits:
         """Elements in containers: [threads, count]."""
         self._check_bounds(places)
-        self._check(lanes, places, UNDEFINED | RESULT)
+        self._check(lanes, places, UNDEFINED | RESULT | OVERWRITTEN)
         return self.data[self._where(lanes, places)]
 
     def write(self, lanes: Lanes, places: Places, values: Bits) -> None:
@@ -82,18 +90,29 @@ class RegisterTensor:
                 int(np.argmax(marked.any(axis=1))),
             )
 
-    def accumulators(self, lanes: Lanes, places: Places, shape: object) -> Bits:
-        """C of a wgmma: what those in flight will have written counts, where their accumulators
-        have its shape."""
-        self._check(lanes, places, UNDEFINED)
+    def accumulators(self, lanes: Lanes, places: Places) -> Bits:
+        """C of a wgmma, a copy: what those in flight will have written counts."""
+        self._check(lanes, places, UNDEFINED | OVERWRITTEN)
+        return np.array(self.data[self._where(lanes, places)])
+
+    def take_over(self, lanes: Lanes, places: Places, shape: object, op: int) -> None:
+        """The registers of C become those of D, where C is in flight: all of one result, whose
+        accumulators have that shape. Nobody may look at C any more."""
         self.check_ordered(lanes, places, "C")
         where = self._where(lanes, places)
-        if self._possible & RESULT:
-            flying = self._marks[where] & RESULT != 0
-            others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
-            if others:
-                self._fault_in_flight(int(others[0]), flying)
-        return self.data[where]
+        if not self._possible & RESULT:
+            return
+        flying: NDArray[np.bool_] = self._marks[where] & RESULT != 0
+        if not flying.any():
+            return
+        part: NDArray[np.int64] = self._part[where]
+        others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
+        whole = flying & (part == part[:, :1] // PARTS * PARTS + np.arange(part.shape[1]))
+        apart = flying.any(axis=1, keepdims=True) & (~whole | bool(others))
+        if apart.any():
+            self._fault_in_flight(int((others or self._op[where][flying])[0]), apart)
+        self._mark(where, np.where(flying, OVERWRITTEN, self._marks[where]), op)
+        self._possible |= OVERWRITTEN
 
     def issue(
         self, lanes: Lanes, places: Places, mark: int, group: NDArray[np.int64], op: int
@@ -101,12 +120,17 @@ class RegisterTensor:
         """A wgmma whose groups are `group`, [threads], writes these elements (RESULT) or reads
         them (OPERAND) until it is complete."""
         if not self._group.size:
-            self._group = np.zeros(self.data.shape, dtype=np.int64)
+            self._group, self._part = (np.zeros(self.data.shape, dtype=np.int64) for _ in range(2))
             self._op = np.zeros(self.data.shape, dtype=np.int32)
         where = self._where(lanes, places)
-        self._marks[where] = mark
+        self._mark(where, mark, op)
         self._possible |= mark
         self._group[where] = group[:, None]
+        self._issued += 1
+        self._part[where] = self._issued * PARTS + np.arange(places.shape[1])
+
+    def _mark(self, where: Any, marks: Any, op: int) -> None:
+        self._marks[where] = marks
         self._op[where] = op
 
     def write_result(
@@ -138,7 +162,7 @@ class RegisterTensor:
         flying = marks & (RESULT | OPERAND) != 0
         done = flying & (self._group[rows] < completed[:, None])
         self._marks[rows] = np.where(done, marks & (UNDEFINED | UNFENCED), marks)
-        if not (self._marks & (RESULT | OPERAND)).any():
+        if not (self._marks & (RESULT | OPERAND | OVERWRITTEN)).any():
             self._possible &= UNDEFINED
 
     # Where, and what is marked there
@@ -180,6 +204,11 @@ class RegisterTensor:
                 int(np.argmax(marked.any(axis=1))),
             )
         op = int(self._op[where][marked != 0][0])
+        if (marked & OVERWRITTEN).any():
+            raise Fault(
+                f"use of an accumulator that {self._op_names[op]} has overwritten",
+                int(np.argmax(marked.any(axis=1))),
+            )
         if (marked & OPERAND).any():
             raise Fault(
                 f"overwrites registers of operand A of {self._op_names[op]}, which no "

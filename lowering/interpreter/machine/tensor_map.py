@@ -1,4 +1,4 @@
-"""Tensors behind tensor maps: boxes read with zeros out of bounds, and written within bounds."""
+"""Tensors behind tensor maps: read with zeros or NaN out of bounds, and written within bounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,10 +60,11 @@ class TensorImage:
         return Span(lanes, rows, self.buffer.data, first, self.box.element.bytes)
 
     def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
-        """The bytes of the box at a corner, densely: zeros where it lies outside."""
+        """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = self._elements[np.where(inside, places, 0)]
-        return np.where(inside, values, values.dtype.type(0)).reshape(-1).view(np.uint8)
+        outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
+        return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
 
     def put(self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of

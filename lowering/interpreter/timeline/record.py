@@ -358,7 +358,7 @@ class Timeline:
                 return wait
             keys: list[Any] = [None] * gang.count
             if isinstance(wait, Wait) and isinstance(wait.place, Mbarriers):
-                places, parity = wait.keys
+                places, parity, _ = wait.keys
                 state = machine.mbarriers.state()
                 keys = [
                     (place, state[place][0] + (state[place][3] % 2 == want))

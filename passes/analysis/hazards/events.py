@@ -90,8 +90,7 @@ def _arrive(op: Any) -> Effect:
 def _arrive_in_cluster(op: Any) -> Effect:
     """An arrival in another CTA, whose rank an address has in it."""
     rank = getattr(op, "rank", op.operands[0])
-    reads = ("reads",) if op.reads else ()
-    return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=(1, 0, *reads))
+    return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=(1, 0, op.reads is not None))
 
 
 # Copies
@@ -224,7 +223,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     ),
     (_arrive_in_cluster, (cluster.MBARRIER_ARRIVE_CLUSTER,)),
     (
-        lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,)),
+        lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster)),
         (mbarrier.MBARRIER_TRY_WAIT,),
     ),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),

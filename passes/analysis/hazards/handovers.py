@@ -1,5 +1,5 @@
-"""What threads of a cluster hand each other through global memory. PTX ISA, memory consistency
-model, causality order.
+"""Handovers: data that threads of a cluster hand each other through global memory. PTX ISA, memory
+consistency model, causality order.
 
 Besides barriers a release behind an access and an acquire before another one order them, where
 both scopes have both threads in them, or a strong read of what a strong access has written. As
@@ -29,25 +29,27 @@ from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.source.diagnostic import named
 
 
-class Step(NamedTuple):
-    """An access to global memory of a role, or a fence, by its number: when, what the role knew,
-    and the scope, from 0 for `cta`; -1 of a weak access."""
+class ScopedAccess(NamedTuple):
+    """An access to global memory of a role, or a fence, by its number: when, by the clock from
+    which others know of it, what the role knew, and the scope, from 0 for `cta`; -1 of a weak
+    access."""
 
     number: int
     role: int
+    clock: int
     time: int
     known: Clock
     scope: int
     event: Event
     access: GlobalAccess | None
 
-    def knows(self, other: Step) -> bool:
+    def knows(self, other: ScopedAccess) -> bool:
         """Another step is before this one, in its role or as that knew."""
         if self.role == other.role:
             return other.number < self.number
-        return self.known[other.role] >= other.time
+        return self.known[other.clock] >= other.time
 
-    def is_seen_by(self, other: Step) -> bool:
+    def is_seen_by(self, other: ScopedAccess) -> bool:
         """The other one reads bytes that this one writes."""
         if self.access is None or other.access is None or not self.access.writes:
             return False
@@ -58,20 +60,20 @@ class Handovers(ArrayAccesses):
     """Who accesses global memory in a cluster, and what threads hand on by that."""
 
     @cached_property
-    def _steps(self) -> list[Step]:
+    def _steps(self) -> list[ScopedAccess]:
         return []
 
     @cached_property
-    def _acquires(self) -> list[Step]:
+    def _acquires(self) -> list[ScopedAccess]:
         return []
 
     @cached_property
-    def _releases(self) -> list[Step]:
+    def _releases(self) -> list[ScopedAccess]:
         """They know of what they release, of their own too."""
         return []
 
     @cached_property
-    def _fences(self) -> dict[tuple[int, int], Step]:
+    def _fences(self) -> dict[tuple[int, int], ScopedAccess]:
         """The last fence of each role and scope: a strong write behind it makes it a release."""
         return {}
 
@@ -80,7 +82,9 @@ class Handovers(ArrayAccesses):
         for role in roles:
             access = access_of(event, self.roles[role].lanes, self.launch)
             known = list(self.knows[role])
-            step = Step(len(self._steps), *self._stamp(role), known, scope, event, access)
+            _, now = self._stamp(role)
+            clock = role + self.wrote if access is not None and access.writes else role
+            step = ScopedAccess(len(self._steps), role, clock, now, known, scope, event, access)
             self._steps.append(step)
             if isinstance(event.op, OrdersThreads):
                 scopes = (s.scope for s in self._steps if s.role == role and reads(s.event.op))
@@ -113,26 +117,26 @@ class Handovers(ArrayAccesses):
                     ):
                         raise self._unordered(write, read, where)
 
-    def _least_scope(self, one: Step, other: Step) -> int:
+    def _least_scope(self, one: ScopedAccess, other: ScopedAccess) -> int:
         """The least scope that has two roles in it."""
         return int(self.roles[one.role].cta != self.roles[other.role].cta)
 
-    def _have_both(self, one: Step, other: Step) -> bool:
+    def _have_both(self, one: ScopedAccess, other: ScopedAccess) -> bool:
         """The scopes of two strong steps have both roles in them."""
         return min(one.scope, other.scope) >= self._least_scope(one, other)
 
-    def _releases_of(self, step: Step) -> list[Step]:
+    def _releases_of(self, step: ScopedAccess) -> list[ScopedAccess]:
         return [r for r in self._releases if r.number == step.number or r.knows(step)]
 
-    def _is_handed_on(self, step: Step, other: Step) -> bool:
+    def _is_handed_on(self, step: ScopedAccess, other: ScopedAccess) -> bool:
         """A step is before another one by what their threads, or others, hand on."""
         releases, acquires = self._releases_of(step), filter(other.knows, self._acquires)
         observed = (read for read in filter(other.knows, self._steps) if step.is_seen_by(read))
         pairs = chain(product(releases, acquires), ((step, read) for read in observed))
         return any(self._have_both(*pair) for pair in pairs)
 
-    def _unordered(self, write: Step, read: Step, where: str) -> Hazard:
-        """What one thread writes and another one reads."""
+    def _unordered(self, write: ScopedAccess, read: ScopedAccess, where: str) -> Hazard:
+        """The hazard of what one thread writes and another one reads."""
         least = self._least_scope(write, read)
         scope, given = list(SCOPES)[least], self._releases_of(write)
         missing = f"no release.{scope} follows it"

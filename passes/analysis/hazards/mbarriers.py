@@ -7,7 +7,6 @@ from xdsl.dialects import memref
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
-from tilewright.passes.analysis.hazards.running import passes_reads
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.source.diagnostic import named
@@ -115,7 +114,9 @@ class Mbarriers(ThreadBarriers):
                 self._use(event, barrier, role)
                 self._reach(event, role, barrier.cta, [self._stamp(role)])
                 out = self._let_go(role)
-                if barrier.cta != self.roles[role].cta and passes_reads(event):
+                if barrier.cta != self.roles[role].cta:
+                    if event.constant[2:] == (False,):
+                        barrier.learn_writes(out)
                     out[self.wrote : 2 * self.wrote] = [0] * self.wrote
                 self._arrive_at(event, barrier, role, out)
         return roles
@@ -203,6 +204,8 @@ class Mbarriers(ThreadBarriers):
                 ))  # fmt: skip
             if not was_over:
                 self._learn(role, barrier.released[seen])
+                if event.constant and barrier.handed_on[seen]:
+                    self._learn(role, barrier.handed_on[seen])
             wait = (*self._stamp(role), event.op, was_over)
             barrier.waits.setdefault(phase, []).append(wait)
             ready.append(role)

@@ -45,6 +45,10 @@ class Mbarrier:
     """Phases of an mbarrier that was here before and has ended."""
     known: Clock = field(default_factory=list[int])
     released: list[Clock] = field(default_factory=list[Clock])
+    """By phase, what who waited for it learns: of other CTAs what they have read alone."""
+    written: Clock = field(default_factory=list[int])
+    handed_on: list[Clock] = field(default_factory=list[Clock])
+    """By phase, what waits of scope `cluster` learn besides: what other CTAs wrote."""
     now: Arrivals = field(default_factory=Arrivals)
     last: Arrivals = field(default_factory=Arrivals)
     waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
@@ -66,12 +70,18 @@ class Mbarrier:
         self.made, self.fenced, self.bytes = made, False, 0
         self.before, self.waits, self.users, self.copy = self.completed, {}, {}, None
         self.known, self.now, self.last = [0] * self.width, Arrivals(), Arrivals()
+        self.written = []
 
     def learn(self, known: Sequence[int]) -> None:
         """Something that the phase waits for knows so much."""
         if not self.known:
             self.known = [0] * self.width
         join(self.known, known)
+
+    def learn_writes(self, known: Sequence[int]) -> None:
+        """A thread of another CTA knows so much, of what was written too."""
+        self.written = self.written or [0] * self.width
+        join(self.written, known)
 
     def complete(self) -> None:
         """The phase is over: who waits for it learns what its arrivals knew."""
@@ -80,6 +90,7 @@ class Mbarrier:
         self.completed += 1
         self.known[self.clock] = self.completed
         self.released.append(list(self.known))
+        self.handed_on.append(list(self.written))
         self.last, self.now = self.now, Arrivals()
         if self.count is not None:
             self.pending = self.count

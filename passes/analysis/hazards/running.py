@@ -47,7 +47,7 @@ class RoleRun:
         }
         named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
         # Clocks of what roles wrote, where some arrivals pass on what was read alone.
-        self.wrote = len(roles) if any(passes_reads(event) for event in self.events) else 0
+        self.wrote = len(roles) if any(map(is_far, self.events)) else 0
         first = len(roles) + self.wrote
         self.width = first + len(barriers) + launch.ctas * len(named_barriers) + 1
         clocks = iter(range(first, self.width))
@@ -249,9 +249,9 @@ class RoleRun:
         return self._meets(parts[1].event, role, self._where(parts[0].event, other))
 
 
-def passes_reads(event: Event) -> bool:
-    """An arrival in another CTA of the cluster behind which reads alone are over."""
-    return event.kind == "arrive" and bool(event.constant[2:])
+def is_far(event: Event) -> bool:
+    """An arrival in a CTA of the cluster, which may be another one."""
+    return event.kind == "arrive" and len(event.constant) > 2
 
 
 def _line(op: Operation) -> str:

@@ -19,7 +19,7 @@ from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.tma import MAX_RANK
-from tilewright.passes.cuda_tile.analysis.facts import known_integer
+from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.polynomials import (
     ONE,
     SIGNED,
@@ -195,7 +195,7 @@ class PointerTiles:
         places wrap around, at which one."""
         known, (factor, *others) = self.known, placed
         stride = tuple(x for x in monomial if known.factors[x] is not factor)
-        if others or coefficient < 0 or not known.is_natural({stride: 1}):
+        if others or coefficient < 0:
             return None
         if factor.axis is not None:
             return factor.axis, {stride: coefficient}, {}, None
@@ -238,19 +238,17 @@ class PointerTiles:
         return start
 
     def _outer(self, rest: Polynomial, most: int) -> tuple[Polynomial, list[TensorDimension]]:
-        """Dimensions of which a tile has one element: those of parameters that are multiplied by
-        where it begins."""
+        """Dimensions of which a tile has one element: those of parameters, and of numbers, that are
+        multiplied by where it begins."""
         known, outer = self.known, list[TensorDimension]()
-        for number in dict.fromkeys(x for monomial in rest for x in monomial if len(monomial) > 1):
-            factor = known.factors[number]
-            if len(outer) == most or not any(map(_is_parameter, factor.values)):
-                continue
-            stride: Polynomial = {(number,): 1}
+        products = dict.fromkeys(x for monomial in rest for x in monomial if len(monomial) > 1)
+        given = [x for x in products if any(map(_is_parameter, known.factors[x].values))]
+        given.sort(key=lambda x: divisor(known.factors[x].values[0]), reverse=True)
+        strides: list[Polynomial] = [{(x,): 1} for x in given]
+        strides += [{ONE: times} for x, times in rest.items() if len(x) == 1 < times]
+        for stride in strides:
             start = self._divided(rest, stride)
-            if start and known.is_natural(start) and not any(
-                _is_parameter(value) for monomial in start for x in monomial
-                for value in known.factors[x].values
-            ):  # fmt: skip
+            if start and known.is_natural(start) and len(outer) < most:
                 rest = known.sum(rest, known.product(stride, start), -1)
                 outer.append(TensorDimension(1, start, (UNBOUNDED,), stride))
         return rest, outer

@@ -19,7 +19,7 @@ from tilewright.source.diagnostic import Diagnostic, line_of, place_of
 
 RemarkKind = Literal[
     "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill",
-    "serialized", "hint", "retreat", "view",
+    "serialized", "hint", "retreat", "view", "order",
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     GridDependency,
     JoinTokensOp,
@@ -27,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, MappedView
-from tilewright.dialects.cute.types.argument import ArgumentAttr
+from tilewright.dialects.cute.types.argument import ARGUMENT, NAN_FLAG, NUMBER, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
@@ -46,9 +47,6 @@ from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.layouts import above, dim_bits
 from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
-
-_ARGUMENT, _NUMBER = 0, 1
-"""How a size or a stride of a tensor map is given: by an argument's number, or as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +90,7 @@ def boxed_load(
     half of a dimension by each CTA of a pair; else why not."""
     if (why := _why_none(op, arch)) is not None:
         return why
-    if not pads_zero(op):
+    if not pads_zero(op) and op.nan_flag is None:
         return "what lies outside of the tensor is not zero"
     if not reads_only(op.token):
         return "a write comes before it"
@@ -191,6 +189,9 @@ def _boxed(
         return f"the tensor has no one dimension of stride 1, or more than {MAX_RANK}"
     element = scalar_type(op, tensor.result.type.element_type)  # type: ignore[attr-defined]
     row = TENSOR_ELEMENTS.get(str(element))
+    flag = op.nan_flag
+    if flag is not None and "FLOAT" not in str(row and row.driver):
+        return f"tensor maps pad no {element} with NaN"
     if row is None or ELEMENT_OF[tensor.result.type.element_type].bits < 8:  # type: ignore[attr-defined]
         return f"tensor maps have no elements of {element}"
     inner = strides.index(1)
@@ -207,6 +208,8 @@ def _boxed(
             if known is None:
                 return "a size or a stride of the tensor is no parameter"
             numbers += known
+    if flag is not None:
+        numbers += [NAN_FLAG, flag.index]
     return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half)
 
 
@@ -257,8 +260,8 @@ def _divisor(extent: Extent) -> int:
 
 
 def _argument(value: SSAValue) -> int | None:
-    """The number of the parameter that a value is."""
-    while isinstance(value.owner, AssumeOp):
+    """The number of the parameter that a value is, as wide as it is or wider."""
+    while isinstance(value.owner, AssumeOp | ExtIOp):
         value = value.owner.operands[0]
     owner = value.owner
     if isinstance(owner, Block) and isinstance(owner.parent_op(), EntryOp):
@@ -268,6 +271,6 @@ def _argument(value: SSAValue) -> int | None:
 
 def _given(extent: Extent) -> list[int] | None:
     if isinstance(extent, int):
-        return [_NUMBER, extent]
+        return [NUMBER, extent]
     number = _argument(extent)
-    return None if number is None else [_ARGUMENT, number]
+    return None if number is None else [ARGUMENT, number]

@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.views import (
     ANYWHERE,
+    NAN_FLAG,
     MakeGatherScatterViewOp,
     MakePartitionViewOp,
     MakeStridedViewOp,
@@ -124,7 +125,7 @@ def view_like(
 def pads_zero(op: ViewAccess) -> bool:
     """True where a load gives zero outside of the tensor."""
     zero = op.view_type.padding_value in (None, PaddingValue.ZERO)
-    return zero and PADDING_WORD not in op.attributes
+    return zero and PADDING_WORD not in op.attributes and NAN_FLAG not in op.attributes
 
 
 def tile_dimensions(op: ViewAccess) -> list[TileDimension]:

@@ -10,6 +10,7 @@
 // CHECK:         %[[OTHER:.*]] = ptx.xor b32 %[[RANK]], %{{.*}}
 // CHECK:         %[[THERE:.*]] = ptx.mapa %[[B]], %[[OTHER]]
 // CHECK:         ptx.mbarrier.arrive.cluster %[[THERE]], 8
+// CHECK:         ptx.mbarrier.try_wait.parity %[[B]], 8, %{{.*}} cluster
 // TEXT:       .version 8.0
 // TEXT-NEXT:  .target sm_90
 // TEXT-LABEL: .visible .entry cluster()
@@ -19,6 +20,7 @@
 // TEXT:         barrier.cluster.wait.aligned;
 // TEXT:         mapa.shared::cluster.u32 %r{{[0-9]+}}, %r{{[0-9]+}}, %r{{[0-9]+}};
 // TEXT:         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r{{[0-9]+}}+8];
+// TEXT:         mbarrier.try_wait.parity.acquire.cluster.shared.b64 done, [%r{{[0-9]+}}+8], 0;
 // TEXT:         mapa.shared::cluster.u32 %r{{[0-9]+}}, %r{{[0-9]+}}, 0;
 // TEXT:         st.shared::cluster.b64 [%r{{[0-9]+}}+8], %rd{{[0-9]+}};
 func.func @cluster() attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
@@ -31,6 +33,7 @@ func.func @cluster() attributes {gpu.kernel, gpu.known_cluster_size = array<i32:
   cute_nvgpu.cluster.wait
   %other = arith.xori %rank, %one : i32
   cute_nvgpu.cluster.mbarrier_arrive %b[%c1] rank %other : memref<4xi64, #cute<space smem>>
+  cute_nvgpu.mbarrier.wait %b[%c1] parity %zero cluster : memref<4xi64, #cute<space smem>>
   cute_nvgpu.cluster.mbarrier_arrive %b[%c1] rank %zero : memref<4xi64, #cute<space smem>>
   %there = cute_nvgpu.cluster.map %b rank %zero : memref<4xi64, #cute<space smem>> -> memref<4xi64, #cute<space dsmem>>
   %v = arith.constant 7 : i64

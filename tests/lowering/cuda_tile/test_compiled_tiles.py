@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -53,6 +54,25 @@ def test_one_bit_of_a_float_is_its_truth(element: str, dtype: Any, level: str) -
     )
     got = run(parameters, body, [x, np.zeros(8, np.bool_)], level=level)[1]
     assert got.tolist() == [False, False, *[True] * 6]
+
+
+@pytest.mark.parametrize("level", ["program", "atom", "ptx"])
+def test_an_assertion_fails_in_the_words_of_tileiras(
+    level: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one thread that has the element says so, wherever the tile lies."""
+    body = """
+    %n = iota : tile<512xi32>
+    %m = constant <i32: 421> : tile<512xi32>
+    %c = cmpi not_equal %n, %m, signed : tile<512xi32> -> tile<512xi1>
+    %s = reshape %c : tile<512xi1> -> tile<16x32xi1>
+    assert %s, "50% of it" : tile<16x32xi1>
+"""
+    with pytest.raises(tw.ExecutionError):
+        run("%p: tile<ptr<i32>>", body, [np.zeros(1, np.int32)], level=level, grid=(2, 1, 1))
+    line, *others = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"<\w+>:\d+: tile block: \[0, 0, 0\], position: \[13, 5\]: 50% of it", line)
+    assert all(other.replace("[1, 0, 0]", "[0, 0, 0]") == line for other in others)
 
 
 def view(name: str, pointer: str, shape: tuple[int, int], tile: tuple[int, int]) -> str:

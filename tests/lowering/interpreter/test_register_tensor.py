@@ -114,19 +114,28 @@ def test_threads_wait_for_themselves(file: RegisterFile, tensor: RegisterTensor)
 
 
 def test_accumulating_in_flight(tensor: RegisterTensor) -> None:
+    """Of all of one result, whose registers then are another one's."""
     wanted, group = values(ALL, WHOLE), np.zeros(THREADS, int)
     tensor.write_result(ALL, WHOLE, wanted, group, 7, "64x8x16")
-    np.testing.assert_array_equal(tensor.accumulators(ALL, WHOLE, "64x8x16"), wanted)
-    assert "k.mlir:7" in fault(lambda: tensor.accumulators(ALL, WHOLE, "64x16x16")).message
+    np.testing.assert_array_equal(tensor.accumulators(ALL, WHOLE), wanted)
+    for places, shape in ((WHOLE, "64x16x16"), (BACK, "64x8x16"), (WHOLE[:, ::-1], "64x8x16")):
+        found = fault(lambda places=places, shape=shape: tensor.take_over(ALL, places, shape, 8))
+        assert found.message.startswith("accesses an accumulator of 'cute.gemm' at k.mlir:7")
+    tensor.take_over(ALL, WHOLE, "64x8x16", 8)
+    for look in (tensor.read, tensor.accumulators):
+        message = fault(lambda look=look: look(ALL, WHOLE)).message
+        assert message == "use of an accumulator that 'cute.gemm' at k.mlir:8 has overwritten"
+    tensor.write(ALL, BACK, values(ALL, BACK))
+    tensor.read(ALL, BACK)
 
 
 def test_what_a_thread_wrote_needs_a_fence(file: RegisterFile, tensor: RegisterTensor) -> None:
     tensor.write(ALL, WHOLE, values(ALL, WHOLE))
     file.fence(ALL)
-    tensor.accumulators(ALL, WHOLE, "shape")
+    tensor.take_over(ALL, WHOLE, "shape", 7)
     tensor.write(ALL[9:10], BACK, values(ALL[9:10], BACK))
-    tensor.accumulators(ALL, FRONT, "shape")
-    found = fault(lambda: tensor.accumulators(ALL, WHOLE, "shape"))
+    tensor.take_over(ALL, FRONT, "shape", 7)
+    found = fault(lambda: tensor.take_over(ALL, WHOLE, "shape", 7))
     assert "operand C that were written after the last wgmma.fence" in found.message
     assert found.lane == 9
 

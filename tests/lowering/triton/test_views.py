@@ -10,10 +10,12 @@ import pytest
 from triton_kernel import converted
 
 import tilewright as tw
+from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp
 from tilewright.passes.cuda_tile.analysis.remarks import collected
 from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
 from tilewright.source.parsing import default_context
 from tilewright.source.verification import verify
+from tilewright.tile_kernel import flat_arguments
 
 ROW = "tensor<4xi32>"
 WRAPPED = f"%l = arith.remsi %i, %ns : {ROW}"
@@ -157,3 +159,67 @@ def test_what_is_not_seen_through_is_told(given: dict[str, str], why: str) -> No
     module, remarks = seen_through(kernel(**given))
     assert f"'cuda_tile.load_ptr_tko' has a pointer for each element: {why}" in remarks
     assert "load_ptr_tko" in str(module)
+
+
+DESCRIBED = """tt.func public @k(%a: !tt.tensordesc<tensor<64x64xf16>>, %an: i32, %am: i32, %as: i64, %at: i64,
+    %b: !tt.tensordesc<tensor<64x64xf16>>, %bn: i32, %bm: i32, %bs: i64, %bt: i64, %c: !tt.ptr<f32>) {
+    %zero = arith.constant 0 : i32
+    %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+    %x = tt.descriptor_load %a[%zero, %zero] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+    %y = tt.descriptor_load %b[%zero, %zero] : !tt.tensordesc<tensor<64x64xf16>> -> tensor<64x64xf16>
+    %z = tt.dot %x, %y, %acc : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32>
+    %s = tt.splat %c : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>>
+    %p = tt.addptr %s, %i : tensor<4096x!tt.ptr<f32>>, tensor<4096xi32>
+    %q = tt.reshape %z : tensor<64x64xf32> -> tensor<4096xf32>
+    tt.store %p, %q : tensor<4096x!tt.ptr<f32>>
+    tt.return
+}"""  # noqa: E501
+
+
+@pytest.mark.parametrize("padding", ["zero", "nan"])
+def test_a_descriptor_says_when_it_pads_with_nan(padding: str) -> None:
+    """By TMA too, whose map is made with what the launch says."""
+    assert "global.tile" in tw.compile(DESCRIBED, "sm_90a").ptx
+    x, y = (np.random.default_rng(i).standard_normal((64, 64)).astype(np.float16) for i in (0, 1))
+    matrices = [(x, (50, 64), (64, 1), (64, 64), padding), (y, (64, 64), (64, 1), (64, 64))]
+    args = [*flat_arguments(matrices), np.zeros((64, 64), np.float32)]
+    program, ptx = (
+        tw.interpret(DESCRIBED, "k", grid=(1,), args=args, level=level, arch="sm_90a")[-1]
+        for level in ("program", "ptx")
+    )
+    np.testing.assert_array_equal(program, ptx)
+    assert np.isnan(ptx[50:]).all() == (padding == "nan")
+    np.testing.assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
+
+
+def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
+    """By a caller's promise, of what is not written."""
+    loop = """scf.for %k = %zero to %n step %one : i32 {
+      %r = arith.muli %k, %eight : i32
+      %x = tt.addptr %a, %r : !tt.ptr<f32>, i32
+      %y = tt.splat %x : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+      %p = tt.addptr %y, %i : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+      %v = tt.load %p : tensor<8x!tt.ptr<f32>>
+      %z = tt.addptr %b, %r : !tt.ptr<f32>, i32
+      %w = tt.splat %z : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>
+      %q = tt.addptr %w, %i : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
+      tt.store %q, %v : tensor<8x!tt.ptr<f32>>
+    }"""
+    text = f"""module attributes {{tt.disjoint = true}} {{
+    tt.func public @k(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %eight = arith.constant 8 : i32
+    %i = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+    {loop}
+    tt.return }} }}"""
+    for given, free in (
+        (text, True),
+        (text.replace("true", "false"), False),
+        (text.replace("%x = tt.addptr %a", "%x = tt.addptr %b"), False),
+        (text.replace("f32", "i32"), False),
+    ):
+        module, _ = seen_through(given)
+        (load,) = (op for op in module.walk() if op.name == "cuda_tile.load_view_tko")
+        assert isinstance(load.token.owner, MakeTokenOp) == free

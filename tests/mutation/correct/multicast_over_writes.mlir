@@ -33,7 +33,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_clus
     cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes 512 : !bars
     cute_nvgpu.cluster.mbarrier_arrive %bar[%c1] rank %even : !bars
     scf.if %leads {
-      cute_nvgpu.mbarrier.wait %bar[%c1] parity %even : !bars
+      cute_nvgpu.mbarrier.wait %bar[%c1] parity %even cluster : !bars
       cute_nvgpu.tma.load %m[%c0, %c0] to %x[%c0, %c0] mbarrier %bar[%c0] multicast %both : !map to !box, !bars
     }
   }

@@ -50,7 +50,7 @@ func.func @k(%p: memref<?xi32>) attributes {gpu.kernel, gpu.known_block_size = a
       %turn = arith.divui %i, %c2 : index
       %n = arith.index_cast %turn : index to i32
       %bit = arith.andi %n, %one : i32
-      cute_nvgpu.mbarrier.wait %full[%at] parity %bit : !bars
+      cute_nvgpu.mbarrier.wait %full[%at] parity %bit cluster : !bars
       %v = memref.load %stages[%at, %mirror] : !stages
       cute_nvgpu.cluster.mbarrier_arrive %empty[%at] rank %zero : !bars
       %new = arith.addi %old, %v : i32

@@ -7,6 +7,7 @@ import numpy as np
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
+from tilewright.dialects.printf_format import HEXADECIMAL, failed_tile_assertion, hexadecimal
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
     Step,
@@ -18,6 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, whole_marks
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.source.diagnostic import place_of
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
 
@@ -67,18 +69,23 @@ def _nested(tile: Tile, conversion: str) -> str:
         return "undefined"
     if tile.ndim == 0:
         value: Any = tile.item() if tile.dtype.kind in "ibuf" else float(tile)
+        if conversion[-1] in HEXADECIMAL:
+            return f"{conversion[:-1]}s" % hexadecimal(float(value), conversion[-1])
         return conversion % value
     return "[" + ", ".join(_nested(row, conversion) for row in tile) + "]"
 
 
 @runs(AssertOp)
 def _assert(op: AssertOp, _: Preparation) -> Step:
-    message = op.message.data
+    message, place = op.message.data, place_of(op.location)
 
     def run(frame: Frame, condition: Tile) -> None:
         if condition.all():
             return
         row, *index = (int(number) for number in np.argwhere(~condition)[0])
+        machine, block = frame.gang.machine, int(frame.blocks[row if len(condition) > 1 else 0])
+        words = failed_tile_assertion(message, place, len(index))
+        machine.say(block, words % (*machine.coordinates(block), *index))
         where = f" at index ({', '.join(map(str, index))})" if index else ""
         raise Fault(f"failed{where}: {message}", row if len(condition) > 1 else None)
 

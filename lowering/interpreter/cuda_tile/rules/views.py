@@ -1,7 +1,7 @@
 """Rules of views: tensors in memory, the tiles they are cut into, loads and stores of those."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Operation
@@ -205,7 +205,7 @@ def _last(tile: Tile, footprint: Footprint) -> Tile:
 # One device has one copy of a multicast object: its reduction is that copy.
 @runs(LoadViewTkoOp, MultimemLoadReduceViewTkoOp)
 def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparation) -> Step:
-    ordering, count = Ordering(op, Kind.READ), len(op.index)
+    ordering, count, flag = Ordering(op, Kind.READ), len(op.index), op.nan_flag
     open_padding = op.view.type.padding_value is None  # type: ignore[attr-defined]
     left_open = LeftOpen(
         preparation.left_open(op, PADDING) if open_padding else None,
@@ -215,7 +215,8 @@ def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparat
     def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile | Poisoned, int]:
         own = token = rest[count] if len(rest) > count else 0
         element = view.tensor.element
-        padding = padding_of(view.type, element)
+        nan = flag is not None and bool(np.any(cast("Tile", frame[flag])))
+        padding = element.dtype.type(np.nan) if nan else padding_of(view.type, element)
         parts: list[tuple[Rows, Value]] = []
         numbers, gathered = _known_index(view, rest[:count])
         for place in places(frame, op, view, numbers):

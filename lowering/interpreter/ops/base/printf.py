@@ -7,7 +7,13 @@ import numpy as np
 from xdsl.dialects import cf
 
 from tilewright.dialects.gpu import PrintfOp
-from tilewright.dialects.printf_format import PLACES, FormatString, failed_assertion
+from tilewright.dialects.printf_format import (
+    PLACES,
+    SAID,
+    FormatString,
+    failed_assertion,
+    hexadecimal,
+)
 from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
@@ -24,6 +30,8 @@ def print_lines(
         typed(spread(value, count), type_).tolist()
         for value, type_ in zip(values, format_.types, strict=True)
     ]
+    for i, letter in format_.hexadecimals:
+        columns[i] = [hexadecimal(number, letter) for number in columns[i]]
     rows = zip(*columns, strict=True) if columns else [()] * count
     lines = [format_.template % row for row in rows]
     say("".join(lines))
@@ -49,8 +57,9 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
         failed = np.flatnonzero(~spread(condition, gang.count))
         if len(failed):
             lanes = gang.lanes[failed]
-            places = [machine.special(place)[lanes] for place in PLACES]
-            print_lines(machine.launch.say, format_, places, len(failed))
+            if SAID not in op.attributes:
+                places = [machine.special(place)[lanes] for place in PLACES]
+                print_lines(machine.launch.say, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
     return effect(op, builder, run)

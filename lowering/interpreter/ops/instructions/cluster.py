@@ -70,7 +70,7 @@ def _map(op: MapOp, builder: Builder) -> Step:
 def _mbarrier_arrive(op: Any, builder: Builder) -> Step:
     """An address of PTX has the rank of its CTA in it."""
     reads = op.reads is not None
-    builder.passes_reads |= reads
+    builder.passes_reads = True
 
     def run(machine: Machine, gang: Gang, address: Bits, rank: Bits | None) -> None:
         if rank is not None:

@@ -39,7 +39,8 @@ def _wait(op: Any, builder: Builder) -> None:
     locate, parity = located(op, builder), builder.slot(op.parity)
 
     def begin(machine: Machine, gang: Gang) -> Wait:
-        return machine.mbarriers.wait(gang.lanes, locate(gang.regs), gang.regs[parity], op)
+        address, given = locate(gang.regs), gang.regs[parity]
+        return machine.mbarriers.wait(gang.lanes, address, given, op, cluster=bool(op.cluster))
 
     builder.suspend(op, begin)
 

@@ -151,12 +151,13 @@ Phase = Callable[[Machine, Gang, Pipeline, Bits], tuple[Bits, Bits]]
 """The mbarrier and the parity of a phase, by pipeline and use."""
 
 
-def _wait_for(op: PipelineUseOp, builder: Builder, phase: Phase) -> None:
+def _wait_for(op: PipelineUseOp, builder: Builder, phase: Phase, *, cluster: bool = False) -> None:
     pipeline, use = builder.slots((op.pipeline, op.use))
 
     def begin(machine: Machine, gang: Gang) -> Wait:
         address, parity = phase(machine, gang, gang.regs[pipeline], gang.regs[use])
-        return machine.mbarriers.wait(gang.lanes, spread(address, gang.count), parity, op)
+        address = spread(address, gang.count)
+        return machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=cluster)
 
     builder.suspend(op, begin)
 
@@ -245,7 +246,7 @@ def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
         return stages.their_barrier(use), parity
 
     builder.add(op, _at_stage(op, builder, tell), builder.slots(op.operands), ())
-    _wait_for(op, builder, theirs)
+    _wait_for(op, builder, theirs, cluster=True)
 
 
 @runs(ConsumerReleaseOp)

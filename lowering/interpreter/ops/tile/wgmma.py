@@ -123,7 +123,7 @@ class WarpgroupGemm:
             shared.insert(0, SharedOperand.of(gang, "A", a))
         places = list(product(range(n), range(m)))
         # C may be another view of the registers that are written.
-        before = [np.array(self._accumulators(gang, *at, first=True)) for at in places]
+        before = [self._accumulators(gang, *at, first=True) for at in places]
         for k in range(steps):
             for (column, row), c in zip(places, before, strict=True):
                 if k:
@@ -166,10 +166,11 @@ class WarpgroupGemm:
         places = offsets(tensor)[:, chosen(tensor, row, column)]
         wanted = None if self.accumulate is None else spread(self.accumulate, gang.count)
         if first and wanted is not None and not wanted.any():
-            registers(tensor).check_ordered(gang.lanes, places, "C")
-            return np.zeros((gang.count, places.shape[1]), dtype=container(tensor))
+            values = np.zeros((gang.count, places.shape[1]), dtype=container(tensor))
+        else:
+            values = registers(tensor).accumulators(gang.lanes, places)
         shape = (self.atom.shape, self.atom.types[2])
-        values = registers(tensor).accumulators(gang.lanes, places, shape)
+        registers(tensor).take_over(gang.lanes, places, shape, self.number)
         if first and wanted is not None:
             values = np.where(wanted[:, None], values, values.dtype.type(0))
         return values
