@@ -21,7 +21,7 @@ from tilewright.cutile.compiler_errors import compiler_errors
 from tilewright.cutile.gpu import BlockSchedule, compiled, start
 from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
-from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
+from tilewright.cutile.tuning import Export, Measure, exported, microseconds, modelled, tuning
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
@@ -188,7 +188,7 @@ def on_cpu(
     **options: Unpack[InterpretOptions],
 ) -> Generator[Launches]:
     """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
-    `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
+    `ct.tune` ranks its configs by a latency model of `arch`, which it warns of, and runs none."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
@@ -196,12 +196,11 @@ def on_cpu(
         del stream
         launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
-    def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
-        del grid
-        bytecode(kernel, args)
-        return 0.0
+    def compiled_launch(kernel: Any, args: Sequence[Any]) -> tuple[bytes, list[Any]]:
+        assumed = _signature(_parameters(kernel, args), aligned=True)
+        return _bytecode(kernel, assumed), _flat(kernel, args)
 
-    with _launching(here, untimed, lambda *_: None) as launches:
+    with _launching(here, modelled(compiled_launch, arch), lambda *_: None) as launches:
         yield launches
 
 
