@@ -47,11 +47,6 @@ class Outcome:
     why: str
 
 
-def own_root(root: Path) -> list[str]:
-    """The options by which tests are named from there on, whatever lies above."""
-    return [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
-
-
 def run_in_parts(
     root: Path, tests: Sequence[str], how: Sequence[str], jobs: int, **environment: str
 ) -> dict[str, Outcome]:
@@ -78,7 +73,7 @@ def run(
         report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
         chosen.write_text("\n".join(tests))
         options = ["-p", "no:cacheprovider", "-W", "ignore", *how, f"--junitxml={report}"]
-        pytest(root, *options, *own_root(root), f"@{chosen}", **environment)
+        pytest(root, *options, f"@{chosen}", **environment)
         if not report.exists():
             return {}
         cases = ElementTree.parse(report).iter("testcase")
@@ -86,9 +81,11 @@ def run(
 
 
 def pytest(root: Path, *arguments: str, **environment: str) -> str:
-    """The text that pytest prints; tests import one another from their folder."""
+    """The text that pytest prints; tests import one another from their folder, and are named by
+    their paths below the root, whatever lies above."""
     path = os.pathsep.join(filter(None, (str(root / TESTS), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={root}", f"--confcutdir={root}"]
+    named = [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", "-q", *named]
     return subprocess.run(
         [*command, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": path, **environment},
         capture_output=True, text=True, check=False,
@@ -107,9 +104,7 @@ def outcome(case: ElementTree.Element) -> Outcome:
 
 def collected(root: Path, file: Path) -> list[str]:
     """The tests of a file, by name."""
-    listed = pytest(
-        root, "--collect-only", "-p", "tilewright.triton_pytest", *own_root(root), str(file)
-    )
+    listed = pytest(root, "--collect-only", "-p", "tilewright.triton_pytest", str(file))
     return [line for line in listed.splitlines() if "::" in line]
 
 
