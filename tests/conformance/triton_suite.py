@@ -81,9 +81,11 @@ def run(
 
 
 def pytest(root: Path, *arguments: str, **environment: str) -> str:
-    """The text that pytest prints; tests import one another from their folder."""
+    """The text that pytest prints; tests import one another from their folder, and are named by
+    their paths below the root, whatever lies above."""
     path = os.pathsep.join(filter(None, (str(root / TESTS), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "pytest", "-q", f"--rootdir={root}", f"--confcutdir={root}"]
+    named = [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", "-q", *named]
     return subprocess.run(
         [*command, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": path, **environment},
         capture_output=True, text=True, check=False,
