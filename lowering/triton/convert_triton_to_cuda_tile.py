@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    UnitAttr,
     i1,
     i64,
 )
@@ -30,7 +31,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.ptx.control_flow import MAX_REGISTERS
+from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
     block_pointers,
@@ -130,6 +131,7 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
     if isinstance(warps, IntegerAttr) and not any(isinstance(x, Mma) for x in entry.walk()):
         hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+        entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
     if hints:
