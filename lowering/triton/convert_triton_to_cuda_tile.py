@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -56,6 +57,7 @@ from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
+_SIXTEEN = IntegerAttr(16, i32)
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
@@ -102,10 +104,12 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
     at = TritonConversion(function, block)
     attributes = () if function.arg_attrs is None else function.arg_attrs.data
     padded: dict[BlockArgument, SSAValue] = {}
+    whole = descriptors.whole_sizes(function)
     for i, argument in enumerate(first.args):
         parameter = block.insert_arg(at.tile(argument.type), len(block.args))
         parameter.name_hint = argument.name_hint or None
         given: Mapping[str, Attribute] = attributes[i].data if i < len(attributes) else {}
+        given = {"tt.divisibility": _SIXTEEN} if i in whole else given
         at[argument] = facts.known(at, parameter, given)
         if isinstance(argument.type, triton.TensorDescType):
             padded[argument] = block.insert_arg(TileType.get((), i1), len(block.args))
