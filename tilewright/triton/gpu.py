@@ -14,6 +14,7 @@ from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.plan import LaunchPlan
+from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.parameters import flat
@@ -79,16 +80,20 @@ def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
     )
 
 
+def of_whole_shapes(code: bytes) -> bytes:
+    """A text of TTIR for launches on descriptors whose sizes are multiples of 16."""
+    return code.replace(f"{WHOLE} = false".encode(), f"{WHOLE} = true".encode())
+
+
 class DeviceKernel:
     """A kernel on a GPU, what Triton calls a function, and how it is launched on the grids that
-    there were. Of one that `is_ordered` it is of no account what memory its arguments share."""
+    there were."""
 
     def __init__(self, code: bytes, name: str, capability: int) -> None:
         self.code, self.name, self.capability = code, name, capability
-        self._ordered = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         self._plans: dict[Any, LaunchPlan] = {}
-        self._kernel = kernel_of(code, name, capability)
-        self.is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
+        self._kernel = kernel_of(of_whole_shapes(code), name, capability)
+        self._ordered: dict[bool, bool] = {}
         arguments = enumerate(self._kernel.entry().arguments)
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
@@ -96,14 +101,24 @@ class DeviceKernel:
         """The registers of a thread, and those that it keeps in memory."""
         return self._kernel.load(self._kernel.entry()).registers()
 
+    def is_ordered(self, whole: bool) -> bool:
+        """True where it is of no account what memory the arguments share; of descriptors `whole`
+        sizes are multiples of 16."""
+        if whole not in self._ordered:
+            code = of_whole_shapes(self.code) if whole else self.code
+            remarks = kernel_of(code, self.name, self.capability).remarks
+            self._ordered[whole] = all(remark.kind != "order" for remark in remarks)
+        return self._ordered[whole]
+
     def ready(
         self, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
-        programmatic: bool, cooperative: bool,
+        whole: bool, programmatic: bool, cooperative: bool,
     ) -> launcher.ReadyLaunch:  # fmt: skip
         """A launch of programs, `cooperative` ones at once; `reached` has the memory behind each
         pointer, unless the kernel is ordered. Raises ArgumentError and LaunchError."""
-        disjoint = self.is_ordered or is_disjoint(self._kernel.entry(), reached)
-        code = self.code if disjoint else self._ordered
+        code = of_whole_shapes(self.code) if whole else self.code
+        if not (self.is_ordered(whole) or is_disjoint(self._kernel.entry(), reached)):
+            code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
         return plan.ready(values, self._numbers, programmatic=programmatic, cooperative=cooperative)
 
@@ -134,6 +149,8 @@ class KernelLauncher:
         self.plain: list[tuple[int, str, bool]] | None = None
         if all(isinstance(type_, str) and type_[0] in "*if" and type_ != "i1" for *_, type_ in own):
             self.plain = [(i, name, type_[0] == "*") for i, name, type_ in own]
+        types = enumerate(signature.values())
+        self.descriptors = [i for i, type_ in types if "tensordesc" in str(type_)]
         self.how = {
             "programmatic": metadata.launch_pdl,
             "cooperative": metadata.launch_cooperative_grid,
@@ -141,14 +158,18 @@ class KernelLauncher:
 
     def ready(
         self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
-    ) -> launcher.ReadyLaunch:
-        """A launch on the arguments of all of Triton's parameters."""
+    ) -> tuple[launcher.ReadyLaunch, bool]:
+        """A launch on the arguments of all of Triton's parameters, and whether it is the same
+        whatever memory they share."""
         values = self._values(args) if self.plain is None else [
             _address(name, args[i]) if is_pointer else args[i]
             for i, name, is_pointer in self.plain
         ]  # fmt: skip
-        reached = () if kernel.is_ordered else self._values(args, _reached)
-        return kernel.ready(grid, values, reached, **self.how)
+        shapes = [getattr(args[i], "shape", (1,)) for i in self.descriptors]  # or in a tuple
+        whole = all(size % 16 == 0 for shape in shapes for size in shape)
+        ordered = kernel.is_ordered(whole)
+        reached = () if ordered else self._values(args, _reached)
+        return kernel.ready(grid, values, reached, whole=whole, **self.how), ordered
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
@@ -167,7 +188,7 @@ class KernelLauncher:
         if enter is not None:
             enter(told)
         if x * y * z:
-            self.ready(kernel, (x, y, z), args).start(stream)
+            self.ready(kernel, (x, y, z), args)[0].start(stream)
         if leave is not None:
             leave(told)
 

@@ -94,10 +94,10 @@ def _made_ready(
         return None
     bound = _bound(function, args, options)
     try:
-        ready = compiled.run.ready(compiled.function, grid, [*bound.values()])
+        ready, lasts = compiled.run.ready(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    if compiled.function.is_ordered:  # else storages may have changed, at the same addresses
+    if lasts:  # else storages may have changed, at the same addresses
         _add(_READY, key, (ready, compiled))
     return ready, compiled
 
