@@ -18,7 +18,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.math_functions.code import Program, Value, choice
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import function_named
 from tilewright.dialects.math_functions.rounded_once import odd_fma, odd_single, odd_whole
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
@@ -281,8 +281,10 @@ def _function(op: Operation, *operands: Value) -> Value:
 
 
 def _libdevice(op: LibdeviceOp, *operands: Value) -> Value:
-    result = LIBDEVICE[op.function.data].program(*map(operand, operands))
-    return narrowed(result, operands[0].type_)
+    row = function_named(op.function.data)
+    assert row is not None
+    result = row.program(*map(operand, operands))
+    return narrowed(result, _result(op))
 
 
 def _integer_power(op: Operation, base: Value, exponent: Value) -> Value:

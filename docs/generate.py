@@ -41,7 +41,7 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED_SELECTORS,
 )
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE, RECORDED
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
 from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
@@ -348,11 +348,12 @@ Functions of Tile IR have, unless `accuracy="exact"` asks `tw.compile`, `tw.inte
 `tw.cutile` for those above, the bits of CUDA's libdevice without fast math, as tileiras and PyTorch
 do: its algorithms from its constants, each again one program
 (`dialects/math_functions/libdevice.py`). What is not in the table below is as above.
-`cute_nvgpu.libdevice` is any of them by its name.
-`python tests/silicon/record_libdevice.py` compares them with CUDA's own on a GPU, those of one
-f32 on all 2^32 arguments.
+`cute_nvgpu.libdevice` of scalars and `cuda_tile.libdevice` of tiles are any of them by its name, or
+a PTX instruction on single registers (`"shl.b32"`); integers are signless. Where the table says so
+the bits are libdevice's own: `python tests/silicon/record_libdevice.py` compares them with CUDA's
+on a GPU, those of one f32 on all 2^32 arguments. The others are exact, or as accurate as `math`.
 
-{table(["function", "on", "error"], libdevice_rows())}
+{table(["function", "types", "error", "bits"], libdevice_rows())}
 
 Exact on integers of 1 to 64 bits: {integers}. `math.fpowi` is `math.powf` in f64. `math.fma`, and
 conversions of `arith` (f64 to bf16 and fp8, integers to bf16 too) round once, whatever the chip
@@ -361,8 +362,12 @@ lacks.
 
 
 def libdevice_rows() -> list[list[str]]:
-    """The functions of libdevice and their errors."""
-    return [[f"`{name}`", row.type_, f"{row.ulps:g}"] for name, row in LIBDEVICE.items()]
+    """The functions of libdevice, their types and errors, and whose bits are recorded."""
+    return [
+        [f"`{name}`", f"{', '.join(row.operands)} → {row.result}", f"{row.ulps:g}" * bool(row.ulps),
+         "its own" if name in RECORDED else ""]
+        for name, row in LIBDEVICE.items()
+    ]  # fmt: skip
 
 
 def approximation(name: str) -> str:

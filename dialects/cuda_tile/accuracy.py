@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import RECORDED
 
 Accuracy: TypeAlias = Literal["libdevice", "exact"]
 EXACT = "cuda_tile.exact_functions"
@@ -28,4 +28,4 @@ def libdevice_function(op: Operation, *, double: bool) -> str | None:
     while entry is not None and not isinstance(entry, EntryOp):
         entry = entry.parent_op()
     exact = entry is not None and EXACT in entry.attributes
-    return None if exact or name not in LIBDEVICE else name
+    return None if exact or name not in RECORDED else name

@@ -115,12 +115,16 @@ def _cos_kernel(r: Value, rest: Value) -> Value:
     return first + (square * square).fma(polynomial(square, table("cos", r)), lost)
 
 
-def _circular(x: Value, quarter: int) -> Value:
-    n, r, rest = _quadrant(x)
-    n = n + quarter
+def circular(n: Value, r: Value, rest: Value) -> Value:
+    """The sine of n pi/2 + r + rest, |r| <= pi/4."""
     swap = (n & 1).compare("ne", 0)
     value = choice(swap, _cos_kernel(r, rest), _sin_kernel(r, rest))
-    value = choice((n & 2).compare("ne", 0), -value, value)
+    return choice((n & 2).compare("ne", 0), -value, value)
+
+
+def _circular(x: Value, quarter: int) -> Value:
+    n, r, rest = _quadrant(x)
+    value = circular(n + quarter, r, rest)
     return choice(abs(x).compare("eq", inf), nan, value)
 
 

@@ -1,5 +1,5 @@
-"""Inverse circular functions, and those accurate near 0, of f32 as CUDA's libdevice computes
-them, bit for bit."""
+"""Inverse circular functions, those accurate near 0, and the error function, of f32 as CUDA's
+libdevice computes them, bit for bit."""
 
 from math import inf
 
@@ -110,4 +110,27 @@ def log1p(x: Value) -> Value:
 _LOG1P = (
     -0.5, 0.33333510160446167, -0.2500019669532776, 0.199888676404953, -0.16641564667224884,
     0.14491446316242218, -0.13229703903198242, 0.10546888411045074, -0.04534861445426941,
+)  # fmt: skip
+
+
+def erf(x: Value) -> Value:
+    """The error function."""
+    a = abs(x)
+    far = a >= 1.002959966659546
+    t, factor = choice(far, a, x * x), choice(far, -a, x)
+    terms = [choice(far, there, x.number(here)) for there, here in zip(_ERF_FAR, _ERF, strict=True)]
+    result = terms[-1]
+    for term in terms[-2::-1]:
+        result = result.fma(t, term)
+    result = result.fma(factor, factor)
+    return choice(far, (x.number(1.0) - fast(result, "ex2")).signed_as(x), result)
+
+
+_ERF = (
+    0.12837915122509003, -0.37612664699554443, 0.11284004896879196, -0.026868773624300957,
+    0.005213488824665546, -0.0008213091641664505, 8.483494457323104e-05,
+)  # fmt: skip
+_ERF_FAR = (
+    0.6282998323440552, 0.9163130521774292, 0.1532936990261078, -0.034303076565265656,
+    0.0052647641859948635, -0.0004680210549850017, 1.6425845387857407e-05,
 )  # fmt: skip

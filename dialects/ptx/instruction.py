@@ -19,7 +19,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SOURCES, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
@@ -29,9 +29,11 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class SharedPlace(NamedTuple):
-    """A place in the kernel's shared memory, which the text calls by its symbol."""
+    """A place in the kernel's shared memory, which the text calls by its symbol; a `local` one in
+    the memory of the thread."""
 
     offset: int
+    local: bool = False
 
 
 Item: TypeAlias = SSAValue | int | str | SharedPlace
@@ -95,17 +97,26 @@ class PtxOp(FieldsOp):
         """The op's content for each of them, by its name."""
         return {form.name: self._content(form) for form in self.operand_forms}
 
-    def _content(self, form: OperandForm) -> Given:
-        fields = self.OPERANDS.get(form.name)
-        if fields is None and isinstance(form, Address) and hasattr(self, "address"):
-            fields = "address + offset" if hasattr(self, "offset") else "address"
+    @classmethod
+    def fields_of(cls, form: OperandForm) -> Sequence[str]:
+        """The fields that are an operand of the instruction; what is no field stands there as it
+        is."""
+        fields, own = cls.OPERANDS.get(form.name), _attributes(cls)
+        if fields is None and isinstance(form, Address) and "address" in own:
+            fields = "address + offset" if "offset" in own else "address"
         if fields is None:
-            fields = form.name if hasattr(self, form.name) else FIELDS.get(form.name, "")
-        if " + " not in fields:
-            return content(getattr(self, fields, fields or None))
+            fields = form.name if form.name in own else FIELDS.get(form.name, "")
+        return fields.split(" + ")
+
+    def _content(self, form: OperandForm) -> Given:
+        fields = self.fields_of(form)
+        if len(fields) == 1:
+            return content(getattr(self, fields[0], fields[0] or None))
         items: list[Item] = []
-        for field in fields.split(" + "):
+        for field in fields:
             item: Any = content(getattr(self, field, field))
+            if item is None:
+                continue
             items += item if isinstance(item, tuple) else (item,)
         return items
 
@@ -133,6 +144,11 @@ class PtxOp(FieldsOp):
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
+
+
+@cache
+def _attributes(op: type[PtxOp]) -> frozenset[str]:
+    return frozenset(dir(op))
 
 
 def content(field: Any) -> Any:
@@ -240,7 +256,7 @@ class ScalarOp(PtxOp):
             *elements, given["rbits"] = self.operands
             if len(elements) > 2:
                 elements = (elements,)
-        return {"d": self.results[0], **dict(zip("abc", elements, strict=False)), **given}
+        return {"d": self.results[0], **dict(zip(SOURCES, elements, strict=False)), **given}
 
     @property
     def mnemonic(self) -> str:

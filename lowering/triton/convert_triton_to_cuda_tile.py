@@ -33,6 +33,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
+    block_pointers,
     control_flow,
     descriptors,
     diagnostics,
@@ -41,8 +42,9 @@ from tilewright.lowering.triton import (
     facts,
     folds,
     functions,
+    inline_assembly,
     lookups,
-    memory,
+    polling,
     products,
     scaled_products,
     shapes,
@@ -55,8 +57,8 @@ from tilewright.source.diagnostic import OpError
 _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
-    atomics, control_flow, descriptors, diagnostics, elementwise, external, facts, folds, functions,
-    lookups, memory, products, scaled_products, shapes,
+    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
+    folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
 

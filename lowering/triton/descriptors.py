@@ -6,12 +6,12 @@ shape and the strides are the parameters behind it, as Triton flattens it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, Signedness, i32, i64
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects.builtin import IntegerType, Signedness, i64
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.attributes import DivByAttr
@@ -31,7 +31,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED
 @dataclass(frozen=True)
 class TensorDescriptor:
     """A tensor in memory, and the block that is accessed at a time. Outside of it are zeros, or,
-    where `nan` is true, NaN."""
+    where `nan` is true, NaN. A block pointer has the `offsets` of its block."""
 
     base: SSAValue
     shape: Sequence[SSAValue]
@@ -39,13 +39,14 @@ class TensorDescriptor:
     block: tuple[int, ...]
     nan: SSAValue | bool
     unsigned: bool = False
+    offsets: Sequence[SSAValue] = ()
 
 
 def flat(values: Sequence[Any]) -> list[SSAValue]:
     """Values as loops and branches pass them on: of a descriptor its numbers."""
     return [part for value in values for part in (
-        (value.base, *value.shape, *value.strides) if isinstance(value, TensorDescriptor)
-        else (value,)
+        (value.base, *value.shape, *value.strides, *value.offsets)
+        if isinstance(value, TensorDescriptor) else (value,)
     )]  # fmt: skip
 
 
@@ -54,9 +55,9 @@ def rebuilt(like: Sequence[Any], parts: Iterable[SSAValue]) -> list[Any]:
     rest, values = iter(parts), list[Any]()
     for value in like:
         if isinstance(value, TensorDescriptor):
-            base, rank = next(rest), len(value.shape)
-            shape, strides = ([next(rest) for _ in range(rank)] for _ in range(2))
-            values.append(replace(value, base=base, shape=shape, strides=strides))
+            base, numbers = next(rest), (value.shape, value.strides, value.offsets)
+            shape, strides, offsets = ([next(rest) for _ in row] for row in numbers)
+            values.append(replace(value, base=base, shape=shape, strides=strides, offsets=offsets))
         else:
             values.append(next(rest))
     return values
@@ -93,31 +94,37 @@ def _make(op: Any, at: TritonConversion) -> Sequence[TensorDescriptor]:
     return [described(at, op.result.type, at[op.base], at.all(op.shape), at.all(op.strides), nan)]
 
 
-def _places(
-    at: TritonConversion, tensor: TensorDescriptor, indices: Sequence[SSAValue]
-) -> tuple[SSAValue, SSAValue]:
-    """The pointers to a block that begins at indices, and which of them are in the tensor. An
-    index that is a row names each place along its dimension by itself."""
+def places(
+    at: TritonConversion, tensor: TensorDescriptor, indices: Sequence[SSAValue],
+    checked: Collection[int] | None = None,
+) -> tuple[SSAValue, SSAValue | None]:  # fmt: skip
+    """The pointers to a block that begins at indices, and which of them are in the tensor, along
+    all dimensions or those that are `checked`. An index that is a row names each place along its
+    dimension by itself."""
     pointers, inside = at.spread(tensor.base, tensor.block), None
     for axis, index in enumerate(indices):
         extent = shape_of(index)[0] if shape_of(index) else tensor.block[axis]
         block = (*tensor.block[:axis], extent, *tensor.block[axis + 1 :])
         if not shape_of(index):
-            row = at.spread(index, (extent,))
-            index = at.add(integer.AddIOp, [row, at.iota(extent, i32)])
-        limit = at.spread(tensor.shape[axis], (extent,))
-        zero = at.constant(0, TileType.get((extent,), i32))
-        within = at.add(integer.AndIOp, [
-            at.compare(ComparisonPredicate.GREATER_THAN_OR_EQUAL, index, zero, SIGNED),
-            at.compare(ComparisonPredicate.LESS_THAN, index, limit, SIGNED),
-        ])  # fmt: skip
+            element = element_of(tensor.shape[axis])
+            row = at.spread(at.resized(index, element, SIGNED), (extent,))
+            index = at.add(integer.AddIOp, [row, at.iota(extent, element)])
         stride = at.spread(tensor.strides[axis], (extent,))
         offset = at.add(integer.MulIOp, [at.resized(index, i64, SIGNED), stride])
-        mask = at.spread(within, block, axis)
-        inside = mask if inside is None else at.add(integer.AndIOp, [inside, mask])
+        if checked is None or axis in checked:
+            mask = at.spread(_within(at, index, tensor.shape[axis]), block, axis)
+            inside = mask if inside is None else at.add(integer.AndIOp, [inside, mask])
         pointers = at.add(core.OffsetOp, [pointers, at.spread(offset, block, axis)])
-    assert inside is not None
     return pointers, inside
+
+
+def _within(at: TritonConversion, index: SSAValue, extent: SSAValue) -> SSAValue:
+    """Which indices of a row are from 0 on, and below an extent."""
+    zero, limit = at.constant(0, index.type), at.spread(extent, shape_of(index))
+    return at.add(integer.AndIOp, [
+        at.compare(ComparisonPredicate.GREATER_THAN_OR_EQUAL, index, zero, SIGNED),
+        at.compare(ComparisonPredicate.LESS_THAN, index, limit, SIGNED),
+    ])  # fmt: skip
 
 
 @converts(triton.DescriptorLoadOp)
@@ -128,27 +135,32 @@ def _load(op: Any, at: TritonConversion) -> SSAValue:
 def _loaded(
     at: TritonConversion, tensor: TensorDescriptor, indices: Sequence[SSAValue], type_: TileType
 ) -> SSAValue:
-    pointers, inside = _places(at, tensor, indices)
-    element = type_.element_type
+    pointers, inside = places(at, tensor, indices)
+    padding = at.spread(padding_of(at, tensor.nan, type_.element_type), shape_of(pointers))
+    return at.reshape(load(at, pointers, inside, padding), type_.shape)
+
+
+def padding_of(at: TritonConversion, nan: SSAValue | bool, element: Attribute) -> SSAValue:
+    """The element outside of a tensor: zero, or NaN where that is true and there is one."""
     padding = at.constant(0, element)
-    if tensor.nan is not False and not isinstance(element, IntegerType):
-        nan = at.constant(float("nan"), element)
-        padding = nan if tensor.nan is True else at.add(
-            core.SelectOp, [tensor.nan, nan, padding], padding.type)  # fmt: skip
-    loaded = load(at, pointers, inside, at.spread(padding, shape_of(pointers)))
-    return at.reshape(loaded, type_.shape)
+    if nan is False or isinstance(element, IntegerType):
+        return padding
+    number = at.constant(float("nan"), element)
+    if nan is True:
+        return number
+    return at.add(core.SelectOp, [nan, number, padding], padding.type)
 
 
 @converts(triton.DescriptorStoreOp)
 def _store(op: Any, at: TritonConversion) -> None:
-    pointers, inside = _places(at, at[op.desc], at.all(op.indices))
+    pointers, inside = places(at, at[op.desc], at.all(op.indices))
     store(at, pointers, at.reshape(at[op.src], shape_of(pointers)), inside)
 
 
 @converts(triton.DescriptorReduceOp)
 def _reduce(op: Any, at: TritonConversion) -> None:
     tensor: TensorDescriptor = at[op.desc]
-    pointers, inside = _places(at, tensor, at.all(op.indices))
+    pointers, inside = places(at, tensor, at.all(op.indices))
     value, kind = at.reshape(at[op.src], shape_of(pointers)), op.word("kind")
     if kind == "add" and not isinstance(element_of(value), IntegerType):
         kind = "addf"
@@ -167,7 +179,7 @@ def _gather(op: Any, at: TritonConversion) -> SSAValue:
 def _scatter(op: Any, at: TritonConversion) -> None:
     value = at[op.src]
     tensor = _rows(at[op.desc], shape_of(value))
-    pointers, inside = _places(at, tensor, at.all([op.x_offsets, op.y_offset]))
+    pointers, inside = places(at, tensor, at.all([op.x_offsets, op.y_offset]))
     store(at, pointers, value, inside)
 
 

@@ -11,13 +11,17 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
+    StringAttr,
     UnitAttr,
+    f32,
+    f64,
     i1,
     i8,
 )
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import triton
+from tilewright.dialects.arith import RemFOp
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import (
@@ -27,6 +31,7 @@ from tilewright.dialects.cuda_tile.enums import (
 )
 from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import FloatOp
+from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.triton import types
 from tilewright.lowering.triton.conversion import TritonConversion, converts
@@ -38,6 +43,7 @@ Row = tuple[type[Operation], Mapping[str, Any]]
 
 _TOWARDS_ZERO = {"rounding_mode": RoundingMode.NEAREST_INT_TO_ZERO}
 _NAN = {"propagate_nan": UnitAttr()}
+_INF = float("inf")
 
 ROWS: dict[type[Operation], Row] = {
     arith.AddiOp: (integer.AddIOp, {}),
@@ -96,6 +102,7 @@ ROWS: dict[type[Operation], Row] = {
 
 _FAST: dict[type[Operation], tuple[type[Operation], RoundingMode]] = {
     arith.DivfOp: (floating_point.DivFOp, RoundingMode.FULL),
+    triton.ApproxDivFOp: (floating_point.DivFOp, RoundingMode.APPROX),
     math.SqrtOp: (floating_point.SqrtOp, RoundingMode.APPROX),
     math.ExpOp: (floating_point.ExpOp, RoundingMode.APPROX),
 }
@@ -126,6 +133,32 @@ def _elementwise(op: Operation, at: TritonConversion) -> SSAValue:
         wide = [at.float(value, _F16) for value in values]
         return at.float(at.add(kind, wide, **properties), type_.element_type)
     return at.add(kind, values, type_, **properties)
+
+
+@converts(RemFOp)
+def _remainder(op: RemFOp, at: TritonConversion) -> SSAValue:
+    """x - trunc(x / y) y, the quotient rounded, as Triton computes it; of f16 and bf16 in f32."""
+    type_ = at.tile(op.result.type)
+    wide = type_.element_type if type_.element_type == f64 else f32
+    x, y = (at.float(value, wide) for value in at.all(op.operands))
+    quotient = at.add(floating_point.DivFOp, [x, y], **ROUNDING)
+    less = at.add(floating_point.NegFOp, [library_function(at, "trunc", quotient)])
+    rest = at.add(floating_point.FmaOp, [less, y, x], **ROUNDING)
+    infinity, size = at.constant(_INF, x.type), at.add(floating_point.AbsFOp, [y])
+    endless = _compared(at, ComparisonPredicate.EQUAL, size, infinity)
+    rest = at.add(core.SelectOp, [endless, x, rest], x.type)
+    return at.float(rest, type_.element_type)
+
+
+@converts(math.ErfOp)
+def _erf(op: math.ErfOp, at: TritonConversion) -> SSAValue:
+    return library_function(at, "erf", at[op.operand])
+
+
+def library_function(at: TritonConversion, name: str, value: SSAValue) -> SSAValue:
+    """A function of libdevice of floats of one type."""
+    end = "" if element_of(value) == f64 else "f"
+    return at.add(LibdeviceOp, [value], value.type, function=StringAttr(f"__nv_{name}{end}"))
 
 
 @converts(arith.ConstantOp)
@@ -180,19 +213,23 @@ def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
     if number in (0, 15):
         return at.constant(number and 1, type_)
     ordering = ComparisonOrdering.ORDERED if number < 8 else ComparisonOrdering.UNORDERED
-
-    def compared(predicate: ComparisonPredicate, a: SSAValue, b: SSAValue) -> SSAValue:
-        return at.add(
-            floating_point.CmpFOp, [a, b], type_, comparison_predicate=predicate,
-            comparison_ordering=ordering,
-        )  # fmt: skip
-
     if number in (7, 14):
         # Both are numbers, or one is none: each against itself.
         equal = _PREDICATES[0 if number == 7 else 5]
         join = integer.AndIOp if number == 7 else integer.OrIOp
-        return at.add(join, [compared(equal, lhs, lhs), compared(equal, rhs, rhs)])
-    return compared(_PREDICATES[(number - 1) % 7], lhs, rhs)
+        return at.add(join, [_compared(at, equal, x, x, ordering) for x in (lhs, rhs)])
+    return _compared(at, _PREDICATES[(number - 1) % 7], lhs, rhs, ordering)
+
+
+def _compared(
+    at: TritonConversion, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue,
+    ordering: ComparisonOrdering = ComparisonOrdering.ORDERED,
+) -> SSAValue:  # fmt: skip
+    """True where a comparison of floats holds."""
+    return at.add(
+        floating_point.CmpFOp, [a, b], tile_type(a).with_element(i1),
+        comparison_predicate=predicate, comparison_ordering=ordering,
+    )  # fmt: skip
 
 
 @converts(arith.SelectOp)

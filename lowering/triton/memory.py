@@ -8,12 +8,12 @@ from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.lowering.triton.conversion import TritonConversion, converts
+from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 
 
-@converts(triton.LoadOp)
-def _load(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
+def load_by_pointers(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
+    """The elements that the pointers of an op name."""
     mask, other = (None if x is None else at[x] for x in (op.mask, op.other))
     order = ("relaxed", "sys") if op.word("isVolatile") else ("weak", None)
     loaded = load(at, at[op.ptr], mask, in_memory(at, other), *order)
@@ -46,8 +46,8 @@ def load(
     return new.result
 
 
-@converts(triton.StoreOp)
-def _store(op: triton.StoreOp, at: TritonConversion) -> None:
+def store_by_pointers(op: triton.StoreOp, at: TritonConversion) -> None:
+    """Write the elements that the pointers of an op name."""
     store(at, at[op.ptr], at[op.value], None if op.mask is None else at[op.mask])
 
 

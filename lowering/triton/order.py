@@ -21,8 +21,8 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilde
 READS = (triton.LoadOp, triton.DescriptorLoadOp, triton.DescriptorGatherOp)
 WRITES = (
     triton.StoreOp, triton.AtomicRMWOp, triton.AtomicCASOp, triton.AtomicLoadOp,
-    triton.AtomicStoreOp, triton.DescriptorStoreOp,
-    triton.DescriptorReduceOp, triton.DescriptorScatterOp,
+    triton.AtomicPollOp,    triton.AtomicStoreOp, triton.DescriptorStoreOp,
+    triton.DescriptorReduceOp, triton.DescriptorScatterOp, triton.ElementwiseInlineAsmOp,
 )  # fmt: skip
 
 

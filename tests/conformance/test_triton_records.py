@@ -32,7 +32,11 @@ def _record(wrong: float = 0.0) -> triton_records.Record:
     return {
         "ttir": "halve",
         "grid": (1, 1, 1),
-        "args": [tensor, {"kind": "scalar", "value": 8}, {"kind": "constexpr", "value": 16}],
+        "args": [
+            tensor,
+            {"kind": "scalar", "type": "i32", "value": 8},
+            {"kind": "constexpr", "value": 16},
+        ],
         "before": [before.tobytes()],
         "after": [after.tobytes()],
     }

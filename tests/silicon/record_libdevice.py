@@ -19,7 +19,7 @@ import torch  # pyright: ignore[reportMissingImports]
 from libdevice_arguments import INSTRUCTIONS, NANS, WORDS, arguments, digest, upper_words
 
 import tilewright as tw
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE, LibdeviceFunction
+from tilewright.dialects.math_functions.libdevice import RECORDED, LibdeviceFunction
 
 _COUNT, _BLOCK = 1 << 26, 256
 _C = {"f32": "float", "f64": "double"}
@@ -32,6 +32,7 @@ def ours(name: str, row: LibdeviceFunction) -> Any:
     letters = "xyz"[: row.arity]
     memory = f"memref<{_COUNT}x{row.type_}>"
     loads = "\n".join(f"  %{x} = memref.load %p{x}[%i] : {memory}" for x in letters)
+    values, types = ", ".join(f"%{x}" for x in letters), ", ".join(row.operands)
     text = f"""func.func @k({", ".join(f"%p{x} : {memory}" for x in letters + "r")})
     attributes {{gpu.kernel}} {{
   %t = "gpu.thread_id"() {{dimension = #gpu<dim x>}} : () -> index
@@ -40,7 +41,7 @@ def ours(name: str, row: LibdeviceFunction) -> Any:
   %first = arith.muli %b, %size : index
   %i = arith.addi %first, %t : index
 {loads}
-  %r = cute_nvgpu.libdevice "{name}" {", ".join(f"%{x}" for x in letters)} : {row.type_}
+  %r = cute_nvgpu.libdevice "{name}" {values} : ({types}) -> {row.result}
   memref.store %r, %pr[%i] : {memory}
   func.return
 }}"""
@@ -136,7 +137,7 @@ def main() -> int:
     """Compare all functions and record their digests."""
     digests = {name: instruction(name) for name in INSTRUCTIONS}
     wrong = 0
-    for name, row in LIBDEVICE.items():
+    for name, row in RECORDED.items():
         try:
             digests[name] = recorded(name, row)
             wrong += compared(name, row)

@@ -8,11 +8,11 @@ import pytest
 from covering import THOROUGH
 from libdevice_arguments import INSTRUCTIONS, NANS, WORDS, arguments, digest, upper_words
 
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import RECORDED
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 
-RECORDED = json.loads((Path(__file__).parent / "fixtures" / "libdevice.json").read_text())
+DIGESTS = json.loads((Path(__file__).parent / "fixtures" / "libdevice.json").read_text())
 _PIECE = 1 << 16
 _LONG = {
     "__nv_pow", "__nv_sin", "__nv_cos", "__nv_tan", "__nv_atan2", "__nv_sinh", "__nv_cosh",
@@ -21,9 +21,9 @@ _LONG = {
 """Those that take seconds: `make conformance` runs them."""
 
 
-@pytest.mark.parametrize("name", [each for each in LIBDEVICE if THOROUGH or each not in _LONG])
+@pytest.mark.parametrize("name", [each for each in RECORDED if THOROUGH or each not in _LONG])
 def test_a_function_has_the_bits_of_the_chip(name: str) -> None:
-    row = LIBDEVICE[name]
+    row = RECORDED[name]
     word, real = {"f32": (np.uint32, np.float32), "f64": (np.uint64, np.float64)}[row.type_]
     run = function_of(row.program, (row.type_,) * row.arity, [np.dtype(word)])
     words = arguments(row.arity, row.type_, WORDS)
@@ -32,10 +32,10 @@ def test_a_function_has_the_bits_of_the_chip(name: str) -> None:
     ]
     result = np.concatenate(pieces).view(word)
     result[np.isnan(result.view(real))] = NANS[row.type_]
-    assert digest(result) == RECORDED[name]
+    assert digest(result) == DIGESTS[name]
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_an_instruction_has_the_bits_of_the_chip(name: str) -> None:
     opcode, qualifiers = name.split(".", 1)
-    assert digest(scalar(opcode, qualifiers)(upper_words())) == RECORDED[name]
+    assert digest(scalar(opcode, qualifiers)(upper_words())) == DIGESTS[name]

@@ -108,6 +108,34 @@ def test_a_kernel_as_tile_ir_and_as_ptx():
     assert ".entry add" in compiled.ptx
 
 
+def _numbers(*shape, dtype="f4"):
+    return np.random.default_rng(5).standard_normal(shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "args", "options"),
+    [
+        (kernels.add, (4,), [_numbers(100), _numbers(100), _numbers(100)], {"n": 100, "BLOCK": 32}),
+        (kernels.softmax, (3,), [_numbers(3, 100), _numbers(3, 100)],
+         {"stride": 100, "n": 100, "BLOCK": 128}),
+        (kernels.product, (2, 2),
+         [_numbers(40, 48, dtype="f2"), _numbers(48, 40, dtype="f2"), np.zeros((40, 40), "f2")],
+         {"M": 40, "N": 40, "K": 48, "BM": 32, "BN": 32, "BK": 32}),
+    ],
+    ids=["add", "softmax", "product"],
+)  # fmt: skip
+def test_compiled_instructions_leave_what_tiles_leave(kernel, grid, args, options):
+    module = tw.triton.module(kernel, *args, **options)
+    numbers = [value for name, value in options.items() if name[0] != "B"]
+    tiles, instructions = (
+        tw.interpret(module, grid=grid, args=[*args, *numbers], level=level, arch="sm_90a")
+        for level in ("program", "ptx")
+    )
+    ulps = 4 if kernel is kernels.softmax else 0  # the order of a sum is open
+    for one, other in zip(tiles, instructions, strict=True):
+        np.testing.assert_array_max_ulp(one, other, ulps)
+
+
 def test_what_is_no_kernel_and_what_is_no_memory_is_refused():
     with pytest.raises(tw.ArgumentError, match=r"expected a @triton\.jit function, got 3"):
         tw.triton.module(3)

@@ -8,12 +8,15 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+import triton
 import triton_kernels as kernels
 from driver_stand_in import Driver, telling
 from numpy.typing import NDArray
+from triton.runtime.errors import PTXASError
 
 import tilewright as tw
 from tilewright.launch import launcher
@@ -24,6 +27,8 @@ STREAM = 77
 
 class Tensor:
     """A tensor of torch on the GPU."""
+
+    __module__ = "torch"
 
     def __init__(self, array: NDArray[Any], *, is_cuda: bool = True) -> None:
         self.array, self.dtype, self.is_cuda = array, str(array.dtype), is_cuda
@@ -60,9 +65,62 @@ def test_a_launch_is_of_what_tilewright_compiled(driver: Driver):
         driver.bytecode = compiled.asm["tilewright"]
         for _ in range(2):
             kernels.add[(4,)](*args, BLOCK=32, num_warps=2)
+        compiled._init_handles()
     np.testing.assert_array_equal(out, x + 1)
     assert len(driver.launches) == 2 and len(driver.cubins) == 1
     grid, block, stream, values = driver.launches[1]
     assert (grid, block, stream) == ((4, 1, 1), (64, 1, 1), STREAM)
     assert values == (x.ctypes.data, y.ctypes.data, out.ctypes.data, 100)
     assert ".visible .entry add" in compiled.asm["ptx"]
+    assert (compiled.n_regs, compiled.n_spills) == (40, 2)
+
+
+def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+    driver.memory += [x, out]
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *given: driver.launches.append(given) or (0,)
+    )
+    with tw.triton.on_gpu():
+        for factor in (0.0, 0.0, -0.0, 0.0):
+            pair = (Tensor(x), Tensor(x))
+            kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
+    arguments = [given[9] for given in driver.launches]
+    assert arguments[1] == arguments[3] != arguments[2]
+
+
+def test_memory_that_the_gpu_does_not_reach_is_refused(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    invalid = SimpleNamespace(name="INVALID_VALUE")
+    monkeypatch.setattr(driver, "cuPointerGetAttribute", lambda *_: (invalid, 0), raising=False)
+    x = np.ones(16, np.float32)
+    args = (Tensor(x), Tensor(x, is_cuda=False), Tensor(x), 16)
+    with tw.triton.on_gpu(), pytest.raises(tw.ArgumentError, match="'y' expected memory that the"):
+        kernels.add[(1,)](*args, BLOCK=16)
+    assert not driver.launches
+
+
+def test_what_is_refused_is_an_error_that_autotuning_passes_over(driver: Driver):
+    with pytest.raises(tw.CompileError) as error:
+        kernel_of(b"module { tt.func public @k() { tt.nothing } }", "k", 90)
+    assert isinstance(error.value, PTXASError)
+
+
+def test_the_registered_driver_stands_in_for_nvidias(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    driver.memory.append(out := np.zeros(16, np.int32))
+    triton_driver: Any = triton.runtime.driver
+    registered = triton.backends.backends
+    assert registered["tilewright"].driver.__module__ == "tilewright.triton.driver"
+    assert not registered["tilewright"].driver.is_active()
+    monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "tilewright")
+    with patch.dict(registered), patch.object(triton_driver, "_active", None):
+        triton_driver.set_active(registered["tilewright"].driver())
+        compiled = kernels.racing[(0,)](Tensor(out), BLOCK=16)
+        assert "nvidia" not in registered
+        assert triton_driver.active.get_current_device() == 0
+    assert "ptx" in compiled.asm and "ttgir" not in compiled.asm

@@ -68,3 +68,26 @@ def from_descriptor(descriptor, out, M: tl.constexpr, N: tl.constexpr):
     tile = descriptor.load([0, 0])
     rows, columns = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
     tl.store(out + rows * N + columns, tile)
+
+
+@triton.jit
+def product(
+    a, b, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    """Rows and columns beyond the matrices wrap around."""
+    i = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
+    j = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
+    k = tl.arange(0, BK)
+    a += i[:, None] * K + k[None, :]
+    b += k[:, None] * N + j[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for step in range(0, tl.cdiv(K, BK)):
+        left = tl.load(a, mask=k[None, :] < K - step * BK, other=0.0)
+        right = tl.load(b, mask=k[:, None] < K - step * BK, other=0.0)
+        total = tl.dot(left, right, total)
+        a += BK
+        b += BK * N
+    i = tl.program_id(0) * BM + tl.arange(0, BM)
+    j = tl.program_id(1) * BN + tl.arange(0, BN)
+    inside = (i[:, None] < M) & (j[None, :] < N)
+    tl.store(out + i[:, None] * N + j[None, :], total.to(tl.float16), mask=inside)

@@ -270,7 +270,13 @@ def _llvm() -> Dialect:
     return EXTENDED
 
 
-_EXTENDED = {"gpu": _gpu, "llvm": _llvm}
+def _arith() -> Dialect:
+    from tilewright.dialects.arith import EXTENDED
+
+    return EXTENDED
+
+
+_EXTENDED = {"arith": _arith, "gpu": _gpu, "llvm": _llvm}
 
 
 def parse_module(
@@ -281,9 +287,12 @@ def parse_module(
     line_offset: int = 0,
     implicit_module: bool = True,
 ) -> ModuleOp:
-    """The module of an IR text. Raises CompileError, with line and caret, where it is none."""
+    """The module of an IR text, or of PTX. Raises CompileError, with line and caret, where it is
+    none."""
     if implicit_module and _is_blank(text):
         return ModuleOp([])
+    if _PTX.match(text):
+        return _ptx(text, name, line_offset)
     parser = None
     try:
         text.encode()
@@ -318,6 +327,21 @@ def parse_module(
     meant = nearest_name(message, text, place, context or default_context())
     message += "" if meant is None or "nearest" in message else f"; nearest legal: {meant}"
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
+
+
+_PTX = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*\.version\s", re.DOTALL)
+"""The beginning of PTX text."""
+
+
+def _ptx(text: str, name: str, line_offset: int) -> ModuleOp:
+    from tilewright.lowering.ptx.parsing.module import read_module
+    from tilewright.lowering.ptx.parsing.statements import PtxError
+
+    try:
+        return read_module(text, name, line_offset)
+    except PtxError as error:
+        diagnostic = _diagnostic(error.message, text, error.position, name, line_offset)
+        raise CompileError(diagnostic) from None
 
 
 def _foreign_op(error: BaseException) -> str | None:

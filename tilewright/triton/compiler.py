@@ -37,13 +37,16 @@ class Backend(_NVIDIA.CUDABackend):
         return key_of(_BINARY.encode(), arch=self.target.arch)
 
     def add_stages(self, stages: dict[str, Any], options: Any, *given: Any) -> None:
-        """TTIR, its text, and PTX."""
+        """TTIR, its text, and PTX. Raises CompileError for a kernel of Gluon's, which has no
+        TTIR."""
         _NVIDIA.CUDABackend.add_stages(self, stages, options, *given)
-        ttir = stages["ttir"]
+        own = {"ttir": stages.get("ttir"), _BINARY: partial(_text, options=options)}
+        if own["ttir"] is None:
+            from tilewright.source.diagnostic import CompileError, Diagnostic
+
+            raise CompileError(Diagnostic("expected a kernel of Triton's, got one of Gluon's"))
         stages.clear()
-        stages["ttir"] = ttir
-        stages[_BINARY] = partial(_text, options=options)
-        stages["ptx"] = self._ptx
+        stages.update(own, ptx=self._ptx)
 
     def _ptx(self, code: bytes, metadata: dict[str, Any]) -> str:
         from tilewright.triton.gpu import kernel_of

@@ -78,7 +78,12 @@ def on_gpu() -> Generator[None]:
     as they are."""
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
-    with mock.patch.dict(registered.backends), mock.patch.object(driver, "_active", None):
+    function: Any = import_module("triton.runtime.jit").JITFunction
+    with (
+        mock.patch.dict(registered.backends),
+        mock.patch.object(driver, "_active", None),
+        mock.patch.object(function, "run", function.run),
+    ):
         driver.set_active(import_module("tilewright.triton.driver").Driver(apart=True))
         yield
 

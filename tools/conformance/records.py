@@ -75,6 +75,7 @@ BOUNDS: tuple[Bound, ...] = (
     Bound("pow", "f16 bf16 f32 f64", 8, "element", _FUNCTION),
     Bound("fpowi", "f16 bf16 f32 f64", 8, "element", _FUNCTION),
     Bound("rsqrt", "f16 bf16 f32 f64", 2, "element", _FUNCTION),
+    Bound("libdevice", "f16 bf16 f32 f64", 4, "element", _FUNCTION),
     Bound("divf", "f16 bf16 f32 f64", 2, "element", "approx and full only"),
     Bound("sqrt", "f16 bf16 f32 f64", 2, "element", "approx only"),
 )

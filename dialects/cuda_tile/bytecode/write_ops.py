@@ -13,8 +13,9 @@ from tilewright.dialects.cuda_tile.bytecode.debug_info import DebugWriter
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, Operand, Property, formats
-from tilewright.dialects.cuda_tile.ops import OP_OF_CODE
+from tilewright.dialects.cuda_tile.ops.memory import WIDER
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
+from tilewright.dialects.cuda_tile.ops.scalar_programs import ScalarProgram
 from tilewright.dialects.cuda_tile.versions import Version
 from tilewright.dialects.field_counts import Arity
 from tilewright.source.diagnostic import OpError
@@ -41,9 +42,12 @@ class OpWriter:
 
     def operation(self, op: Operation) -> None:
         """One op with all that is in it. Raises OpError."""
-        if not isinstance(op, CudaTileOp) or OP_OF_CODE.get(op.opcode) is not type(op):
+        if not isinstance(op, CudaTileOp) or isinstance(op, ScalarProgram):
             raise OpError(op, f"'{op.name}' expected ops of CUDA Tile IR alone (only ops from "
                           "the 'cuda_tile' dialect are allowed)")  # fmt: skip
+        if WIDER in op.attributes:
+            raise OpError(op, f"'{op.name}' expected elements of CUDA Tile IR, got wider ones, "
+                          "which bytecode has not")  # fmt: skip
         try:
             self._operation(op)
         except ValueError as error:

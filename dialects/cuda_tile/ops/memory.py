@@ -51,6 +51,15 @@ RMW_ELEMENTS = {
     AtomicRMWMode.XCHG: ("i32", "i64", "f32", "f64"),
 }
 """The elements that atomic operations are for; those not named here for i32 and i64."""
+_HALVES = ("f16", "bf16")
+WIDER_ELEMENTS = {
+    AtomicRMWMode.MAX: _HALVES,
+    AtomicRMWMode.MIN: _HALVES,
+    AtomicRMWMode.XCHG: ("i16", *_HALVES),
+}
+"""The elements beyond those of Tile IR that the chip's atomic operations are for, and ops with the
+attribute `WIDER`; bytecode has none."""
+WIDER = "cuda_tile.wider_elements"
 
 
 class TokenOp(CudaTileOp):
@@ -118,9 +127,14 @@ def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
     return word
 
 
+def legal_elements(mode: AtomicRMWMode, *, wider: bool) -> tuple[str, ...]:
+    """The elements that an atomic operation is for."""
+    return RMW_ELEMENTS.get(mode, ("i32", "i64")) + (WIDER_ELEMENTS.get(mode, ()) if wider else ())
+
+
 def verify_rmw(op: CudaTileOp, mode: AtomicRMWMode, element: Attribute) -> None:
     """Raise VerifyException where an atomic operation is not for a type of elements."""
-    legal = RMW_ELEMENTS.get(mode, ("i32", "i64"))
+    legal = legal_elements(mode, wider=WIDER in op.attributes)
     if shown(element) not in legal:
         raise op.fail(f"elements {one_of(legal)} where mode is {mode}, got {shown(element)}")
 

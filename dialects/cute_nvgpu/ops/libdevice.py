@@ -1,44 +1,38 @@
 """The functions of CUDA's libdevice on scalars."""
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
-from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
+from tilewright.dialects.accepts import ANY
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import signature_fault
 
 
 @fields_op("cute_nvgpu.libdevice")
 class LibdeviceOp(BaselineOp):
-    """A function of CUDA's libdevice by its name there, with its bits. One of f32 takes f16 and
-    bf16 too, which become f32 before and are rounded after.
+    """A function of CUDA's libdevice by its name there. One of f32 alone takes f16 and bf16 too,
+    which become f32 before and are rounded after.
 
     ```mlir
-    %d = cute_nvgpu.libdevice "__nv_powf" %a, %b : f32
+    %d = cute_nvgpu.libdevice "__nv_powf" %a, %b : (f32, f32) -> f32
     ```
 
     docs/math.md has the functions.
     """
 
-    T: ClassVar = VarConstraint("T", AnyFloatConstr)
-    operands_ = var_operand_def(T)
+    operands_ = var_operand_def(ANY)
     function = prop_def(StringAttr)
-    result = result_def(T)
+    result = result_def(ANY)
 
     traits = traits_def(Pure())
 
-    assembly_format = "$function $operands_ attr-dict `:` type($result)"
+    assembly_format = "$function $operands_ attr-dict `:` functional-type($operands_, $result)"
 
     def verify_(self) -> None:
-        name, type_ = self.function.data, str(self.result.type)
-        if (row := LIBDEVICE.get(name)) is None:
-            raise self.fail(f"one of {', '.join(LIBDEVICE)}, got {name}")
-        types = ("f32", "f16", "bf16") if row.type_ == "f32" else ("f64",)
-        if type_ not in types or len(self.operands) != row.arity:
-            raise self.fail(
-                f"{row.arity} operands of {' or '.join(types)} for {name}, got "
-                f"{len(self.operands)} of {type_}"
-            )
+        fault = signature_fault(
+            self.function.data, [str(type_) for type_ in self.operand_types], str(self.result.type)
+        )
+        if fault is not None:
+            raise self.fail(fault)

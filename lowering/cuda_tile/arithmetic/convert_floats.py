@@ -12,7 +12,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
-from tilewright.dialects.cuda_tile.ops import floating_point
+from tilewright.dialects.cuda_tile.ops import floating_point, scalar_programs
 from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
@@ -58,6 +58,12 @@ _EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
     floating_point.MaxFOp: (arith.MaxnumfOp, arith.MaximumfOp),
     floating_point.MinFOp: (arith.MinnumfOp, arith.MinimumfOp),
 }
+
+
+@lowers(scalar_programs.LibdeviceOp)
+def _libdevice(op: scalar_programs.LibdeviceOp, kernel: Kernel) -> None:
+    type_ = kernel.scalar_type(op, op.result)
+    elementwise(op, kernel, kernel.emits(LibdeviceOp, type_, function=op.function))
 
 
 _APPROXIMATE = FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])

@@ -36,6 +36,8 @@ _FORMS = {
 def _form(mode: AtomicRMWMode, type_: Attribute) -> str:
     if mode is AtomicRMWMode.ADDF:
         return f"add.{type_}" if str(type_) in ("f32", "f64") else f"add.noftz.{type_}"
+    if mode in (AtomicRMWMode.MAX, AtomicRMWMode.MIN) and "f16" in str(type_):
+        return f"{mode}.noftz.{type_}"
     return f"{_FORMS[mode]}{address.bytes_of(type_) * 8}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith
@@ -95,6 +95,15 @@ def store(
             kernel.emitter.add(store)
 
 
+_UPDATES: dict[str, Callable[[Kernel, SSAValue, SSAValue], SSAValue]] = {
+    "add": lambda kernel, old, new: on_floats(kernel, arith.AddfOp, old, new),
+    "max": lambda kernel, old, new: on_floats(kernel, arith.MaxnumfOp, old, new),
+    "min": lambda kernel, old, new: on_floats(kernel, arith.MinnumfOp, old, new),
+    "exch": lambda kernel, old, new: new,
+}
+"""The new element that an operation makes of the old one and its operand."""
+
+
 def atomically(
     op: MemoryOp, form: str, accesses: Iterable[Access], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
@@ -106,7 +115,7 @@ def atomically(
         with ordered(op, 2, kernel) as semantics:
             return updated(
                 semantics, accesses, layout, values[0].type, values, kernel,
-                lambda i, old: on_floats(kernel, arith.AddfOp, old, values[i]),
+                lambda i, old: _UPDATES[form.partition(".")[0]](kernel, old, values[i]),
             )  # fmt: skip
     own = kernel.threads.first_of(layout)
     results: dict[int, SSAValue] = {}
@@ -162,7 +171,8 @@ def add(
 
 def _runs(form: str, kernel: Kernel) -> bool:
     """True where the target has an atomic operation."""
-    return kernel.arch is None or kernel.arch.supports(ATOMICS[form].target)
+    row = ATOMICS.get(form)
+    return row is not None and (kernel.arch is None or kernel.arch.supports(row.target))
 
 
 def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.functions import FUNCTIONS
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
@@ -70,23 +70,37 @@ def programmed(
     exact = FUNCTIONS["math.powf" if name == "pow" else f"math.{name}"].program
     program = exact if libdevice is None else LIBDEVICE[libdevice].program
     dtype = np.dtype(np.float64 if element.name == "f64" else np.float32)
-    arity = LIBDEVICE[f"__nv_{name}f"].arity
-    compute = in_pieces(_on_tiles(program, arity, dtype), dtype)
+    operands = (f"f{8 * dtype.itemsize}",) * LIBDEVICE[f"__nv_{name}f"].arity
+    compute = in_pieces(_on_tiles(program, operands, dtype), dtype)
     if flush:
         compute = flushing(compute)
     return in_float32(compute, element.dtype)
 
 
+def of_libdevice(name: str, element: Element) -> Function:
+    """A function of libdevice by its name, whose result is of an element type."""
+    row = function_named(name)
+    assert row is not None
+    if element.kind != "float" or element.dtype.itemsize >= 4:
+        return in_pieces(_on_tiles(row.program, row.operands, element.dtype), element.dtype)
+    single = np.dtype(np.float32)
+    return in_float32(_on_tiles(row.program, row.operands, single), element.dtype)
+
+
 @cache
-def _on_tiles(program: Program, arity: int, dtype: np.dtype[Any]) -> Function:
-    """A program on numbers."""
-    word = np.dtype(f"u{dtype.itemsize}")
-    run = function_of(program, (f"f{8 * dtype.itemsize}",) * arity, [word])
+def _on_tiles(program: Program, operands: tuple[str, ...], dtype: np.dtype[Any]) -> Function:
+    """A program on numbers, whose result has a dtype."""
+    run = function_of(program, operands, [_word(dtype)])
 
     def compute(*tiles: Tile) -> Tile:
-        return run(*(np.ascontiguousarray(tile).view(word) for tile in tiles))[0].view(dtype)
+        bits = [np.ascontiguousarray(tile).view(_word(tile.dtype)) for tile in tiles]
+        return run(*bits)[0].view(dtype)
 
     return compute
+
+
+def _word(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype == np.bool_ else np.dtype(f"u{dtype.itemsize}")
 
 
 def approximate(name: str, numerics: Numerics, *, flush: bool = False) -> Function:

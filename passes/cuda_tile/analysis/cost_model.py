@@ -141,7 +141,8 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
-        least, most = (_USUAL, _MOST_THREADS // 2) if products else (WARP, _MOST_THREADS)
+        fewest = max(_words_of(entry) // _CROWDED, WARP)
+        least, most = (_USUAL, _MOST_THREADS // 2) if products else (fewest, _MOST_THREADS)
         sums = max((_sums(op) for op in products_of(entry, arch)), default=0)
         if arch is not None and not arch.supports(DATACENTER_BLACKWELL):
             least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least

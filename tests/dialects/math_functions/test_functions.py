@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.coefficients import TABLES, TWO_OVER_PI
 from tilewright.dialects.math_functions.functions import FUNCTIONS
-from tilewright.dialects.math_functions.libdevice import LIBDEVICE
+from tilewright.dialects.math_functions.libdevice import LIBDEVICE, RECORDED
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 
 mp.dps = 40
@@ -59,8 +59,18 @@ LAWS: dict[str, Callable[..., Any]] = {
     "trunc": lambda x: mp.sign(x) * mp.floor(abs(x)),
     "roundeven": mp.nint,
     "round": _round,
+    "rint": mp.nint,
+    "nearbyint": mp.nint,
+    "fabs": abs,
+    "sqrt": mp.sqrt,
+    "hypot": mp.hypot,
+    "rhypot": lambda x, y: 1 / mp.hypot(x, y),
+    "exp10": lambda x: mpf(10) ** x,
+    "rcbrt": lambda x: 1 / _cbrt(x),
+    "sinpi": mp.sinpi,
+    "cospi": mp.cospi,
 }
-BINARY = ("powf", "atan2")
+BINARY = ("powf", "atan2", "hypot", "rhypot")
 
 
 def run(name: str, type_: str, *arguments: NDArray[Any]) -> NDArray[Any]:
@@ -103,12 +113,15 @@ def ulp(type_: str, value: Any) -> Any:
 def programs() -> Iterator[Any]:
     """Each function's law, type, program and bound."""
     for law in LAWS:
-        row = FUNCTIONS[f"math.{law}"]
+        if (row := FUNCTIONS.get(f"math.{law}")) is None:
+            continue
         for type_, bound in zip(REALS, row.ulps, strict=True):
             yield pytest.param(law, type_, row.program, bound, id=f"{law}-{type_}")
     for name, row in LIBDEVICE.items():
         law = name.removeprefix("__nv_").removesuffix("f" if row.type_ == "f32" else "")
         law = "powf" if law == "pow" else law
+        if law not in LAWS and name not in RECORDED:
+            continue
         yield pytest.param(law, row.type_, row.program, row.ulps, id=name)
 
 
@@ -178,7 +191,7 @@ def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], t
 
 
 @pytest.mark.parametrize("type_", REALS)
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", ["powf", "atan2"])
 def test_edges_of_two(name: str, type_: str) -> None:
     edges = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, INF, -INF, NAN]
     x, y = (side.ravel().astype(REALS[type_]) for side in np.meshgrid(edges, edges))

@@ -62,3 +62,40 @@ def test_the_accuracy_is_one_of_two() -> None:
     assert exact != tw.compile(text, "sm_90a").ptx
     with pytest.raises(tw.ArgumentError, match='one of "libdevice", "exact", got \'high\''):
         tw.compile(text, "sm_90a", accuracy="high")  # type: ignore[arg-type]
+
+
+def mixed(name: str, type_: str, result: str) -> str:
+    """A kernel that computes a function of libdevice of one type on 64 numbers of another."""
+    text = kernel(f'libdevice "{name}"', type_)
+    text = text.replace(f" %x : tile<64x{type_}>", f" %x : tile<64x{type_}> -> tile<64x{result}>")
+    head, tail = text.split("    %q1", 1)
+    head = head.replace(f"%q: tile<ptr<{type_}>>", f"%q: tile<ptr<{result}>>")
+    places, rest = tail.split("    %x,", 1)
+    store = rest.replace(f"%q3, %y : tile<64xptr<{type_}>>, tile<64x{type_}>",
+                         f"%q3, %y : tile<64xptr<{result}>>, tile<64x{result}>")  # fmt: skip
+    return f"{head}    %q1{places.replace(f'ptr<{type_}>', f'ptr<{result}>')}    %x,{store}"
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "result"),
+    [
+        ("__nv_float2int_rd", "f32", "i32"),
+        ("__nv_erff", "f32", "f32"),
+        ("__nv_popcll", "i64", "i32"),
+        ("__nv_double2hiint", "f64", "i32"),
+        ("__nv_isnand", "f64", "i32"),
+        ("__nv_cospi", "f64", "f64"),
+        ("__nv_tanhf", "bf16", "bf16"),
+        ("__nv_ffs", "i32", "i32"),
+        ("__nv_fsqrt_ru", "f32", "f32"),
+    ],
+)
+def test_levels_agree_on_functions_by_name(name: str, type_: str, result: str) -> None:
+    integers: dict[str, Any] = {"i32": np.int32, "i64": np.int64}
+    x = np.random.default_rng(3).normal(0, 30, 64).astype({**DTYPES, **integers}[type_])
+    text, args = mixed(name, type_, result), [x, np.zeros(64, {**DTYPES, **integers}[result])]
+    results = [
+        tw.interpret(text, grid=(1, 1, 1), args=args, level=level)[1].tobytes()
+        for level in ("program", "tile", "ptx")
+    ]
+    assert len(set(results)) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,8 @@ BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
     ("arith.minui", "i8", lambda a, b: np.minimum(a.view("u1"), b.view("u1")).view("i1")),
     ("arith.divsi", "i32", lambda a, b: np.trunc(a / b).astype(np.int32)),
     ("arith.remsi", "i32", np.fmod),
+    ("arith.remf", "f16", np.fmod),
+    ("arith.remf", "f64", np.fmod),
     ("arith.addf", "f16", np.add),
     ("arith.mulf", "f64", np.multiply),
     ("tt.precise_divf", "f32", np.divide),
@@ -31,12 +34,16 @@ BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "element", "function"), BINARY, ids=[row[0] for row in BINARY])
+@pytest.mark.parametrize(
+    ("name", "element", "function"), BINARY, ids=[f"{row[0]}-{row[1]}" for row in BINARY]
+)
 def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any]) -> None:
     body = f"%r = {name} %a, %b : tensor<16x{element}>"
     a, b = numbers(element, (16,)), numbers(element, (16,), 1)
     if "div" in name or "rem" in name:
         b[b == 0] = 7
+    if name == "arith.remf":
+        a[2] = 5
     text = on_tiles(body, f"{element} {element}", element)
     [*_, got] = run(text, a, b, np.zeros(16, DTYPES[element]))
     with np.errstate(all="ignore"):
@@ -115,6 +122,29 @@ def test_gather_takes_rows_by_their_numbers() -> None:
     np.testing.assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
 
 
+def test_gather_takes_pointers() -> None:
+    text = """module {
+  tt.func public @k(%p: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
+    %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %c15 = arith.constant dense<15> : tensor<16xi32>
+    %j = arith.subi %c15, %i : tensor<16xi32>
+    %ps = tt.splat %p : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %at = tt.addptr %ps, %i : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    %back = tt.gather %at[%j] {axis = 0 : i32} :
+      (tensor<16x!tt.ptr<i32>>, tensor<16xi32>) -> tensor<16x!tt.ptr<i32>>
+    %x = tt.load %back : tensor<16x!tt.ptr<i32>>
+    %os = tt.splat %out : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
+    %to = tt.addptr %os, %i : tensor<16x!tt.ptr<i32>>, tensor<16xi32>
+    tt.store %to, %x : tensor<16x!tt.ptr<i32>>
+    tt.return
+  }
+}
+"""
+    a = numbers("i32", (16,))
+    [_, got] = run(text, a, np.zeros(16, np.int32))
+    np.testing.assert_array_equal(got, a[::-1])
+
+
 def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     body = "%m = arith.mulf %a, %b : tensor<16xf32>\n%r = arith.addf %m, %c : tensor<16xf32>"
     a, b = (np.float32(1 + 2.0**-12) * np.ones(16, np.float32) for _ in range(2))
@@ -126,17 +156,46 @@ def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     np.testing.assert_array_equal(apart, a * b + c)
 
 
+def test_approximate_quotients() -> None:
+    a, b = numbers("f32", (16,)), np.abs(numbers("f32", (16,), 1)) + 1
+    text = on_tiles("%r = tt.approx_divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
+    [*_, got] = run(text, a, b, np.zeros(16, np.float32))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(got, a / b, rtol=3e-7)
+
+
 EXTERNAL = """%r = tt.extern_elementwise %a {{libname = "", libpath = "", pure = true,
-      symbol = "{}"}} : (tensor<16xf32>) -> tensor<16xf32>"""
+      symbol = "{}"}} : (tensor<16x{}>) -> tensor<16x{}>"""
+FUNCTIONS = [
+    ("__nv_sqrtf", "f32", "f32", np.sqrt),
+    ("__nv_trunc", "f64", "f64", np.trunc),
+    ("__nv_popc", "i32", "i32", np.bitwise_count),
+    ("__nv_float_as_int", "f32", "i32", lambda a: a.view(np.int32)),
+    ("__nv_signbitf", "f32", "i32", np.signbit),
+]
 
 
-def test_functions_of_libdevice_by_name() -> None:
-    a = np.abs(numbers("f32", (16,)))
-    text = on_tiles(EXTERNAL.format("__nv_sqrtf"), "f32", "f32")
+@pytest.mark.parametrize(("name", "from_", "to", "law"), FUNCTIONS, ids=[x[0] for x in FUNCTIONS])
+def test_functions_of_libdevice_by_name(name: str, from_: str, to: str, law: Any) -> None:
+    a = np.abs(numbers(from_, (16,)))
+    text = on_tiles(EXTERNAL.format(name, from_, to), from_, to)
+    [_, got] = run(text, a, np.zeros(16, DTYPES[to]))
+    np.testing.assert_array_equal(got, law(a))
+
+
+@pytest.mark.parametrize(
+    ("element", "message"),
+    [("f32", "a function of libdevice that is known, got __nv_lgammaf; nearest legal: __nv_"),
+     ("f64", r"\(f32\) -> f32, or f16 or bf16 alone for __nv_expf, got \(f64\) -> f64")],
+)  # fmt: skip
+def test_what_libdevice_has_not(element: str, message: str) -> None:
+    name = "__nv_lgammaf" if element == "f32" else "__nv_expf"
+    with pytest.raises(OpError, match=message):
+        converted(on_tiles(EXTERNAL.format(name, element, element), element, element))
+
+
+def test_the_error_function() -> None:
+    a = numbers("f32", (16,))
+    text = on_tiles("%r = math.erf %a : tensor<16xf32>", "f32", "f32")
     [_, got] = run(text, a, np.zeros(16, np.float32))
-    np.testing.assert_array_equal(got, np.sqrt(a))
-
-
-def test_a_function_that_tile_ir_has_not() -> None:
-    with pytest.raises(OpError, match="got __nv_j1f; nearest legal: __nv_"):
-        converted(on_tiles(EXTERNAL.format("__nv_j1f"), "f32", "f32"))
+    np.testing.assert_allclose(got, [math.erf(x) for x in a], rtol=3e-7)

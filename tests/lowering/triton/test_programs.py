@@ -194,9 +194,9 @@ NARROW = """module {
   }
 }
 """
-HALF = """module {
-  tt.func public @k(%p: !tt.ptr<f16>, %x: f16) {
-    %o = tt.atomic_cas relaxed, gpu, %p, %x, %x : (!tt.ptr<f16>, f16, f16) -> f16
+OCTET = """module {
+  tt.func public @k(%p: !tt.ptr<i8>, %x: i8) {
+    %o = tt.atomic_cas relaxed, gpu, %p, %x, %x : (!tt.ptr<i8>, i8, i8) -> i8
     tt.return
   }
 }
@@ -209,7 +209,7 @@ HALF = """module {
         (CYCLE, "expected a callee that does not call itself"),
         (BACK, r"expected a block that was not left yet.*nearest legal: scf\.while"),
         (NARROW, "expected elements that Tile IR has, got f8E4M3FNUZ; nearest legal"),
-        (HALF, "expected elements i32 or i64 or f32 or f64"),
+        (OCTET, "expected elements i32, i64, f32, f64, i16, f16 or bf16 where"),
         ("module {}", "expected a public tt.func, got none"),
     ],
 )

@@ -10,6 +10,7 @@ from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
 from tilewright.lowering.interpreter.cuda_tile.blocks import Options, Preparation, Step, runs
@@ -184,6 +185,11 @@ def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
     return np.where(cond, x, y)
 
 
+def _libdevice(op: Operation, _: Options) -> Function:
+    assert isinstance(op, LibdeviceOp)
+    return float_functions.of_libdevice(op.function.data, result_element(op))
+
+
 MAKERS: dict[str, Maker] = {
     "addf": _rounded("add"),
     "subf": _rounded("sub"),
@@ -236,7 +242,8 @@ MAKERS: dict[str, Maker] = {
     "assume": lambda op, _: _same,
 }
 _MAKERS: dict[type[Operation], Maker] = {
-    op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS
+    **{op: MAKERS[name] for op in OPS if (name := op.name.removeprefix("cuda_tile.")) in MAKERS},
+    LibdeviceOp: _libdevice,
 }
 POINTWISE = frozenset(_MAKERS)
 

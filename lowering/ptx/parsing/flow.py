@@ -1,0 +1,252 @@
+"""The blocks of a function: where the text may go on, and which statements are in each."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block
+
+from tilewright.lowering.ptx.parsing.names import Names
+from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+
+_NAME = re.compile(NAME)
+_TRY_WAIT = "mbarrier.try_wait.parity."
+
+
+@dataclass(eq=False, slots=True)
+class BodyPart:
+    """The statements of a block, each with the names that it knows, and how it ends: by `ending`
+    at `then`, under its guard, if it has one, else at `following`; without either the kernel is at
+    its end."""
+
+    block: Block = field(default_factory=Block)
+    statements: list[tuple[PtxStatement, Names]] = field(
+        default_factory=list[tuple[PtxStatement, Names]]
+    )
+    ending: tuple[PtxStatement, Names] | None = None
+    then: Block | None = None
+    following: Block | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Nothing says yet where it goes on."""
+        return self.ending is None and self.following is None
+
+    def ways(self) -> list[Block]:
+        """Where it may go on."""
+        return [block for block in (self.then, self.following) if block is not None]
+
+
+def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
+    """The statements, where a loop that asks an mbarrier until its phase is complete is one
+    instruction, as `ptx.mbarrier.try_wait.parity` is."""
+    place = 0
+    while place < len(statements):
+        statement = statements[place]
+        if statement.kind == "label":
+            loop = statements[place : place + 5]
+            if (length := _asks_until_done(loop)) is not None:
+                asked = loop[1]
+                yield asked._replace(text=f"done,{asked.text.partition(',')[2]}")
+                place += length
+                continue
+        yield statement
+        place += 1
+
+
+def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
+    """How many statements are such a loop, or None: `L: try_wait p; @!p bra L;` or `L: try_wait p;
+    @p bra D; bra L; D:`."""
+    if len(loop) < 3 or not loop[1].name.startswith(_TRY_WAIT):
+        return None
+    label, done = loop[0].text, loop[1].text.partition(",")[0].strip()
+    guards = [
+        (one.guard.replace(" ", ""), one.name.removesuffix(".uni"), one.text) for one in loop[2:]
+    ]
+    if guards[0] == (f"!{done}", "bra", label):
+        return 3
+    if len(loop) == 5 and guards[:2] == [(done, "bra", loop[4].text), ("", "bra", label)]:
+        return 4
+    return None
+
+
+@dataclass(eq=False, slots=True)
+class Callee:
+    """A function whose body takes the place of calls: the names of its results and parameters, in
+    the order in which calls give them, and its statements."""
+
+    name: str
+    parameters: list[str]
+    statements: list[PtxStatement]
+
+
+_CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
+
+
+@dataclass(eq=False, slots=True)
+class Flow:
+    """The parts of a kernel, in the order of the text. `is_guarded` says of a mnemonic that its op
+    takes a predicate: other instructions have a block of their own under one. `declare` makes a
+    declaration known in a scope; calls become the bodies of `callees`."""
+
+    is_guarded: Callable[[str], bool]
+    declare: Callable[[PtxStatement, Names], None]
+    callees: dict[str, Callee]
+    parts: list[BodyPart] = field(default_factory=lambda: [BodyPart()])
+    _branches: list[tuple[BodyPart, str, Names]] = field(
+        default_factory=list[tuple[BodyPart, str, Names]]
+    )
+    _calls: list[tuple[Callee, Block]] = field(default_factory=list[tuple[Callee, Block]])
+    _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None
+
+    def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
+        """Add the statements of a body. Raises PtxError."""
+        targets = {
+            label for one in body
+            if one.name in ("bra", "bra.uni") for label in _NAME.findall(one.text)
+        }  # fmt: skip
+        for statement in waits(body):
+            match statement.kind:
+                case "brace" if statement.text == "{":
+                    scope = Names(scope)
+                case "brace":
+                    assert scope.outer is not None
+                    scope = scope.outer
+                case "declaration" if statement.name == ".pragma":
+                    self.parts[-1].statements.append((statement, scope))
+                case "declaration":
+                    self.declare(statement, scope)
+                case "label":
+                    self._label(statement.text, scope, is_target=statement.text in targets)
+                case "instruction":
+                    self._instruction(statement, scope)
+                case _:
+                    pass
+
+    def finish(self) -> None:
+        """Find the blocks of all labels. Raises PtxError for one that there is not."""
+        for part, name, scope in self._branches:
+            part.then = scope.label(name)
+            if part.then is None:
+                assert part.ending is not None
+                raise PtxError(
+                    f"expected a label of the function, got {name}", part.ending[0].position
+                )
+
+    def _start(self, block: Block | None = None) -> BodyPart:
+        """Begin a part that the one before may go on at."""
+        last, part = self.parts[-1], BodyPart() if block is None else BodyPart(block)
+        if last.is_open:
+            last.following = part.block
+        self.parts.append(part)
+        return part
+
+    def _label(self, name: str, scope: Names, *, is_target: bool) -> None:
+        part = self.parts[-1]
+        begins = len(self.parts) > 1 and not part.statements and not part.block.name_hint
+        if not begins and not is_target:
+            return
+        if not begins:
+            part = self._start()
+        scope.labels[name] = part.block
+        part.block.name_hint = name.lstrip("$%")
+        self._guarded = None
+
+    def _instruction(self, statement: PtxStatement, scope: Names) -> None:
+        part, name = self.parts[-1], statement.name.partition(".")[0]
+        if name == "bra":
+            self._branches.append((part, statement.text, scope))
+            self._end(statement, scope)
+        elif name in ("ret", "exit"):
+            if name == "ret" and self._calls:
+                part.then = self._calls[-1][1]
+            elif statement.guard:
+                exit = BodyPart(ending=(statement._replace(guard=""), scope))
+                part.then = exit.block
+                self._end(statement, scope)
+                self.parts.insert(-1, exit)
+                return
+            self._end(statement, scope)
+        elif statement.guard and (name == "call" or not self.is_guarded(statement.name)):
+            self._under(statement, scope)
+        elif (
+            name == "call" and (call := _CALL.fullmatch(statement.text)) and call[2] in self.callees
+        ):
+            self._call(statement, call, scope)
+        else:
+            part.statements.append((statement, scope))
+
+    def _end(self, statement: PtxStatement, scope: Names) -> None:
+        part = self.parts[-1]
+        part.ending = statement, scope
+        following = BodyPart()
+        if statement.guard:
+            part.following = following.block
+        self.parts.append(following)
+        self._guarded = None
+
+    def _under(self, statement: PtxStatement, scope: Names) -> None:
+        """Add an instruction to a block that is gone through where its guard holds, after those of
+        the same guard right before it."""
+        plain, guard = statement._replace(guard=""), statement.guard.replace(" ", "")
+        if self._guarded is not None:
+            before, where, inside, after = self._guarded
+            if (
+                (before, where) == (guard, scope)
+                and self.parts[-1] is after
+                and not after.statements
+            ):
+                inside.statements.append((plain, scope))
+                self._keep_guard(guard, plain)
+                return
+        part, inside, after = self.parts[-1], BodyPart(), BodyPart()
+        part.ending, part.then, part.following = (statement, scope), inside.block, after.block
+        inside.following = after.block
+        self.parts += (inside, after)
+        self._guarded = guard, scope, inside, after
+        if plain.name.startswith("call"):
+            self.parts.pop()
+            inside.following = None
+            self._instruction(plain, scope)
+            self._start(after.block)
+            self._guarded = None
+            return
+        inside.statements.append((plain, scope))
+        self._keep_guard(guard, plain)
+
+    def _keep_guard(self, guard: str, plain: PtxStatement) -> None:
+        """The block is closed where an instruction may write its guard."""
+        if guard.lstrip("!") in _NAME.findall(plain.text.partition(",")[0]):
+            self._guarded = None
+
+    def _call(self, statement: PtxStatement, call: re.Match[str], scope: Names) -> None:
+        """Add the body of a function in place of its call."""
+        callee = self.callees[call[2]]
+        if any(callee is other for other, _ in self._calls):
+            raise PtxError(
+                f"expected no recursion, got a call of {callee.name} in itself", statement.position
+            )
+        given = [*_NAME.findall(call[1] or ""), *_NAME.findall(call[3] or "")]
+        if len(given) != len(callee.parameters):
+            raise PtxError(
+                f"expected {len(callee.parameters)} variables for {callee.name}, got {len(given)}",
+                statement.position,
+            )
+        outer = scope
+        while outer.outer is not None and outer.outer.outer is not None:
+            outer = outer.outer
+        inner = Names(outer.outer)
+        for parameter, name in zip(callee.parameters, given, strict=True):
+            if (variable := scope.find(name)) is None:
+                raise PtxError(
+                    f"expected a variable that is declared, got {name}", statement.position
+                )
+            inner.names[parameter] = variable
+        following = BodyPart()
+        self._start()
+        self._calls.append((callee, following.block))
+        self.add(callee.statements, inner)
+        self._calls.pop()
+        if self.parts[-1].is_open:
+            self.parts[-1].following = following.block
+        self.parts.append(following)

@@ -1,0 +1,341 @@
+"""Instructions as ops: what the printer makes of an op, backwards.
+
+A mnemonic has a rule, made once: the op that it is of, with the properties that its words say, and
+the operands by the same forms and fields that the op is printed by.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any, cast
+
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.irdl import InferenceContext, VarOperandDef
+
+from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
+from tilewright.dialects.fields import FieldsOp, number
+from tilewright.dialects.ptx import registers, scalars
+from tilewright.dialects.ptx.carry import CarryOp
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, ScalarOp
+from tilewright.dialects.ptx.shuffle import ShflSyncOp
+from tilewright.dialects.ptx.tcgen05_access import AccessOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.warp import ShuffleOp
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.spellings import normal
+
+Maker = Callable[[str], "ReadingRule | None"]
+_RULES: dict[str, Maker] = {}
+"""The makers of rules, by the first word of the mnemonics that they know."""
+
+
+def reads(*names: str) -> Callable[[Maker], Maker]:
+    """Register the maker of the rules of some instructions."""
+
+    def register(maker: Maker) -> Maker:
+        _RULES.update(dict.fromkeys(names, maker))
+        return maker
+
+    return register
+
+
+@cache
+def rule_of(mnemonic: str) -> ReadingRule | None:
+    """The rule of a mnemonic; None where no op has it."""
+    mnemonic = normal(mnemonic)
+    maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
+    return (maker and maker(mnemonic)) or _of_fields(mnemonic)
+
+
+# Scalars
+
+
+@reads(*SCALARS)
+def _scalar(mnemonic: str) -> ReadingRule | None:
+    name, _, suffix = mnemonic.partition(".")
+    row, op = SCALARS[name], scalars.SCALAR_OPS[name]
+    if (form := row.forms.get(suffix)) is None:
+        return _carry(mnemonic)
+    types, result = form.types, REGISTER_OF[form.result]
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, *sources = pieces(operands)
+        if len(sources) == 1 and len(types) > 1:
+            sources = [source.strip() for source in sources[0].strip("{}").split(",")]
+        if len(sources) != len(types):
+            raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
+        inputs = [reader.take(text, type_) for text, type_ in zip(sources, types, strict=True)]
+        if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
+            # A tensor map comes as its generic address.
+            reader.give(dest, inputs[0])
+            return
+        reader.give(dest, reader.add(op.of(suffix, inputs)).results[0])
+
+    made = ReadingRule(rule, kind=result)
+    return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made
+
+
+_WIDENED = {"f16": "b16", "bf16": "b16", "tf32": "b32"}
+
+
+def resizing(rule: ReadingRule, type_: str) -> ReadingRule:
+    """The rule of an access of a type, or of a conversion to it, whose registers may be wider."""
+
+    def read(reader: Reader, operands: str) -> None:
+        reader.resizes = type_
+        rule.read(reader, operands)
+        reader.resizes = ""
+
+    return replace(rule, read=read, kind=type_ if type_ in ("f32", "f64") else "")
+
+
+def pieces(operands: str) -> list[str]:
+    """The operands of a list as they are written."""
+    if "{" not in operands and "[" not in operands:
+        return [piece.strip() for piece in operands.split(",")]
+    return [written.text for written in read(operands)]
+
+
+@reads("addc", "subc", "madc")
+def _carry(mnemonic: str) -> ReadingRule | None:
+    if (row := CARRIES.get(mnemonic)) is None:
+        return None
+    takes = mnemonic.partition(".")[0][-1] == "c"
+    kind = _kind(row.operands[0])
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, *sources = pieces(operands)
+        if len(sources) != len(row.operands) - 1:
+            raise ValueError(operands)
+        inputs = [reader.take(text, kind) for text in sources]
+        carry = None
+        if takes:
+            carry = reader.ssa.register(reader.ssa.read(reader.block, reader.carry), "pred")
+        made = CarryOp(inputs, reg(kind), mnemonic, carry_in=carry)
+        reader.add(made)
+        reader.give(dest, made.result)
+        reader.ssa.write(reader.block, reader.carry, made.carry_out)
+
+    return ReadingRule(rule, kind=kind)
+
+
+@reads("shfl")
+def _shuffle(mnemonic: str) -> ReadingRule | None:
+    """One within whole warps, by a constant lane, has an op of its own."""
+    plain = _of_fields(mnemonic)
+    mode = mnemonic.split(".")[2]
+    general = by_fields(ShuffleOp, {"mode": mode}, ShuffleOp.ROW.operands)
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, _, lane, *part = read(operands)
+        whole = [one.kind == "integer" and one.value % (1 << 32) for one in part] == [31, _EVERY]
+        is_plain = whole and dest.kind != "pair" and lane.kind == "integer" and lane.value < 32
+        (plain if is_plain and mode in ("bfly", "idx") and plain else general).read(
+            reader, operands
+        )
+
+    return ReadingRule(rule)
+
+
+_EVERY = 0xFFFFFFFF
+
+
+# Ops by their fields
+
+
+@cache
+def _by_mnemonic() -> dict[str, type[RowOp]]:
+    """The ops whose rows say all their mnemonics."""
+    ops: dict[str, type[RowOp]] = {}
+    for op in PTX.operations:
+        if issubclass(op, RowOp) and not issubclass(op, registers.MoveOp | ScalarOp):
+            for row in vars(op).get("ROWS", ()):
+                for mnemonic in getattr(row, "mnemonics", ()):
+                    ops.setdefault(mnemonic, op)
+    return ops
+
+
+def _of_fields(mnemonic: str) -> ReadingRule | None:
+    op = _by_mnemonic().get(mnemonic)
+    if op is None:
+        return None
+    for properties in _candidates(op, mnemonic):
+        alike = op.create(properties=properties)
+        if _mnemonic(alike) == mnemonic:
+            return by_fields(op, properties, alike.row.operands)
+    return None
+
+
+def _mnemonic(op: Any) -> str | None:
+    try:
+        return op.mnemonic
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribute]]:
+    """The properties that words of the mnemonic may say."""
+    words = mnemonic.split(".")
+    runs = [
+        ".".join(words[i:j]) for i in range(1, len(words)) for j in range(i + 1, len(words) + 1)
+    ]
+    choices: list[list[tuple[str, Attribute | None]]] = []
+    for name, field in op.get_irdl_definition().properties.items():
+        bases = set(field.constr.get_bases() or ())
+        if StringAttr in bases:
+            choices.append([(name, StringAttr(run)) for run in runs])
+        elif UnitAttr in bases:
+            choices.append([(name, None), (name, UnitAttr())])
+        elif name == "cta_group":
+            choices.append([(name, number(group)) for group in (1, 2)])
+    for chosen in product(*choices):
+        yield {name: attribute for name, attribute in chosen if attribute is not None}
+
+
+_OF_EITHER_KIND = (ShflSyncOp, AccessOp)
+"""The ops that take registers of 32 bits of either kind."""
+
+
+class _OpFields:
+    """An op of some properties, whose operands stand in the order of forms; addresses are registers
+    of the kind `address`."""
+
+    def __init__(
+        self,
+        op: type[PtxOp],
+        properties: Mapping[str, Any],
+        forms: Sequence[OperandForm],
+        address: str,
+    ):
+        definition = op.get_irdl_definition()
+        operands, self.results = dict(definition.operands), dict(definition.results)
+        self.op, self.properties, self.operands = op, properties, operands
+        self.known = definition.properties
+        self.kinds = {
+            name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
+        }
+        self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
+        self.fits = range(sum(not form.optional for form in forms), len(forms) + 1)
+        elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
+        self.forms = [
+            (
+                form,
+                [elsewhere.get(name, name) for name in op.fields_of(form)],
+                address if isinstance(form, Address) else _kind(form),
+            )
+            for form in forms
+        ]
+
+    def read(self, reader: Reader, text: str) -> None:
+        """Read the instruction of such operands."""
+        written = read(text) if text else ()
+        if len(written) not in self.fits:
+            raise ValueError(text)
+        fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
+        for (form, names, default), operand in zip(self.forms, written, strict=False):
+            kind = self.kinds.get(names[0]) or default
+            for name, part in _parts(reader, names, operand, kind, form):
+                self._set(reader, fields, given, name, part, default)
+        if reader.guard is not None:
+            fields["predicate"] = reader.guard
+            for name, names in given.items() if "otherwise" in self.operands else ():
+                fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
+        made = self.op.__new__(self.op)
+        FieldsOp.__init__(made, **fields)
+        reader.add(made)
+        for name, names in given.items():
+            reader.give_list(names, getattr(made, name))
+
+    def _set(
+        self, reader: Reader, fields: dict[str, Any], given: dict[str, list[str]], name: str,
+        part: Any, default: str,
+    ) -> None:  # fmt: skip
+        """Set a field to its part of an operand; results get the names that are `given`."""
+        kind = self.kinds.get(name) or default
+        if issubclass(self.op, _OF_EITHER_KIND) and self.kinds.get(name, "") is None:
+            same = fields.get("result")
+            kind = same.kind.data if same else reader.kind(_names(part)[0], kind)
+        if name in self.operands:
+            value = _operand(reader, kind, part)
+            fields[name] = (*fields.get(name, ()), *value) if name in self.variadic else value[0]
+        elif name in self.results:
+            given[name] = _names(part)
+            fields[name] = reg(kind, len(given[name]))
+        elif name in self.known and part.kind == "integer":
+            fields[name] = part.value
+        elif name in self.known or not _stands_for(name, part):
+            wanted = "an integer" if name in self.known else name
+            raise reader.fail(f"expected {wanted} here, got {part.text}")
+
+
+def by_fields(
+    op: type[PtxOp],
+    properties: Mapping[str, Any],
+    forms: Sequence[OperandForm],
+    address: str = "b32",
+) -> ReadingRule:
+    """The rule of an op of some properties, whose operands stand in the order of forms; addresses
+    are registers of that kind."""
+    fields = _OpFields(op, properties, forms, address)
+    return ReadingRule(fields.read, "predicate" in fields.operands)
+
+
+def _parts(
+    reader: Reader, fields: Sequence[str], written: Written, kind: str, form: OperandForm
+) -> Iterator[tuple[str, Any]]:
+    """The fields that an operand is, with their part of it; the coordinates of a box at once."""
+    if isinstance(form, Address):
+        base, offset = reader.address(written, kind, apart=len(fields) > 1)
+        yield fields[0], base
+        if len(fields) > 1:
+            yield fields[1], Written("integer", "", value=offset)
+    elif len(fields) == 1 or not written.items:
+        yield fields[0], written
+    else:
+        yield fields[0], written.items[0]
+        yield fields[1], written.items[1:] if written.kind == "box" else written.items[1]
+
+
+def _names(part: Written) -> list[str]:
+    return [item.text for item in part.items] if part.kind == "vector" else [part.text]
+
+
+def _operand(reader: Reader, kind: str, part: Any) -> Sequence[SSAValue]:
+    if isinstance(part, tuple):
+        return [reader.take(item.text, kind) for item in cast("tuple[Written, ...]", part)]
+    if not isinstance(part, Written):
+        return (part,)
+    if part.kind == "vector":
+        return (reader.list_of(_names(part), kind),)
+    return (reader.take(part.text, kind),)
+
+
+def _only_kind(field: Any) -> str | None:
+    """The kind of the registers of a field, where its op takes one alone."""
+    if not field.constr.can_infer(frozenset(), length_known=True):
+        return None
+    [type_] = field.constr.infer(InferenceContext(), length=1)
+    return type_.kind.data
+
+
+def _kind(form: Any) -> str:
+    """The kind of the registers that a form asks for; none where it asks for none."""
+    if (kind := getattr(form, "register", None)) is not None:
+        return kind
+    return REGISTER_OF.get(getattr(form, "type_", None) or "b32", "b32")
+
+
+def _stands_for(word: str, part: Written) -> bool:
+    """True where an operand that no field is of is the one that the op has there."""
+    if word == "_" or part.kind == "sink":
+        return part.kind == "sink"
+    if part.kind != "integer":
+        return word == part.text
+    return (part.value - int(word, 0)) % (1 << 32) == 0

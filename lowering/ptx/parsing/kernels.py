@@ -1,0 +1,314 @@
+"""A kernel of the text as `ptx.entry`: its parameters, memory and blocks."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, IntegerAttr, StringAttr, i32
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
+from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.ptx.control_flow import (
+    MIN_CTAS,
+    PARAMETER_TYPES,
+    TENSORMAP,
+    BraOp,
+    CondBraOp,
+    EntryOp,
+    RetOp,
+)
+from tilewright.dialects.ptx.scalars import NotOp
+from tilewright.dialects.ptx.types import KINDS, reg
+from tilewright.lowering.ptx.parsing import matrices, memory, moves
+from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
+from tilewright.lowering.ptx.parsing.instructions import rule_of
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, SharedVariables
+from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
+from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+
+RULES_OF = (matrices, memory, moves)
+"""Importing them fills the table of rules."""
+
+PARAMETER = re.compile(
+    rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
+    rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
+)
+_VARIABLE = re.compile(
+    rf"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|global|const|local|param)"
+    rf"(?:::\w+)?\s*(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>{NAME})\s*"
+    r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
+    re.DOTALL,
+)
+_EXTENTS = re.compile(r"\.(reqntid|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a module: its name, where its lines start, how many are before it, and how much
+    shared memory a CTA of its target may have."""
+
+    name: StringAttr
+    starts: list[int]
+    line_offset: int = 0
+    shared_limit: int = STATIC_SHARED_LIMIT + 1
+
+    def location(self, position: int) -> FileLineColLoc:
+        """The location of a position."""
+        line = bisect_right(self.starts, position)
+        column = position - self.starts[line - 1] + 1
+        return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
+
+
+def symbol_of(match: re.Match[str]) -> Symbol:
+    """The variable of a declaration."""
+    bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
+    bytes_ *= 2 if match["type"].endswith("x2") else 1
+    size: int | None = bytes_
+    for extent in re.findall(r"\[\s*(\d*)\s*\]", match["extents"]):
+        size = None if not extent or size is None else size * int(extent)
+    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_))
+
+
+def variable_of(statement: PtxStatement) -> re.Match[str] | None:
+    """The parts of the declaration of a variable in memory."""
+    return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
+
+
+def declare(statement: PtxStatement, scope: Names) -> None:
+    """Make a declaration in a body known. Raises PtxError."""
+    if statement.name == ".reg":
+        if (why := scope.declare_registers(statement.text)) is not None:
+            raise PtxError(why, statement.position)
+    elif (match := variable_of(statement)) is not None:
+        symbol = symbol_of(match)
+        if match["content"]:
+            raise PtxError(
+                f"expected content of module variables alone, got that of {symbol.name}",
+                statement.position,
+            )
+        scope.names[symbol.name] = symbol
+    elif statement.name not in (".pragma", ".noreturn", ".callprototype", ".branchtargets"):
+        raise PtxError(
+            f"expected a declaration that is read here, got {statement.name}", statement.position
+        )
+
+
+@dataclass(eq=False, slots=True)
+class KernelReading:
+    """The reading of one kernel: of its head, the text before its brace, and its body."""
+
+    source: Source
+    head: PtxStatement
+    body: Sequence[PtxStatement]
+    outer: Names
+    callees: dict[str, Callee]
+
+    def entry(self) -> EntryOp:
+        """The kernel. Raises PtxError."""
+        name, parameters, rest = _head(self.head)
+        scope = Names(Names(self.outer))
+        flow = Flow(_takes_predicate, declare, self.callees)
+        first = flow.parts[0].block
+        kinds = [self._parameter(match) for match in parameters]
+        for match, kind in zip(parameters, kinds, strict=True):
+            argument = first.insert_arg(reg(PARAMETER_TYPES[kind]), len(first.args))
+            scope.outer.names[match["name"]] = Symbol("param", match["name"], value=argument)  # type: ignore[union-attr]
+        flow.add(self.body, scope)
+        flow.finish()
+        region, reader = self._read(flow.parts, scope)
+        shared = reader.memory
+        names = [match["name"].removeprefix(f"{name}_") for match in parameters]
+        bounds = {
+            word: [int(n) for n in numbers.split(",")] for word, numbers in _EXTENTS.findall(rest)
+        }
+        block, cluster = (
+            [*bounds[word], 1, 1][:3] if word in bounds else None
+            for word in ("reqntid", "reqnctapercluster")
+        )
+        op = EntryOp(
+            name, list(zip(names, kinds, strict=True)), region, shared.end,
+            shared.align if shared.end else 16, block, cluster, local=reader.local.end,
+        )  # fmt: skip
+        if (least := bounds.get("minnctapersm")) is not None:
+            op.attributes[MIN_CTAS] = IntegerAttr(least[0], i32)
+        op.location = self.source.location(self.head.position)
+        return op
+
+    def _parameter(self, match: re.Match[str]) -> str:
+        """The type of a parameter."""
+        type_, size, align = match["type"], match["size"], match["align"]
+        if size is not None:
+            if (size, align) == ("128", "64"):
+                return TENSORMAP
+            raise PtxError(
+                f"expected a scalar or a tensor map as {match['name']}, got {size} bytes",
+                self.head.position,
+            )
+        width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
+        return type_ if type_ in ("f32", "f64") else f"u{width}"
+
+    # Blocks
+
+    def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
+        by_block = {part.block: part for part in parts}
+        order = _reverse_postorder(parts[0], by_block)
+        edges = {part: [Way(part.block, way) for way in part.ways()] for part in order}
+        ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
+        shared = SharedVariables(self.source.shared_limit)
+        reader = Reader(ssa, parts[0].block, scope, shared)
+        last = self._choose_kinds(order)
+        conditions = {part: self._fill(reader, part, last[part]) for part in order}
+        ssa.close()
+        ends = _threaded(edges, parts[0])
+        for part in order:
+            if part not in ends:
+                continue
+            condition = conditions[part]
+            condition = condition and ssa.settled.get(condition, condition)
+            part.block.add_op(self._terminator(part, ends[part], condition))
+        return Region([part.block for part in parts if part in ends]), reader
+
+    def _choose_kinds(self, order: Sequence[BodyPart]) -> dict[BodyPart, dict[Variable, int]]:
+        """Where values of variables meet, they are of the kind of what writes them, if of one;
+        count how often that is. The place of the last write of each in each part."""
+        last: dict[BodyPart, dict[Variable, int]] = {part: {} for part in order}
+        written: dict[Variable, set[str]] = {}
+        for part in order:
+            for statement, scope in part.statements:
+                rule = self._rule(statement)
+                text = statement.text
+                names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
+                for name in names.split(","):
+                    variable = scope.find(name.strip())
+                    if isinstance(variable, Variable):
+                        variable.writes += 1
+                        last[part][variable] = statement.position
+                        if rule.kind:
+                            written.setdefault(variable, set()).add(rule.kind)
+        for variable, kinds in written.items():
+            if len(kinds) == 1 and KINDS[kind := next(iter(kinds))] == KINDS[variable.kind]:
+                variable.kind = kind
+        return last
+
+    def _rule(self, statement: PtxStatement) -> ReadingRule:
+        try:
+            rule = rule_of(statement.name)
+        except Illegal as error:
+            raise PtxError(str(error), statement.position) from error
+        if rule is None:
+            raise PtxError(
+                f"expected an instruction that is read here, got {statement.name}",
+                statement.position,
+            )
+        return rule
+
+    def _fill(self, reader: Reader, part: BodyPart, last: dict[Variable, int]) -> SSAValue | None:
+        """Read the instructions of a part: the predicate of its end, where it has one."""
+        reader.block = part.block
+        reader.last = last if len(part.ways()) > 1 else {}
+        for statement, scope in part.statements:
+            reader.scope, reader.position = scope, statement.position
+            reader.location = self.source.location(statement.position)
+            reader.guard = self._guard(reader, statement)
+            self._read_instruction(reader, statement)
+        if part.ending is None or not part.ending[0].guard:
+            return None
+        statement, reader.scope = part.ending
+        reader.position = statement.position
+        return reader.take(statement.guard.lstrip("! "), "pred")
+
+    def _read_instruction(self, reader: Reader, statement: PtxStatement) -> None:
+        try:
+            self._rule(statement).read(reader, statement.text)
+        except PtxError:
+            raise
+        except (Illegal, VerifyException) as error:
+            raise PtxError(str(error), statement.position) from error
+        except (ValueError, LookupError) as error:
+            what = f"expected operands that {statement.name} takes, got '{statement.text}'"
+            raise PtxError(what, statement.position) from error
+
+    def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
+        if not statement.guard:
+            return None
+        guard = reader.take(statement.guard.lstrip("! "), "pred")
+        if statement.guard[0] != "!":
+            return guard
+        return reader.add(NotOp.of("pred", [guard])).results[0]
+
+    def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
+        if not ways:
+            op: Operation = RetOp()
+        elif condition is None or len(ways) == 1:
+            op = BraOp(ways[0].dest, ways[0].values)
+        else:
+            assert part.ending is not None
+            then, other = ways if part.ending[0].guard[0] != "!" else reversed(ways)
+            op = CondBraOp(condition, then.dest, other.dest, then.values, other.values)
+        if part.ending is not None:
+            op.location = self.source.location(part.ending[0].position)
+        return op
+
+
+def _takes_predicate(mnemonic: str) -> bool:
+    try:
+        rule = rule_of(mnemonic)
+    except Illegal:
+        return False
+    return rule is not None and rule.guarded
+
+
+def _head(head: PtxStatement) -> tuple[str, list[re.Match[str]], str]:
+    """The name of a kernel, its parameters, and what follows these. Raises PtxError."""
+    text = f"{head.name} {head.text}"
+    match = re.search(rf"\.entry\s+({NAME})\s*(?:\(([^)]*)\))?(.*)", text, re.DOTALL)
+    if match is None:
+        raise PtxError("expected the name of a kernel behind .entry", head.position)
+    parameters = [
+        PARAMETER.fullmatch(one.strip()) for one in (match[2] or "").split(",") if one.strip()
+    ]
+    if None in parameters:
+        raise PtxError("expected parameters such as `.param .u64 name`", head.position)
+    return match[1], parameters, match[3]  # type: ignore[return-value]
+
+
+def _reverse_postorder(first: BodyPart, parts: dict[Block, BodyPart]) -> list[BodyPart]:
+    """The parts that may be reached, each before those that it alone leads to."""
+    order, seen, work = list[BodyPart](), {first}, [(first, iter(first.ways()))]
+    while work:
+        part, ways = work[-1]
+        for block in ways:
+            if (following := parts[block]) not in seen:
+                seen.add(following)
+                work.append((following, iter(following.ways())))
+                break
+        else:
+            order.append(part)
+            work.pop()
+    return order[::-1]
+
+
+def _threaded(edges: dict[BodyPart, list[Way]], first: BodyPart) -> dict[BodyPart, list[Way]]:
+    """The ways, without the blocks that do nothing and that one way leads to."""
+    before: dict[Block, list[tuple[BodyPart, int]]] = {}
+    for part, ways in edges.items():
+        for place, edge in enumerate(ways):
+            before.setdefault(edge.dest, []).append((part, place))
+    for part in list(edges):
+        ways, into = edges[part], before.get(part.block, [])
+        is_way = part.ending is not None and not part.block.first_op and part is not first
+        if not is_way or len(ways) != 1 or len(into) != 1:
+            continue
+        source, place = into[0]
+        if ways[0].dest is part.block:
+            continue
+        edges[source][place] = Way(source.block, ways[0].dest, ways[0].values)
+        position = before[ways[0].dest].index((part, 0))
+        before[ways[0].dest][position] = source, place
+        del edges[part]
+    return edges

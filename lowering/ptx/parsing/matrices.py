@@ -1,0 +1,206 @@
+"""Matrix instructions as ops: their operands by the atom that the mnemonic names."""
+
+from dataclasses import replace
+from typing import Any
+
+from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.operands import (
+    mma_operands,
+    tmem_access_operands,
+    tmem_reduction_operands,
+    umma_operands,
+    wgmma_operands,
+    wmma_access_operands,
+)
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
+    find_access,
+    find_tmem_shape,
+    parse_access,
+)
+from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
+from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
+from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access as parse_wmma_access
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, Selectors
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
+from tilewright.dialects.cute_nvgpu.lattice.tmem import (
+    CTA_GROUPS,
+    TMEM_COMMIT,
+    TMEM_COMMIT_MULTICAST,
+)
+from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TMEM_COPY_SHAPES
+from tilewright.dialects.ptx import (
+    matrix,
+    tcgen05_access,
+    tcgen05_memory,
+    tcgen05_sync,
+    wgmma,
+    wmma,
+)
+from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.lowering.ptx.parsing.instructions import by_fields, reads
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+
+
+def _words(written: Written) -> list[str]:
+    return [item.text for item in written.items] if written.kind == "vector" else [written.text]
+
+
+@reads("mma", "wmma")
+def _mma(mnemonic: str) -> ReadingRule | None:
+    if mnemonic.startswith(("wmma.load", "wmma.store")):
+        return _wmma_access(mnemonic)
+    atom = parse(mnemonic)
+    op = wmma.MmaOp if mnemonic.startswith("wmma") else matrix.MmaOp
+    forms = mma_operands(atom)
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, *sources = read(operands)
+        inputs, selectors = list[Any](), list[Any]()
+        for form, source in zip(forms[1:], sources, strict=True):
+            match form:
+                case Constant():
+                    selectors.append(source.value)
+                case Selectors():
+                    selectors += (
+                        item.value if item.kind == "integer" else reader.take(item.text, "b16")
+                        for item in source.items
+                    )
+                case _:
+                    inputs.append(reader.list_of(_words(source), form.register))  # type: ignore[attr-defined]
+        made = reader.add(op(inputs, atom, selectors))
+        reader.give_list(_words(dest), made.results[0])
+
+    return ReadingRule(rule, kind=atom.registers("D")[0])
+
+
+def _wmma_access(mnemonic: str) -> ReadingRule | None:
+    access, space = parse_wmma_access(mnemonic)
+    if space is None:
+        return None
+    op = wmma.LoadOp if access.op == "wmma.load" else wmma.StoreOp
+    forms = wmma_access_operands(access)
+    return by_fields(op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space])
+
+
+@reads("wgmma")
+def _wgmma(mnemonic: str) -> ReadingRule | None:
+    if not mnemonic.startswith("wgmma.mma_async."):
+        return None
+    atom = parse_wgmma(mnemonic)
+    kind = atom.registers("D")[0]
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, a, *rest = read(operands)
+        in_registers = a.kind == "vector"
+        placed = replace(atom, frag_kind="rs" if in_registers else "ss")
+        forms = wgmma_operands(placed)
+        given = {form.name: operand for form, operand in zip(forms[2:], rest, strict=True)}
+        names, scale = _words(dest), given["scale-d"]
+        fields: dict[str, Any] = {
+            "form": wgmma.WgmmaOp.form_of(atom.mnemonic),
+            "a": reader.list_of(_words(a), placed.registers("A")[0]) if in_registers
+            else reader.take(a.text, "b64"),
+            "b": reader.take(given["b-desc"].text, "b64"),
+            "c": reader.list_of(names, kind),
+            "immediates": [given[name].value for name in placed.immediates] or None,
+        }  # fmt: skip
+        fields["d"] = fields["c"].type
+        if "sp-meta" in given:
+            fields["metadata"] = reader.take(given["sp-meta"].text, "b32")
+            fields["selector"] = given["sp-sel"].value
+        _chosen(reader, fields, "scale_d", scale)
+        made = wgmma.WgmmaOp.__new__(wgmma.WgmmaOp)
+        super(wgmma.WgmmaOp, made).__init__(**fields)
+        reader.add(made)
+        reader.give_list(names, made.d)
+
+    return ReadingRule(rule, kind=kind)
+
+
+def _chosen(reader: Reader, fields: dict[str, Any], name: str, written: Written) -> None:
+    """The fields that say when an MMA accumulates: always, never (`zero`), or by a predicate."""
+    if written.kind == "integer":
+        fields["zero"] = not written.value
+    else:
+        fields[name] = reader.take(written.text, "pred")
+
+
+@reads("tcgen05")
+def _tensor_memory(mnemonic: str) -> ReadingRule | None:
+    if mnemonic.startswith("tcgen05.mma"):
+        return _umma(mnemonic)
+    if mnemonic.startswith("tcgen05.cp."):
+        return _tmem_copy(mnemonic)
+    if mnemonic.startswith("tcgen05.commit."):
+        return _commit(mnemonic)
+    if mnemonic.startswith("tcgen05.ld.red."):
+        return _reduction(mnemonic)
+    if not mnemonic.startswith(("tcgen05.ld.", "tcgen05.st.")):
+        return None
+    access = parse_access(mnemonic)
+    op = tcgen05_access.LdOp if mnemonic.startswith("tcgen05.ld.") else tcgen05_access.StOp
+    properties = {"shape": access.shape.name, "packed": access.packed}
+    return by_fields(op, properties, tmem_access_operands(op.ROW, access))
+
+
+def _commit(mnemonic: str) -> ReadingRule | None:
+    for row in (TMEM_COMMIT, TMEM_COMMIT_MULTICAST):
+        for group in CTA_GROUPS:
+            if row.mnemonic(group) == mnemonic:
+                return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
+    return None
+
+
+def _reduction(mnemonic: str) -> ReadingRule | None:
+    *_, shape, number, form = mnemonic.split(".", 6)
+    tile = find_tmem_shape(shape)
+    access = find_access(tile, int(number[1:]) * tile.per_number)
+    return by_fields(
+        tcgen05_access.LdRedOp, {"shape": shape, "form": form}, tmem_reduction_operands(access)
+    )
+
+
+def _tmem_copy(mnemonic: str) -> ReadingRule | None:
+    for shape in TMEM_COPY_SHAPES:
+        for group in (1, 2):
+            for source in (None, *TMEM_COPY.formats):
+                if TMEM_COPY.mnemonic(TMEM_COPY_SHAPES[shape], group, source) == mnemonic:
+                    properties = {"shape": shape, "cta_group": group, "source_format": source}
+                    return by_fields(tcgen05_memory.CpOp, properties, TMEM_COPY.operands)
+    return None
+
+
+_FIELDS = {
+    "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta-tmem": "metadata",
+    "idesc": "idesc", "disable-output-lane": "lanes", "scale-A-tmem": "sfa", "scale-B-tmem": "sfb",
+    "zero-column-mask-desc": "zero_column_mask",
+}  # fmt: skip
+
+
+def _umma(mnemonic: str) -> ReadingRule | None:
+    said = parse_mnemonic(mnemonic)
+
+    def rule(reader: Reader, operands: str) -> None:
+        written = read(operands)
+        place = "ts" if written[1].kind == "address" else "ss"
+        masked = any(operand.kind == "vector" for operand in written)
+        fields: dict[str, Any] = {"form": mnemonic.removeprefix("tcgen05.mma.")}
+        for form, operand in zip(umma_operands(said, place, masked=masked), written, strict=False):
+            if form.name == "enable-input-d":
+                _chosen(reader, fields, "enable_input_d", operand)
+            elif form.name == "scale-input-d":
+                fields["scale_input_d"] = operand.value
+            elif operand.kind == "vector":
+                fields["lanes"] = reader.list_of(_words(operand), "b32")
+            else:
+                kind = "b64" if form.name.endswith("desc") and form.name != "idesc" else "b32"
+                fields[_FIELDS[form.name]] = (
+                    reader.address(operand, kind, apart=False)[0] if operand.kind == "address"
+                    else reader.take(operand.text, kind)
+                )  # fmt: skip
+        made = Tcgen05MmaOp.__new__(Tcgen05MmaOp)
+        super(Tcgen05MmaOp, made).__init__(**fields)
+        reader.add(made)
+
+    return ReadingRule(rule)

@@ -1,0 +1,162 @@
+"""Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
+
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import UnitAttr
+
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
+from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
+from tilewright.dialects.cute_nvgpu.lattice import tma
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ACCESS_TYPES,
+    CACHING,
+    CLUSTER_SPACE,
+    CP_ASYNC,
+    GENERIC,
+    LOADS,
+    OWN_SPACES,
+    SCOPES,
+    SPACES,
+    STORES,
+    WEAK,
+)
+from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.ptx import atomics, bulk_copy, data_movement, matrix_copy, multimem
+from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
+from tilewright.lowering.ptx.parsing.names import Symbol
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.ssa import Variable
+
+_ORDERS = ("relaxed", "acquire", "release")
+_SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
+
+
+@reads("ld", "st")
+def _access(mnemonic: str) -> ReadingRule | None:
+    name, *words, type_ = mnemonic.replace("::cta", "").split(".")
+    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
+    if access not in ACCESS_TYPES:
+        return None
+    space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
+    for word in words:
+        if word in _SPACES:
+            space = word
+        elif word in ("v2", "v4"):
+            count = int(word[1:])
+        elif word == "volatile":
+            order = ["relaxed", "sys"]
+        elif word in _ORDERS:
+            order = [word]
+        elif word in SCOPES:
+            order.append(word)
+        elif word in CACHING:
+            cache.append(word)
+        elif word != WEAK:
+            return None
+    op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
+    if space == "param":
+        return resizing(ReadingRule(_parameter if name == "ld" else _argument), type_)
+    semantics = order[0] if order == [WEAK] else ".".join(order)
+    properties = {"space": space, "access": access, "semantics": semantics}
+    forms = rows[0].operands(ACCESS_TYPES[access], count)
+    if cache:
+        properties["cache"] = ".".join(cache)
+        forms = (
+            (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
+        )
+    return resizing(by_fields(op, properties, forms, _SPACES[space]), type_)
+
+
+def _parameter(reader: Reader, operands: str) -> None:
+    dest, source = read(operands)
+    reader.give(dest.text, reader.parameter(source))
+
+
+def _argument(reader: Reader, operands: str) -> None:
+    """A part of a parameter of a function that is called, or of its result."""
+    dest, source = read(operands)
+    symbol = reader.scope.find(dest.items[0].text)
+    if not isinstance(symbol, Symbol) or symbol.space != "param":
+        raise reader.fail(f"expected a parameter, got {dest.text}")
+    type_ = reader.resizes
+    value = reader.take(source.text, type_)
+    part = symbol.parts.setdefault(dest.value, Variable(REGISTER_OF[type_]))
+    reader.ssa.write(reader.block, part, value)
+
+
+@reads("atom", "red")
+def _atomic(mnemonic: str) -> ReadingRule | None:
+    name, *words = mnemonic.replace("::cta", "").split(".")
+    order = [word for word in words if word in (*_ORDERS, "acq_rel")] or ["relaxed"]
+    order += [word for word in words if word in SCOPES] or ["gpu"]
+    space = next((word for word in words if word in _SPACES), GENERIC)
+    rest = [word for word in words if word not in (*order, space)]
+    operation, type_ = rest[0], rest[-1]
+    if (operation, type_[0]) == ("add", "s") or operation in _ON_BITS:
+        rest[-1] = f"{'u' if operation == 'add' else 'b'}{type_[1:]}"
+    form, semantics = ".".join(rest), ".".join(order)
+    place = "" if space == GENERIC else f"{space}."
+    if (row := INSTRUCTIONS.get(f"{name}.{semantics}.{place}{form}")) is None:
+        return None
+    op = atomics.AtomOp if name == "atom" else atomics.RedOp
+    properties = {"space": space, "semantics": semantics, "form": form}
+    return by_fields(op, properties, row.operands, _SPACES[space])
+
+
+_ON_BITS = ("exch", "cas", "and", "or", "xor")
+"""The operations whose types are bits alone, whatever sign the text gives them."""
+
+
+@reads("multimem")
+def _multimem(mnemonic: str) -> ReadingRule | None:
+    _, name, form = mnemonic.split(".", 2)
+    if (row := MULTIMEM.get(f"{name}.{form}")) is None:
+        return None
+    ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
+    op = next(op for op in ops if op.name == f"ptx.multimem.{name}")
+    return by_fields(op, {"form": form}, row.operands, "b64")
+
+
+@reads("ldmatrix", "stmatrix")
+def _matrix_copy(mnemonic: str) -> ReadingRule | None:
+    if (copy := matrix_copies().get(mnemonic)) is None:
+        return None
+    op = matrix_copy.LdmatrixOp if copy.row.op == "ldmatrix" else matrix_copy.StmatrixOp
+    properties = {"form": copy.row.form, "trans": copy.trans}
+    return by_fields(op, properties, matrix_copy_operands(copy))
+
+
+@cache
+def _copies() -> dict[str, tuple[type[bulk_copy.TensorCopyOp], tma.TensorCopyRow]]:
+    ops = bulk_copy.TensorLoadOp, bulk_copy.TensorStoreOp, bulk_copy.TensorReduceOp
+    rows = [(op, row) for op in ops for row in vars(op)["ROWS"]]
+    return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
+
+
+def _wait_for_all(reader: Reader, _: str) -> None:
+    """The instructions that it is equal to: PTX ISA 9.7.9.25.3.3."""
+    reader.add(data_movement.CpAsyncCommitGroupOp())
+    reader.add(data_movement.CpAsyncWaitGroupOp(0))
+
+
+@reads("cp")
+def _copy(mnemonic: str) -> ReadingRule | None:
+    for cache_, _ in CP_ASYNC.sizes.items():
+        if mnemonic == CP_ASYNC.mnemonic(cache_):
+            return by_fields(data_movement.CpAsyncOp, {"cache": cache_}, CP_ASYNC.operands(cache_))
+    if mnemonic == "cp.async.wait_all":
+        return ReadingRule(_wait_for_all)
+    if mnemonic not in _copies():
+        return None
+    op, row = _copies()[mnemonic]
+    properties = dict[str, Any]()
+    if row is tma.TENSOR_LOAD_PAIR:
+        properties["pair"] = UnitAttr()
+    if op is bulk_copy.TensorReduceOp:
+        properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
+    return by_fields(op, properties, row.forms[mnemonic])

@@ -1,0 +1,83 @@
+"""The meaning of names: registers, and variables of each state space. PTX ISA 4.4 and 5.
+
+A name is known from its declaration to the end of the braces around that; one inside hides one
+outside.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.ptx.types import KINDS
+from tilewright.lowering.ptx.parsing.ssa import Variable
+
+_REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
+_RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
+
+
+@dataclass(eq=False, slots=True)
+class Symbol:
+    """A variable in memory: its state space, its size and alignment in bytes, None where a launch
+    says the size. A kernel's parameter has a `value`, what it holds or, of a tensor map, its
+    address; one of a function `parts`, registers by their offset."""
+
+    space: str
+    name: str
+    size: int | None = None
+    align: int = 1
+    value: SSAValue | None = None
+    parts: dict[int, Variable] = field(default_factory=dict[int, Variable])
+
+
+@dataclass(eq=False, slots=True)
+class Names:
+    """The names between two braces."""
+
+    outer: "Names | None" = None
+    names: dict[str, Variable | Symbol] = field(default_factory=dict[str, Variable | Symbol])
+    labels: dict[str, Block] = field(default_factory=dict[str, Block])
+    ranges: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+
+    def find(self, name: str) -> Variable | Symbol | None:
+        """The thing that a name stands for here, or None."""
+        scope = self
+        while scope is not None:
+            if (known := scope.names.get(name)) is not None or (known := scope._numbered(name)):
+                return known
+            scope = scope.outer
+        return None
+
+    def _numbered(self, name: str) -> Variable | None:
+        """The register of a name like `%r7` where `%r<8>` is declared."""
+        if not self.ranges or (match := _NUMBERED.fullmatch(name)) is None:
+            return None
+        kind, count = self.ranges.get(match[1], ("", 0))
+        if int(match[2]) >= count:
+            return None
+        variable = self.names[name] = Variable(kind)
+        return variable
+
+    def label(self, name: str) -> Block | None:
+        """The block of a label here, or None."""
+        scope = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.outer
+        return None
+
+    def declare_registers(self, text: str) -> str | None:
+        """Declare registers, of a text like `.b32 %r<8>, %x`; why that is none, or None."""
+        match = _REGISTERS.fullmatch(text.strip())
+        kind = None if match is None else REGISTER_OF.get(match[1], match[1])
+        if match is None or kind not in KINDS:
+            return f"expected registers of a type of {', '.join(REGISTER_OF)}, got '{text.strip()}'"
+        for name in match[2].split(","):
+            if (several := _RANGE.fullmatch(name := name.strip())) is not None:
+                self.ranges[several[1]] = kind, int(several[2])
+            else:
+                self.names[name] = Variable(kind)
+        return None

@@ -1,0 +1,295 @@
+"""The place that the reading of a kernel has come to: operands there become values, and results
+get the names that the text has for them."""
+
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.ptx.cluster import RankOp
+from tilewright.dialects.ptx.module_variables import GlobalAddressOp
+from tilewright.dialects.ptx.registers import (
+    SPECIAL_REGISTERS,
+    ConstOp,
+    ListMakeOp,
+    LocalAddressOp,
+    SharedAddressOp,
+    SregOp,
+)
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp
+from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, SsaBuilder, Value, Variable
+from tilewright.lowering.ptx.parsing.statements import PtxError
+
+_INTEGER = re.compile(r"([-+]?)\s*(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
+_BITS = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_PACKED = {16: "e", 32: "f", 64: "d"}
+
+
+@lru_cache(1 << 12)
+def constant_bits(text: str, type_: str) -> int | None:
+    """The bits of a constant of an instruction type; None for a text that is none. PTX ISA 4.5."""
+    if (match := _INTEGER.fullmatch(text)) is not None:
+        digits = match[2].lower()
+        base = {"x": 16, "b": 2}.get(digits[1:2], 8 if digits[0] == "0" else 10)
+        value = int(digits[2:] if base in (16, 2) else digits, base)
+        return -value if match[1] == "-" else value
+    width = int(type_[1:] or 0) if type_ != "pred" else 1
+    if _BITS.fullmatch(text) is not None:
+        bits, given = int(text[2:], 16), 4 * (len(text) - 2)
+        if given == width:
+            return bits
+        [value] = struct.unpack(f"<{_PACKED[given]}", bits.to_bytes(given // 8, "little"))
+    elif text == "WARP_SZ":
+        return 32
+    else:
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+    if width not in _PACKED:
+        return None
+    return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+
+
+@dataclass(slots=True)
+class SharedVariables:
+    """The variables of a kernel in shared memory, or of a thread in its own, one behind the other,
+    as they are first named; one whose size a launch says has what is left of `limit`."""
+
+    limit: int = 0
+    end: int = 0
+    align: int = 1
+    places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
+
+    def place(self, symbol: Symbol) -> int:
+        """The offset of a variable."""
+        if symbol not in self.places:
+            place = -(-self.end // symbol.align) * symbol.align
+            self.places[symbol] = place
+            self.end = max(self.limit, place) if symbol.size is None else place + symbol.size
+            self.align = max(self.align, symbol.align)
+        return self.places[symbol]
+
+
+def width_of(value: Value) -> int:
+    """The bits of a register."""
+    type_ = value.source.type if isinstance(value, ListedRegister) else value.type
+    assert isinstance(type_, RegType)
+    return KINDS[type_.kind.data]
+
+
+class Reader:
+    """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
+    predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
+    registers may be wider than; `last` the places where a block that goes on in two ways writes its
+    registers last."""
+
+    def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: "SharedVariables"):
+        self.ssa = ssa
+        self.block = block
+        self.scope = scope
+        self.memory = memory
+        self.local = SharedVariables()
+        self.carry = Variable("pred")
+        self.position = 0
+        self.guard: SSAValue | None = None
+        self.resizes = ""
+        self.last: dict[Variable, int] = {}
+        self.location: LocationAttr | None = None
+
+    def fail(self, message: str) -> PtxError:
+        """The error of the instruction."""
+        return PtxError(message, self.position)
+
+    def add(self, op: Operation) -> Operation:
+        """Add an op at the end of the block."""
+        if self.location is not None:
+            op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    # Operands
+
+    def variable(self, name: str) -> Variable:
+        """The register of a name."""
+        variable = self.scope.find(name)
+        if not isinstance(variable, Variable):
+            raise self.fail(f"expected a register that is declared, got {name or 'nothing'}")
+        return variable
+
+    def kind(self, name: str, otherwise: str) -> str:
+        """The kind of a register of the text, if it is as wide as the other."""
+        variable = self.scope.find(name)
+        if not isinstance(variable, Variable) or KINDS[variable.kind] != KINDS[otherwise]:
+            return otherwise
+        return variable.kind
+
+    def value(self, name: str) -> Value:
+        """The value of a register."""
+        return self.ssa.read(self.block, self.variable(name))
+
+    def take(self, text: str, type_: str) -> SSAValue:
+        """The register of an instruction type that an operand is: what a register holds, a constant
+        or the address of a variable."""
+        kind = REGISTER_OF.get(type_, type_)
+        named = self.scope.find(text)
+        if isinstance(named, Variable):
+            return self.converted(self.ssa.read(self.block, named), kind, text)
+        if isinstance(named, Symbol):
+            return self.resized(self.address_of(named), kind)
+        if text.startswith("%"):
+            return self.converted(self.special(text), kind, text)
+        if (bits := constant_bits(text, type_)) is None:
+            raise self.fail(f"expected a register or a constant of .{type_}, got {text}")
+        return self.constant(bits, kind)
+
+    def converted(self, value: Value, kind: str, text: str) -> SSAValue:
+        """The value of a register, as one of a kind of the same width; of a wider one the low bits
+        where the instruction takes such."""
+        given = width_of(value)
+        if given == KINDS[kind]:
+            return self.ssa.register(value, kind)
+        if not self.resizes or given < KINDS[kind]:
+            raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
+        return self.resized(self.ssa.register(value, f"b{given}"), kind)
+
+    def constant(self, bits: int, kind: str) -> SSAValue:
+        """A constant in a register."""
+        width = KINDS[kind]
+        if not -(1 << (width - 1)) <= bits < 1 << width:
+            bits %= 1 << width
+        return self.add(ConstOp(bits, kind)).results[0]
+
+    def special(self, name: str) -> SSAValue:
+        """A special register."""
+        if name == "%cluster_ctarank":
+            return self.add(RankOp()).results[0]
+        if name[1:] not in SPECIAL_REGISTERS:
+            legal = ", ".join(SPECIAL_REGISTERS)
+            raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
+        return self.add(SregOp(name[1:])).results[0]
+
+    def list_of(self, names: list[str], kind: str, type_: str = "") -> SSAValue:
+        """The registers of names side by side: the list that they are, where they are one."""
+        values = [
+            self.ssa.read(self.block, variable)
+            if isinstance(variable := self.scope.find(name), Variable)
+            else self.take(name, type_ or kind)
+            for name in names
+        ]
+        first = values[0]
+        if isinstance(first, ListedRegister) and first.source.type == reg(kind, len(names)):
+            source = first.source
+            if all(
+                isinstance(value, ListedRegister)
+                and value.source is source
+                and value.position == place
+                for place, value in enumerate(values)
+            ):
+                return source
+        parts = [
+            self.converted(value, kind, name) for value, name in zip(values, names, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return self.add(ListMakeOp(parts, reg(kind, len(parts)))).results[0]
+
+    # Addresses
+
+    def address_of(self, symbol: Symbol, offset: int = 0) -> SSAValue:
+        """The address of a variable, so many bytes further where it is in shared memory."""
+        match symbol.space:
+            case "shared":
+                return self.add(SharedAddressOp(self.memory.place(symbol) + offset)).results[0]
+            case "local":
+                place = self.local.place(symbol)
+                return self.add(LocalAddressOp(place + offset)).results[0]
+            case "global" | "const":
+                return self.add(GlobalAddressOp(symbol.name)).results[0]
+            case "param" if symbol.value is not None:
+                return symbol.value
+            case _:
+                raise self.fail(f"expected a variable whose address is known, got {symbol.name}")
+
+    def resized(self, value: SSAValue, kind: str, source: str = "") -> SSAValue:
+        """The value of a register in one of a kind, with zeros above or none of its high bits, or
+        as a number of the type `source`."""
+        given, width = width_of(value), KINDS[kind]
+        if given == width and not source:
+            return self.ssa.register(value, kind)
+        letter = source[:1] or "u"
+        bits = self.ssa.register(value, f"b{given}")
+        made = self.add(CvtOp.of(f"{letter}{width}.{source or f'u{given}'}", [bits])).results[0]
+        return self.ssa.register(made, kind)
+
+    def parameter(self, written: Written) -> Value:
+        """The value of a parameter of the kernel, or a part of one of a function that it calls."""
+        name, offset = written.items[0].text, written.value
+        symbol = self.scope.find(name)
+        if not isinstance(symbol, Symbol) or symbol.space != "param":
+            raise self.fail(f"expected a parameter, got {name}")
+        if symbol.value is not None and not offset:
+            return symbol.value
+        if (part := symbol.parts.get(offset)) is None:
+            raise self.fail(f"expected a part of {name} that is stored, got {written.text}")
+        return self.ssa.read(self.block, part)
+
+    def address(self, written: Written, kind: str, *, apart: bool = True) -> tuple[SSAValue, int]:
+        """The register and the constant offset that an address is; or one register."""
+        base = written.items[0].text if written.items else written.text
+        named, offset = self.scope.find(base), written.value
+        if isinstance(named, Variable):
+            value = self.ssa.read(self.block, named)
+            register = self.resized(
+                value.value() if isinstance(value, ListedRegister) else value, kind
+            )
+        else:
+            register = self.take(base, kind)
+        if apart or not offset:
+            return register, offset
+        amount = self.constant(offset, kind)
+        return self.add(AddOp.of(f"s{kind[1:]}", [register, amount])).results[0], 0
+
+    # Results
+
+    def give(self, name: str, value: Value) -> None:
+        """Let a register of the text hold a value from here on; a narrow one that an instruction
+        `resizes` as the number of that type."""
+        if name == "_":
+            return
+        variable = self.variable(name)
+        given, width = width_of(value), KINDS[variable.kind]
+        type_ = self.resizes
+        if type_[:1] == "s" and int(type_[1:]) < width:
+            value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind, type_)
+        elif given != width:
+            if not type_ or given > width:
+                raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
+            value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind)
+        self.ssa.write(self.block, variable, value)
+
+    def give_list(self, names: list[str], value: SSAValue) -> None:
+        """Let registers of the text hold the registers of a list."""
+        if len(names) == 1:
+            self.give(names[0], value)
+            return
+        for position, name in enumerate(names):
+            self.give(name, ListedRegister(value, position))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRule:
+    """How an instruction of a mnemonic is read, of its operands; whether its op takes a predicate,
+    and the kind of the register that it writes, where that follows."""
+
+    read: Callable[[Reader, str], None]
+    guarded: bool = False
+    kind: str = ""

@@ -1,0 +1,143 @@
+"""PTX text as IR: what tilewright wrote comes back as it was, and what is wrong has its place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+import tilewright as tw
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import CompileError
+from tilewright.source.parsing import parse_module
+from tilewright.source.verification import verify
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.mlir"))
+_REGISTER = re.compile(r"%(?:rd|fd|[pbhrf])\d+\b")
+_CONSTANT = re.compile(r"\tmov\.\w+ (%\w+), (?:0[fd])?[-\w]+;")
+
+
+def alike(text: str) -> list[str]:
+    """What two texts of one module have alike: the lines without comments, registers by the order
+    in which they are read, without constants that nothing reads, in the order of their names where
+    moves follow each other, and without the fences that such moves get for wgmma."""
+    lines = [
+        line for line in text.splitlines() if not re.match(r"\s*//|\t\.reg|\twgmma\.fence", line)
+    ]
+    counts = Counter(name for line in lines for name in _REGISTER.findall(line))
+    unread = (match and counts[match[1]] == 1 for match in map(_CONSTANT.fullmatch, lines))
+    lines = [line for line, gone in zip(lines, unread, strict=True) if not gone]
+    names: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return names.setdefault(match[0], f"{match[0].rstrip('0123456789')}#{len(names)}")
+
+    for line in lines:
+        if not line.startswith("\tmov."):
+            _REGISTER.sub(renamed, line)
+    lines = [_REGISTER.sub(renamed, line) for line in lines]
+    runs = groupby(lines, lambda line: line.startswith("\tmov."))
+    return [line for moves, run in runs for line in (sorted(run) if moves else run)]
+
+
+def lowest(example: Path) -> str:
+    """The first target that an example is for."""
+    said = re.search(r"_(sm\d+)", example.stem)
+    return {"sm90": "sm_90a", "sm100": "sm_100a", "sm120": "sm_120a"}.get(
+        said[1] if said else "", "sm_80"
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_own_text_comes_back(example: Path) -> None:
+    arch = lowest(example)
+    text = tw.compile(example.read_text(), arch).ptx
+    module = parse_module(text, "k.ptx")
+    verify(module, text)
+    assert alike(module_text(module, target(arch))) == alike(text)
+
+
+def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
+    return (
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        f".visible .entry k({parameters})\n{{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n"
+        f".reg .f32 %f<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [k_p];\n{body}ret;\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "place"),
+    [
+        ("add.s32 %r1, %r2;\n", "expected 3 operands of add.s32", (11, 1)),
+        ("add.s32 %r1, %r2, %rd1;\n", "expected a register of 32 bits, got %rd1 of 64", (11, 1)),
+        ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
+        ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
+        ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
+        ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
+        ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
+        ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
+        ("?\n", "expected a PTX statement, got '?'", (11, 1)),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, int]) -> None:
+    with pytest.raises(CompileError) as raised:
+        parse_module(kernel(body), "k.ptx")
+    assert message in raised.value.message
+    assert (raised.value.line, raised.value.column) == place
+
+
+def test_registers_become_arguments_where_ways_meet() -> None:
+    module = parse_module(
+        kernel(
+            "mov.u32 %r1, 0;\nmov.u32 %r2, %tid.x;\nloop:\nadd.s32 %r1, %r1, %r2;\n"
+            "setp.lt.s32 %p1, %r1, 100;\n@%p1 bra loop;\n@!%p1 add.s32 %r2, %r2, 1;\n"
+            "st.global.b32 [%rd1+4], %r1;\nst.global.u8 [%rd1], %r2;\n"
+        )
+    )
+    verify(module, None)
+    assert (
+        "\n".join(str(module).splitlines()[1:-1])
+        == """\
+  ptx.entry @k(%0: u64) {
+    %1 = ptx.const 0 : !ptx.reg<b32>
+    %2 = ptx.sreg "tid.x"
+    ptx.bra ^loop(%1 : !ptx.reg<b32>)
+  ^loop(%3: !ptx.reg<b32>):
+    %4 = ptx.add s32 %3, %2
+    %5 = ptx.const 100 : !ptx.reg<b32>
+    %6 = ptx.setp lt.s32 %4, %5
+    ptx.cond_bra %6, ^loop(%4 : !ptx.reg<b32>), ^bb2
+  ^bb2:
+    ptx.cond_bra %6, ^bb4(%2 : !ptx.reg<b32>), ^bb3
+  ^bb3:
+    %7 = ptx.const 1 : !ptx.reg<b32>
+    %8 = ptx.add s32 %2, %7
+    ptx.bra ^bb4(%8 : !ptx.reg<b32>)
+  ^bb4(%9: !ptx.reg<b32>):
+    ptx.st "global" "b32" %0, 4, %4 : !ptx.reg<b64>, !ptx.reg<b32>
+    %10 = ptx.cvt u16.u32 %9
+    ptx.st "global" "b8" %0, 0, %10 : !ptx.reg<b64>, !ptx.reg<b16>
+    ptx.ret
+  }"""
+    )
+
+
+def test_functions_take_the_place_of_their_calls() -> None:
+    function = (
+        ".func (.param .b32 out) twice(.param .b32 in)\n{\n.reg .b32 %r<3>;\n"
+        "ld.param.b32 %r1, [in];\nadd.s32 %r2, %r1, %r1;\nst.param.b32 [out], %r2;\nret;\n}\n"
+    )
+    call = (
+        "{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], %r1;\ncall.uni (q), twice, (p);\n"
+        "ld.param.b32 %r2, [q];\n}\n"
+    )
+    text = kernel(f"mov.u32 %r1, %tid.x;\n{call}st.global.b32 [%rd1], %r2;\n")
+    text = text.replace(".visible", function + ".visible")
+    assert "ptx.add s32 %1, %1" in str(parse_module(text))
+    recursive = text.replace("st.param.b32 [out], %r2;", "call (out), twice, (in);")
+    with pytest.raises(CompileError, match="expected no recursion, got a call of twice in itself"):
+        parse_module(recursive)
