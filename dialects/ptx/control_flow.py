@@ -79,6 +79,10 @@ MAX_REGISTERS = "nvvm.maxnreg"
 """The attribute of a kernel that says how many registers a thread may have (`.maxnreg`). PTX ISA
 11.4.1."""
 
+COMPUTES_LATE = "cuda_tile.computes_late"
+"""The attribute of a kernel whose instructions are computed right in front of what needs them: one
+whose threads have as many elements of a tile as its author says."""
+
 BLOCK_CTAS = "cuda_tile.block_ctas"
 """The attribute of a kernel that says how many CTAs along x are one block of its callers' grid."""
 

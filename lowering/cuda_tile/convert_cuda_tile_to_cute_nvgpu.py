@@ -33,6 +33,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
+    COMPUTES_LATE,
     MAX_REGISTERS,
     MIN_CTAS,
     TAKES_BLOCKS,
@@ -144,7 +145,7 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
             remark(load, "pipeline", f"'{load.name}' is not loaded ahead by {way}: {why}")
     kernel.check_room()
     kernel.tensor.trust()
-    for name in (MAX_REGISTERS, TAKES_BLOCKS, BLOCK_CTAS):
+    for name in (COMPUTES_LATE, MAX_REGISTERS, TAKES_BLOCKS, BLOCK_CTAS):
         if name in entry.attributes:
             function.attributes[name] = entry.attributes[name]
     if arch is not None and is_alone(arch, int(plan.lacking_in(kernel).taken)):

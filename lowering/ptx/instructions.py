@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
@@ -50,7 +49,7 @@ class Shape:
     @classmethod
     def of(cls, op: PtxOp) -> Shape:
         """The shape of an op, and of all that have its signature."""
-        values = [create_ssa_value(value.type) for value in op.operands]
+        values: list[SSAValue] = [*Block(arg_types=op.operand_types).args]
         alike = type(op).create(
             operands=values, result_types=op.result_types,
             properties=op.properties, attributes=op.attributes,

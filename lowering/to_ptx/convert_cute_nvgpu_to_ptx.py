@@ -24,6 +24,7 @@ from tilewright.dialects.gpu import ReturnOp
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
+    COMPUTES_LATE,
     MAX_REGISTERS,
     MIN_CTAS,
     PARAMETER_TYPES,
@@ -40,6 +41,7 @@ from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.instructions import shapes_of
 from tilewright.lowering.ptx.kept import keep
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
+from tilewright.lowering.to_ptx.compute_late import compute_late
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
 from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
@@ -84,6 +86,8 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         to[argument] = fields_of(argument.type, lambda _: next(rest))
     _lower_body(op.body, to)
     remove_dead(region)
+    if COMPUTES_LATE in op.attributes:
+        compute_late(region)
     rename_in_flight(region)
     sizes = op.attributes.get("gpu.known_block_size")
     cluster = op.attributes.get("gpu.known_cluster_size")

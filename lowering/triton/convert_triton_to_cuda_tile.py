@@ -17,7 +17,9 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     ModuleOp,
     StringAttr,
+    UnitAttr,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
@@ -30,7 +32,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.ptx.control_flow import MAX_REGISTERS
+from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
     block_pointers,
@@ -55,9 +57,10 @@ from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
+_SIXTEEN = IntegerAttr(16, i32)
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
-    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
+    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
     folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""
@@ -101,10 +104,12 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
     at = TritonConversion(function, block)
     attributes = () if function.arg_attrs is None else function.arg_attrs.data
     padded: dict[BlockArgument, SSAValue] = {}
+    whole = descriptors.whole_sizes(function)
     for i, argument in enumerate(first.args):
         parameter = block.insert_arg(at.tile(argument.type), len(block.args))
         parameter.name_hint = argument.name_hint or None
         given: Mapping[str, Attribute] = attributes[i].data if i < len(attributes) else {}
+        given = {"tt.divisibility": _SIXTEEN} if i in whole else given
         at[argument] = facts.known(at, parameter, given)
         if isinstance(argument.type, triton.TensorDescType):
             padded[argument] = block.insert_arg(TileType.get((), i1), len(block.args))
@@ -130,6 +135,7 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
     if isinstance(warps, IntegerAttr) and not any(isinstance(x, Mma) for x in entry.walk()):
         hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+        entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
     if hints:

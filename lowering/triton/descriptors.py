@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, Signedness, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerType, Signedness, i64
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from tilewright.dialects import triton
@@ -26,6 +26,10 @@ from tilewright.lowering.triton.memory import load, store
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED
+
+WHOLE = "tt.whole_shapes"
+"""The attribute of a module, true where the sizes of descriptors that are parameters are multiples
+of 16: launches are asked."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,19 @@ def described(
     signedness = getattr(element, "signedness", None)
     unsigned = signedness is not None and signedness.data is Signedness.UNSIGNED
     return TensorDescriptor(base, shape, strides, block.get_shape(), nan, unsigned)
+
+
+def whole_sizes(function: triton.FuncOp) -> set[int]:
+    """The numbers of the parameters that are sizes of descriptors, multiples of 16."""
+    module, types = function.parent_op(), [x.type for x in function.body.blocks[0].args]
+    if module is None or module.attributes.get(WHOLE) != BoolAttr.from_bool(True):
+        return set()
+    return {
+        i + 1 + axis
+        for i, type_ in enumerate(types)
+        if isinstance(type_, triton.TensorDescType)
+        for axis in range(len(type_.block_type.get_shape()))  # type: ignore[attr-defined]
+    }
 
 
 def parameter(at: TritonConversion, argument: BlockArgument, nan: SSAValue) -> TensorDescriptor:

@@ -115,10 +115,13 @@ _F16, _NARROW = Float16Type(), types_of("f8E4M3FN", "f8E5M2")
 
 def row_of(op: Operation) -> Row | None:
     """The op of Tile IR that an op is, if it is one."""
+    single = bool(op.results) and types.element_of(op.results[0].type) == Float32Type()
+    if isinstance(op, math.Exp2Op) and single:
+        return floating_point.Exp2Op, {"flush_to_zero": UnitAttr()}
     if (fast := _FAST.get(type(op))) is None:
         return ROWS.get(type(op))
     kind, mode = fast
-    if types.element_of(op.results[0].type) == Float32Type():
+    if single:
         return kind, {"rounding_mode": mode}
     return kind, {} if kind is floating_point.ExpOp else ROUNDING
 

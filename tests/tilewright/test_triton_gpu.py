@@ -3,6 +3,7 @@ that it is there, and that of the driver runs the PTX-level IR on what it is giv
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,16 +18,21 @@ import triton_kernels as kernels
 from driver_stand_in import Driver, telling
 from numpy.typing import NDArray
 from triton.runtime.errors import PTXASError
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 import tilewright as tw
 from tilewright.launch import launcher
-from tilewright.triton.gpu import kernel_of
+from tilewright.pipeline import verified
+from tilewright.triton.gpu import DeviceKernel, kernel_of, of_whole_shapes
+from tilewright.triton.parameters import HostArray
 
 STREAM = 77
 
 
 class Tensor:
     """A tensor of torch on the GPU."""
+
+    __module__ = "torch"
 
     def __init__(self, array: NDArray[Any], *, is_cuda: bool = True) -> None:
         self.array, self.dtype, self.is_cuda = array, str(array.dtype), is_cuda
@@ -82,11 +88,31 @@ def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
         driver, "cuLaunchKernel", lambda *given: driver.launches.append(given) or (0,)
     )
     with tw.triton.on_gpu():
-        for factor in (0.0, -0.0, 0.0):
+        for factor in (0.0, 0.0, -0.0, 0.0):
             pair = (Tensor(x), Tensor(x))
             kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
     arguments = [given[9] for given in driver.launches]
-    assert arguments[0] == arguments[2] != arguments[1]
+    assert arguments[1] == arguments[3] != arguments[2]
+
+
+@pytest.mark.parametrize(("rows", "whole"), [(16, True), (3, False)])
+def test_sizes_of_descriptors_are_taken_for_multiples_of_16_where_they_are(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch, rows: int, whole: bool
+):
+    def told(kernel: DeviceKernel, *_: Any, **how: Any) -> Any:
+        assert how["whole"] is whole
+        chosen = of_whole_shapes(kernel.code) if how["whole"] else kernel.code
+        text = str(verified(chosen)[0])
+        facts.append(len(re.findall(r"assume div_by<16>, %descriptor[._]", text)))
+        return SimpleNamespace(start=lambda stream: None)
+
+    facts: list[int] = []
+    monkeypatch.setattr(DeviceKernel, "ready", told)
+    out = np.zeros((16, 16), np.float32)
+    descriptor = TensorDescriptor(out.view(HostArray), [rows, 16], [16, 1], [16, 16])
+    with tw.triton.on_gpu():
+        kernels.from_descriptor[(1,)](descriptor, Tensor(out), M=16, N=16)
+    assert facts == [2 * whole]
 
 
 def test_memory_that_the_gpu_does_not_reach_is_refused(

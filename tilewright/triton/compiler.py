@@ -49,14 +49,15 @@ class Backend(_NVIDIA.CUDABackend):
         stages.update(own, ptx=self._ptx)
 
     def _ptx(self, code: bytes, metadata: dict[str, Any]) -> str:
-        from tilewright.triton.gpu import kernel_of
+        from tilewright.triton.gpu import kernel_of, of_whole_shapes
 
-        kernel = kernel_of(code, metadata["name"], self.target.arch)
+        kernel = kernel_of(of_whole_shapes(code), metadata["name"], self.target.arch)
         metadata["shared"] = kernel.shared_bytes
         return kernel.ptx
 
 
 def _text(module: Any, metadata: dict[str, Any], options: Any) -> bytes:
+    from tilewright.lowering.triton.descriptors import WHOLE
     from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 
     metadata |= {"name": module.get_entry_func_name(), "shared": 0, "tmem_size": 0}
@@ -65,6 +66,7 @@ def _text(module: Any, metadata: dict[str, Any], options: Any) -> bytes:
         if (number := getattr(options, option)) is not None:
             module.set_attr(attribute, builder.get_int32_attr(number))
     module.set_attr(DISJOINT, builder.get_bool_attr(True))
+    module.set_attr(WHOLE, builder.get_bool_attr(False))
     if not options.enable_fp_fusion:
         module.set_attr("tt.fp_fusion", builder.get_bool_attr(False))
     return str(module).encode()

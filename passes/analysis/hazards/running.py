@@ -8,6 +8,7 @@ says why one order of running stands for all.
 from collections import defaultdict
 from collections.abc import Sequence
 from heapq import heappush
+from itertools import islice
 
 from xdsl.ir import Operation
 
@@ -39,25 +40,7 @@ class RoleRun:
         self.events, self.launch, self.trace = trace.events, launch, trace
         self.roles, self.members = roles, members
         self.is_kernel = launch.is_kernel
-        barriers = {
-            (cta, *event.barrier)
-            for event in self.events
-            if event.barrier is not None
-            for cta in range(launch.ctas)
-        }
-        named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
-        # Clocks of what roles wrote, where some arrivals pass on what was read alone.
-        self.wrote = len(roles) if any(map(is_far, self.events)) else 0
-        first = len(roles) + self.wrote
-        self.width = first + len(barriers) + launch.ctas * len(named_barriers) + 1
-        clocks = iter(range(first, self.width))
-        self.mbarriers = {key: Mbarrier(key[0], next(clocks), self.width) for key in barriers}
-        self.barriers = {
-            (cta, number): Barrier(next(clocks), self.width)
-            for cta in range(launch.ctas)
-            for number in named_barriers
-        }
-        self.cluster = Barrier(next(clocks), self.width)
+        self._number_clocks()
         self._late: Hazard | None = None
         # Of a wait for a phase that was over, if there is no other one.
         self.knows: list[Clock] = [[0] * self.width for _ in roles]
@@ -95,6 +78,35 @@ class RoleRun:
         for index, event in enumerate(self.events):
             for role in self.members[event.mask.number]:
                 self._traces[role].append(index)
+
+    def _number_clocks(self) -> None:
+        """The clocks of roles, of barriers and, where some arrivals pass on reads alone, of what
+        roles and copies wrote."""
+        barriers = {
+            (cta, *event.barrier)
+            for event in self.events
+            if event.barrier is not None
+            for cta in range(self.launch.ctas)
+        }
+        named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
+        self.wrote = len(self.roles) if any(map(is_far, self.events)) else 0
+        first = len(self.roles) + self.wrote
+        self.landed = len(barriers) if self.wrote else 0
+        self.width = (
+            first + len(barriers) + self.landed + self.launch.ctas * len(named_barriers) + 1
+        )
+        clocks = iter(range(first, self.width))
+        self.mbarriers = {
+            key: Mbarrier(key[0], clock := next(clocks), clock + self.landed, self.width)
+            for key in barriers
+        }
+        self._of_writes = [*range(self.wrote, 2 * self.wrote), *islice(clocks, self.landed)]
+        self.barriers = {
+            (cta, number): Barrier(next(clocks), self.width)
+            for cta in range(self.launch.ctas)
+            for number in named_barriers
+        }
+        self.cluster = Barrier(next(clocks), self.width)
 
     def _end(self, role: int) -> None:
         """A role has no more events."""
@@ -145,11 +157,13 @@ class RoleRun:
         for part in self._by_team(roles, 1).values():
             self._met[tuple(part)] = [self._stirred[role] for role in part]
 
-    def _is_over(self, access: Access, role: int, known: Clock) -> bool:
-        """A role that knows so much knows that an access is over: of a wgmma, of which all have a
-        part, it may have waited itself."""
+    def _is_over(self, access: Access, role: int, known: Clock, *, reading: bool = False) -> bool:
+        """A role that knows so much knows that an access is over, and by `reading` sees what a copy
+        wrote: of a wgmma, of which all have a part, it may have waited itself."""
         own = role if access.kind == "wgmma" else -1
         shift = self.wrote if access.writes and access.generic else 0
+        if reading and access.kind == "tma.load":
+            shift = self.landed
         for clock, time in access.done:  # noqa: SIM110
             if known[clock + shift] >= time or clock == own:
                 return True

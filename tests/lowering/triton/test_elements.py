@@ -199,3 +199,11 @@ def test_the_error_function() -> None:
     text = on_tiles("%r = math.erf %a : tensor<16xf32>", "f32", "f32")
     [_, got] = run(text, a, np.zeros(16, np.float32))
     np.testing.assert_allclose(got, [math.erf(x) for x in a], rtol=3e-7)
+
+
+def test_exp2_flushes_to_zero() -> None:
+    """As `ex2.approx.ftz` of Triton's compiler does: 2^-127 is subnormal."""
+    x = np.array([-126, -126.5, -127, 3] * 4, np.float32)
+    text = on_tiles("%r = math.exp2 %a : tensor<16xf32>", "f32", "f32")
+    *_, got = run(text, x, np.ones(16, np.float32))
+    np.testing.assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
