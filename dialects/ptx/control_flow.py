@@ -56,6 +56,21 @@ PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
 }
 """The bytes of each, and what they are aligned to."""
 
+_BYTES = re.compile(r"bytes(\d+)_(\d+)")
+
+
+def parameter_register(type_: str) -> str | None:
+    """The register that a parameter of a type comes in, None where there is no such type. Of
+    `bytes24_8`, 24 bytes aligned to 8, the kernel has the address among the parameters."""
+    return "b64" if _BYTES.fullmatch(type_) else PARAMETER_TYPES.get(type_)
+
+
+def parameter_layout(type_: str) -> tuple[int, int]:
+    """The bytes of a parameter of a type, and their alignment."""
+    match = _BYTES.fullmatch(type_)
+    return PARAMETER_LAYOUT[type_] if match is None else (int(match[1]), int(match[2]))
+
+
 MIN_CTAS = "nvvm.minctasm"
 """The attribute of a kernel that says how many of its CTAs a multiprocessor is to hold: registers
 are given out accordingly (`.minnctapersm`). PTX ISA 11.4.5."""
@@ -163,7 +178,9 @@ class EntryOp(PtxOp):
             for word in ("reqntid", "cluster")
         )
         keyword = parser.parse_optional_attr_dict_with_keyword()
-        arguments = [argument.resolve(reg(PARAMETER_TYPES[type_])) for argument, type_, _ in parsed]
+        kinds = [parameter_register(type_) or "" for _, type_, _ in parsed]
+        pairs = zip(parsed, kinds, strict=True)
+        arguments = [argument.resolve(reg(kind)) for (argument, _, _), kind in pairs]
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[argument.type for argument in arguments]))
@@ -204,7 +221,7 @@ class EntryOp(PtxOp):
         5.1.6.1."""
         end = 0
         for parameter in self.parameters:
-            size, align = PARAMETER_LAYOUT[parameter.data]
+            size, align = parameter_layout(parameter.data)
             end = -(-end // align) * align + size
         return end
 
@@ -213,11 +230,12 @@ class EntryOp(PtxOp):
         self.refuse(why_no_identifier(self.sym_name.data, rule))
         self._verify_shape()
         for parameter in self.parameters:
-            if parameter.data not in PARAMETER_TYPES:
+            if parameter_register(parameter.data) is None:
                 raise self.fail(
                     f"parameter types of {', '.join(PARAMETER_TYPES)}, got {parameter.data}"
                 )
-        legal = tuple(reg(PARAMETER_TYPES[parameter.data]) for parameter in self.parameters)
+        kinds = (parameter_register(parameter.data) or "" for parameter in self.parameters)
+        legal = tuple(map(reg, kinds))
         if not self.body.blocks or self.body.blocks[0].arg_types != legal:
             raise self.fail("an entry block with one register a parameter")
         if len(self.body.blocks) > 1 and self.body.blocks[0].is_empty:
@@ -261,7 +279,7 @@ def _parse_parameter(parser: Parser) -> tuple[Parser.UnresolvedArgument, str, Di
     parser.parse_punctuation(":")
     start = parser.pos
     type_ = parser.parse_identifier()
-    if type_ not in PARAMETER_TYPES:
+    if parameter_register(type_) is None:
         parser.raise_error(
             f"expected a parameter type of {', '.join(PARAMETER_TYPES)}, got {type_}",
             start,

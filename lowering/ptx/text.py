@@ -14,11 +14,13 @@ from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
     MIN_CTAS,
+    PARAMETER_TYPES,
     TENSORMAP,
     BraOp,
     CondBraOp,
     EntryOp,
     RetOp,
+    parameter_layout,
 )
 from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -34,8 +36,13 @@ from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
 
-_PARAMETER_SPELLINGS = {TENSORMAP: ".align 64 .b8 {}[128]"}
-"""Parameters that are no scalar, by their type; all others are `.TYPE NAME`."""
+
+def _parameter(type_: str, name: str) -> str:
+    """The declaration of a parameter: of bytes where it is no scalar."""
+    if type_ in PARAMETER_TYPES and type_ != TENSORMAP:
+        return f".param .{type_} {name}"
+    size, align = parameter_layout(type_)
+    return f".param .align {align} .b8 {name}[{size}]"
 
 
 def module_text(module: ModuleOp, arch: Target | None = None) -> str:
@@ -124,7 +131,7 @@ class KernelText:
 
     def _head(self) -> str:
         parameters = ",\n".join(
-            f"\t.param {_PARAMETER_SPELLINGS.get(kind.data, '.' + kind.data + ' {}').format(name)}"
+            f"\t{_parameter(kind.data, name)}"
             for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
         shared = ""
@@ -170,11 +177,12 @@ class KernelText:
             if argument.first_use is None:
                 continue
             register = self.register(argument)
-            if type_.data == TENSORMAP:
+            if type_.data not in PARAMETER_TYPES or type_.data == TENSORMAP:
                 self.line(f"mov.b64 {register}, {name};")
-                self.line(f"cvta.param.u64 {register}, {register};")
             else:
                 self.line(f"ld.param.{type_.data} {register}, [{name}];")
+            if type_.data == TENSORMAP:
+                self.line(f"cvta.param.u64 {register}, {register};")
 
     # Blocks and edges
 

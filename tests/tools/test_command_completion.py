@@ -30,7 +30,7 @@ def scripts() -> dict[str, str]:
     ("line", "expected"),
     [
         ("tilewright ", [*COMMANDS, "--help", "--version"]),
-        ("tilewright check", ["check-ptx"]),
+        ("tilewright check", ["check", "check-ptx"]),
         ("/usr/bin/tilewright run --num", ["--numerics"]),
         ("tilewright run --numerics ", ["hardware", "exact", "fast"]),
         ("tilewright run --arch sm_7", ["sm_70", "sm_72", "sm_75"]),

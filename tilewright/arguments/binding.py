@@ -194,7 +194,9 @@ class Binding:
         elif is_memref(type_):
             element = str(type_.element_type)
             why = array.why_no_elements(element, text) or _why_no_shape(type_, array, text)
-        elif not isinstance(type_, PointerType) and (type_ is not None or text != "u64"):
+        elif not isinstance(type_, PointerType) and (
+            type_ is not None or not text.startswith(("u64", "bytes"))
+        ):
             why = f"expected a number for {text}, got an array"
         if why is not None:
             raise _error(parameter, why)

@@ -258,6 +258,9 @@ class _Layout:
     @cache
     def of(types: tuple[str, ...]) -> _Layout:
         """That of parameters of these types."""
+        for type_ in types:
+            if type_ not in CODES:
+                raise LaunchError(f"expected parameters of {', '.join(CODES)}, got {type_}")
         codes = [CODES[type_] for type_ in types]
         before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
         offsets = tuple(

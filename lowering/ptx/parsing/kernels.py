@@ -14,12 +14,12 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_L
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
     MIN_CTAS,
-    PARAMETER_TYPES,
     TENSORMAP,
     BraOp,
     CondBraOp,
     EntryOp,
     RetOp,
+    parameter_register,
 )
 from tilewright.dialects.ptx.scalars import NotOp
 from tilewright.dialects.ptx.types import KINDS, reg
@@ -111,13 +111,19 @@ class KernelReading:
     def entry(self) -> EntryOp:
         """The kernel. Raises PtxError."""
         name, parameters, rest = _head(self.head)
-        scope = Names(Names(self.outer))
+        outer = Names(self.outer)
+        scope = Names(outer)
         flow = Flow(_takes_predicate, declare, self.callees)
         first = flow.parts[0].block
-        kinds = [self._parameter(match) for match in parameters]
+        kinds = list(map(_parameter_type, parameters))
         for match, kind in zip(parameters, kinds, strict=True):
-            argument = first.insert_arg(reg(PARAMETER_TYPES[kind]), len(first.args))
-            scope.outer.names[match["name"]] = Symbol("param", match["name"], value=argument)  # type: ignore[union-attr]
+            argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
+            outer.names[match["name"]] = Symbol(
+                "param",
+                match["name"],
+                int(match["size"]) if match["size"] else None,
+                value=argument,
+            )
         flow.add(self.body, scope)
         flow.finish()
         region, reader = self._read(flow.parts, scope)
@@ -138,19 +144,6 @@ class KernelReading:
             op.attributes[MIN_CTAS] = IntegerAttr(least[0], i32)
         op.location = self.source.location(self.head.position)
         return op
-
-    def _parameter(self, match: re.Match[str]) -> str:
-        """The type of a parameter."""
-        type_, size, align = match["type"], match["size"], match["align"]
-        if size is not None:
-            if (size, align) == ("128", "64"):
-                return TENSORMAP
-            raise PtxError(
-                f"expected a scalar or a tensor map as {match['name']}, got {size} bytes",
-                self.head.position,
-            )
-        width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
-        return type_ if type_ in ("f32", "f64") else f"u{width}"
 
     # Blocks
 
@@ -253,6 +246,16 @@ class KernelReading:
         if part.ending is not None:
             op.location = self.source.location(part.ending[0].position)
         return op
+
+
+def _parameter_type(match: re.Match[str]) -> str:
+    """The type of a parameter."""
+    type_, size, align = match["type"], match["size"], match["align"]
+    if size is not None:
+        is_map = (size, align) == ("128", "64")
+        return TENSORMAP if is_map else f"bytes{size}_{align or 1}"
+    width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
+    return type_ if type_ in ("f32", "f64") else f"u{width}"
 
 
 def _takes_predicate(mnemonic: str) -> bool:

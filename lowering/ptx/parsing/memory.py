@@ -1,6 +1,7 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
-from functools import cache
+import dataclasses
+from functools import cache, partial
 from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
@@ -59,8 +60,6 @@ def _access(mnemonic: str) -> ReadingRule | None:
         elif word != WEAK:
             return None
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
-    if space == "param":
-        return resizing(ReadingRule(_parameter if name == "ld" else _argument), type_)
     semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
     forms = rows[0].operands(ACCESS_TYPES[access], count)
@@ -69,15 +68,30 @@ def _access(mnemonic: str) -> ReadingRule | None:
         forms = (
             (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
         )
-    return resizing(by_fields(op, properties, forms, _SPACES[space]), type_)
+    rule = by_fields(op, properties, forms, _SPACES[space])
+    if space == "param":
+        read = _parameter if name == "ld" else _argument
+        rule = ReadingRule(partial(read, rule))
+    return resizing(rule, type_)
 
 
-def _parameter(reader: Reader, operands: str) -> None:
+def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
+    """A parameter's value, or some of its bytes."""
     dest, source = read(operands)
-    reader.give(dest.text, reader.parameter(source))
+    symbol = reader.scope.find(source.items[0].text)
+    if isinstance(symbol, Symbol) and symbol.size is None:
+        reader.give(dest.text, reader.parameter(source))
+    elif isinstance(symbol, Symbol) and symbol.value is None:
+        names = [item.text for item in dest.items] or [dest.text]
+        step = int(reader.resizes[1:]) // 8
+        for place, name in enumerate(names):
+            moved = dataclasses.replace(source, value=source.value + place * step)
+            reader.give(name, reader.parameter(moved))
+    else:
+        load.read(reader, operands)
 
 
-def _argument(reader: Reader, operands: str) -> None:
+def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
     """A part of a parameter of a function that is called, or of its result."""
     dest, source = read(operands)
     symbol = reader.scope.find(dest.items[0].text)

@@ -23,6 +23,12 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"bar\.cta\.(sync|arrive)", r"bar.\1"),
         (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)\.aligned", r"\1.aligned"),
         (r"(bra|call)\.uni", r"\1"),
+        (
+            r"(mma(?:\.sp(?:::ordered_metadata)?)?\.sync\.aligned)\.(kind::.*?)"
+            r"\.(m\d+n\d+k\d+\.row\.col)(\..*)",
+            r"\1.\3.\2\4",
+        ),
+        (r"(mma\..*\.col)\.(s32\.\w+\.\w+\.s32)\.satfinite", r"\1.satfinite.\2"),
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),

@@ -11,6 +11,8 @@ import pytest
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.ptx.parsing.instructions import rule_of
+from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
 from tilewright.source.parsing import parse_module
@@ -88,6 +90,29 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
         parse_module(kernel(body), "k.ptx")
     assert message in raised.value.message
     assert (raised.value.line, raised.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        ("setp.hs.u32", "setp.ge.u32"),
+        ("membar.gl", "fence.sc.gpu"),
+        ("selp.s64", "selp.b64"),
+        ("mbarrier.init.shared::cta.b64", "mbarrier.init.shared.b64"),
+        (
+            "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32",
+            "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
+        ),
+        (
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.satfinite",
+            "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
+        ),
+        ("add.s32", "add.s32"),
+    ],
+)
+def test_spellings(spelled: str, read: str) -> None:
+    assert normal(spelled) == read
+    assert rule_of(spelled) is not None
 
 
 def test_registers_become_arguments_where_ways_meet() -> None:
