@@ -329,7 +329,7 @@ def parse_module(
     raise CompileError(_diagnostic(message, text, place, name, line_offset))
 
 
-_PTX = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*\.version\s", re.DOTALL)
+_PTX = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*+\.version\s", re.DOTALL)
 """The beginning of PTX text."""
 
 
