@@ -6,9 +6,10 @@ tests/docs/test_generated.py asks that they are as this script writes them.
 """
 
 import re
+from functools import partial
 from pathlib import Path
 
-from op_pages import NOTE, ops_page
+from op_pages import DIALECTS, NOTE, dialect_page, ops_page
 from overview_picture import overview
 from public_pages import api_page, commands_page
 from tensor_memory_picture import tensor_memory
@@ -426,6 +427,7 @@ PAGES = {
     "api.md": api_page,
     "commands.md": commands_page,
     "ops.md": ops_page,
+    **{f"ops_{name}.md": partial(dialect_page, name) for name in DIALECTS},
     "tile.md": tile_page,
     "math.md": math_page,
     "atoms.md": atoms_page,

@@ -22,26 +22,36 @@ NOTE = "Written by `python docs/generate.py` from the tables; do not edit.\n"
 OPS_NOTE = """
 What each op does, how it is written (`$name` is an operand or attribute, `type($name)` its type,
 `(...)?` may be left out), and an example, from the op's class or from the tests of its dialect.
-Behind operands that are defined above it an op of `cute` needs no types; forms of the `ptx`
-dialect's scalar instructions are in ptx.md.
+Behind operands that are defined above it an op of `cute` needs no types; from Python it is the
+call of `tilewright.builder.cute` that is shown. Forms of the `ptx` dialect's scalar instructions
+are in ptx.md.
 """
 
 
+DIALECTS = {dialect.name: dialect for dialect in (CUTE, CUTE_NVGPU, PTX)}
+
+
 def ops_page() -> str:
-    """docs/ops.md: the syntax of every op, from the classes."""
-    examples = {dialect.name: tested_lines(dialect.name) for dialect in (CUTE, CUTE_NVGPU, PTX)}
-    sections = (
-        f"\n## `{dialect.name}`\n\n"
-        + "".join(op_entry(op, examples[dialect.name]) for op in dialect.operations)
-        for dialect in (CUTE, CUTE_NVGPU, PTX)
+    """docs/ops.md: the dialects, and the names of their ops."""
+    lines = (
+        f"\n- [`{name}`](ops_{name}.md): "
+        + ", ".join(f"`{op.name.removeprefix(f'{name}.')}`" for op in dialect.operations)
+        for name, dialect in DIALECTS.items()
     )
-    return f"# Every op\n\n{NOTE}{OPS_NOTE}{''.join(sections)}"
+    return f"# Every op\n\n{NOTE}{OPS_NOTE}{''.join(lines)}\n"
+
+
+def dialect_page(name: str) -> str:
+    """docs/ops_NAME.md: the syntax of every op of a dialect, from the classes."""
+    lines = tested_lines(name)
+    entries = "".join(op_entry(op, lines) for op in DIALECTS[name].operations)
+    return f"# The ops of `{name}`\n\n{NOTE}\nHow to read them: [ops.md](ops.md).\n\n{entries}"
 
 
 def op_entry(op: type[Operation], lines: list[str]) -> str:
     """An op: its law, syntax and example."""
     law, written = cleandoc(op.__doc__ or ""), syntax(op)
-    entry = f"### `{op.name}`\n\n{law}\n\n"
+    entry = f"## `{op.name}`\n\n{law}\n\n"
     if written is not None:
         entry += f"```text\n{written}\n```\n\n"
     if issubclass(op, CuteOp):

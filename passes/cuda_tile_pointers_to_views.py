@@ -60,6 +60,7 @@ from tilewright.passes.cuda_tile.analysis.pointer_tiles import (
     PointedTile,
     PointerTiles,
     TensorDimension,
+    is_known,
 )
 from tilewright.passes.cuda_tile.analysis.polynomials import ONE, Factor, Polynomial
 from tilewright.passes.cuda_tile.analysis.remarks import remark
@@ -287,13 +288,14 @@ class _View:
 
     def _tensor(self, dimensions: Sequence[TensorDimension]) -> SSAValue:
         """The tensor."""
-        type_ = self._type(x for d in dimensions for x in (*d.sizes, d.stride))
+        extents = [x for d in dimensions for x in (*d.sizes, d.stride)]
+        type_ = self._type(extents) if all(map(is_known, extents)) else i64
         sizes = [self._size(dimension.sizes, type_) for dimension in dimensions]
         strides = [self._extent(dimension.stride, type_) for dimension in dimensions]
         moved = self.tile.moved
         base = self._divided(self.tile.base, self.known.divisors.get(self.tile.base, 1))
         if moved:
-            base = self._add(core.OffsetOp, [base, self._value(moved, self._type([moved]))])
+            base = self._add(core.OffsetOp, [base, self._value(moved, i64)])
         static = [
             tuple(x if isinstance(x, int) else DYNAMIC for x in own) for own in (sizes, strides)
         ]

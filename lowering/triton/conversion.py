@@ -30,6 +30,7 @@ from tilewright.dialects.cuda_tile.element_types import NUMBERS
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.op_rules import OpRules
+from tilewright.lowering.triton.facts import known
 from tilewright.lowering.triton.order import ProgramOrder
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
@@ -142,8 +143,6 @@ class TritonConversion(ShapedBuilder):
 
     def _known(self, value: Any, attributes: Mapping[str, Attribute]) -> SSAValue:
         """A value with what attributes say of it, a scalar or a tile of pointers."""
-        from tilewright.lowering.triton.facts import known
-
         pointers = isinstance(element_of(value), PointerType)
         return known(self, value, attributes) if pointers or not shape_of(value) else value
 

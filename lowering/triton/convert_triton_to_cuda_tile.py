@@ -60,7 +60,7 @@ _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _SIXTEEN = IntegerAttr(16, i32)
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
-    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external, facts,
+    atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
     folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
 )  # fmt: skip
 """The modules whose rules are known once they are imported."""

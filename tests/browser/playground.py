@@ -131,6 +131,41 @@ def test_levels_down_to_ptx(page: Page) -> None:
     assert "ptx.entry" in page["level"].text
 
 
+def test_lines_light_up_across_levels_while_typing(page: Page) -> None:
+    lit = (
+        "return [...document.querySelectorAll('#level .lit')].map(one => one.textContent).join('')"
+    )
+    text = page["text"].get_property("value")
+    page.all("#levels button")[-1].click()
+    move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
+    page.driver.execute_script(move, page["text"], text.index("cute_nvgpu.sm80.mma"))
+    page.until(lambda: "mma.sync.aligned.m16n8k16" in page.driver.execute_script(lit))
+    assert "st.global" not in page.driver.execute_script(lit)
+    page.set(text.replace("16x8x16", "16x8x8").replace("<8xbf16>", "<4xbf16>")
+             .replace("!b = !cute_nvgpu.fragment<4x", "!b = !cute_nvgpu.fragment<2x"))  # fmt: skip
+    page.until(lambda: "m16n8k8" in page["level"].get_property("textContent"))
+    numbers = page["numbers"].get_property("textContent").split()
+    assert numbers == [str(line) for line in range(1, text.count("\n") + 2)]
+
+
+def test_examples_and_links_that_hold_the_text(page: Page) -> None:
+    Select(page["file"]).select_by_visible_text("example:axpy")
+    text = (EXAMPLES / "axpy.mlir").read_text()
+    page.until(lambda: page["text"].get_property("value") == text)
+    page.set("// 😀 ü\n" + text)
+    link = page["link"].get_attribute("href")
+    page.driver.get("about:blank")
+    page.driver.get(link)
+    page.until(lambda: page["text"].get_property("value") == "// 😀 ü\n" + text)
+
+
+def test_narrow_pages_have_one_column(page: Page) -> None:
+    page.driver.set_window_size(800, 900)
+    assert page["level"].location["y"] > page["editor"].location["y"]
+    assert page.driver.execute_script("return document.body.scrollWidth <= innerWidth")
+    page.driver.set_window_size(1400, 900)
+
+
 def test_layout_algebra(page: Page) -> None:
     page.view("layouts")
     page.until(lambda: page["result"].text == "((3,4),(2,2)):((8,1),(24,4))")

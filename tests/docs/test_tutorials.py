@@ -34,6 +34,14 @@ def test_tutorial(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert ran >= 3
 
 
+def test_the_site_finds_words_of_code() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text()
+    [separator] = re.findall(r"separator: '(.*)'", settings)
+    words = re.split(separator, "`ct.load(a, (i,), padding_mode=ct.PaddingMode.ZERO)`")
+    assert {"load", "padding_mode", "PaddingMode", "ZERO"} <= set(words)
+    assert "  __pycache__/\n" in settings and settings.count("toggle:") == 2
+
+
 def test_the_site_has_every_page() -> None:
     named = set(re.findall(r"^ *- ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     docs = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}

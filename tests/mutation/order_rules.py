@@ -153,9 +153,10 @@ def _threads(module: ModuleOp) -> int | None:
 
 def reads_alone(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
     """An arrival at another CTA's mbarrier passes on what was read: its thread, and those that it
-    has heard of in its branch, have written nothing."""
+    has heard of in its branch, have written nothing, and no copy has."""
     written = Flow(before).reach(op, lambda step: False, back=True)
-    return mutant.kind == "scope: of reads" and not any(map(WRITES, written))
+    copies = filter(named(r"tma\.load"), before.walk())
+    return mutant.kind == "scope: of reads" and not any(map(WRITES, written)) and not any(copies)
 
 
 def within_the_cta(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:

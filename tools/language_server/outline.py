@@ -23,7 +23,7 @@ _ENTRY = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class OutlineItem:
     """A symbol of a text: its name, where that is, and all that it names."""
 
     name: str
@@ -31,18 +31,18 @@ class Symbol:
     whole: Range
 
 
-def symbols(text: str, name: str) -> list[Symbol]:
+def symbols(text: str, name: str) -> list[OutlineItem]:
     """The symbols that ops of IR define, or the functions of PTX, in order."""
     if name.endswith(".ptx"):
-        return [Symbol(one[1], one.span(1), one.span()) for one in _ENTRY.finditer(text)]
+        return [OutlineItem(one[1], one.span(1), one.span()) for one in _ENTRY.finditer(text)]
     index = NameIndex.of(text, name)
-    listed: list[Symbol] = []
+    listed: list[OutlineItem] = []
     for whole, op in index.operations:
         defined = op.get_attr_or_prop("sym_name")
         if isinstance(defined, StringAttr):
             start = text.find(f"@{defined.data}", *whole)
             at = (start, start + len(defined.data) + 1) if start >= 0 else whole
-            listed.append(Symbol(defined.data, at, whole))
+            listed.append(OutlineItem(defined.data, at, whole))
     return sorted(listed, key=lambda symbol: symbol.whole)
 
 

@@ -12,7 +12,7 @@ from tilewright import __version__
 from tilewright.tools.language_server.complete import Proposal
 from tilewright.tools.language_server.diagnose import Finding, LineStarts
 from tilewright.tools.language_server.name_index import Range
-from tilewright.tools.language_server.outline import KINDS, Symbol
+from tilewright.tools.language_server.outline import KINDS, OutlineItem
 from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 PAUSE = 0.15
@@ -169,7 +169,7 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def listed(parameters: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         text = document(parameters.text_document.uri)
-        symbols: list[Symbol] = await ask("symbols", text) or []
+        symbols: list[OutlineItem] = await ask("symbols", text) or []
         kind = types.SymbolKind.Function
         return [
             types.DocumentSymbol(one.name, kind, text.range(*one.whole), text.range(*one.at))

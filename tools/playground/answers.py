@@ -1,7 +1,7 @@
 """The answers of the playground: each a function of the fields of a question."""
 
 from collections.abc import Callable
-from io import StringIO
+from dataclasses import asdict
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,7 +12,6 @@ from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import run_pipeline, stages_where, verified
 from tilewright.source.diagnostic import CompileError
 from tilewright.source.guard import guard
-from tilewright.source.printing import ShortPrinter
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.layout import fragment_atom, fragments, selected
 from tilewright.tools.instructions.catalogue import canonical
@@ -22,6 +21,7 @@ from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.language_server.diagnose import diagnose, located
 from tilewright.tools.language_server.hover import hover
 from tilewright.tools.playground.layouts import operate
+from tilewright.tools.report.levels import Level, of_ptx, printed
 
 Answer = dict[str, Any]
 MOST_TEXT = 1 << 20
@@ -41,20 +41,19 @@ def _marked(text: str, start: int, end: int, message: str) -> Answer:
 
 def levels(text: str, name: str, arch: str) -> Answer:
     """The text after every stage that changes it, and the PTX; where a stage fails, those before
-    it and what it says."""
-    shown: list[dict[str, str]] = []
+    it and what it says. Of each line of a level the line of the text that it is of."""
+    shown: list[Level] = []
 
     def keep(stage: str | None, module: ModuleOp) -> None:
-        written = StringIO()
-        ShortPrinter(written).print_op(module)
-        if not shown or shown[-1]["text"] != written.getvalue():
-            shown.append({"name": stage or "verified", "text": written.getvalue()})
+        level = printed(stage or "verified", module)
+        if not shown or shown[-1].text != level.text:
+            shown.append(level)
 
     try:
         module, source = verified(text, name)
         run_pipeline(module, arch, source, observers=[keep], stages=stages_where("ignore"))
         with guard("ptx", module, source):
-            shown.append({"name": "PTX", "text": module_text(module, target(arch))})
+            shown.append(of_ptx(module_text(module, target(arch))))
     except CompileError as error:
         places = (located(one, text) for one in (error.diagnostic, *error.further))
         wrong = [_marked(text, one.start, one.end, one.message) for one in places]
@@ -62,8 +61,8 @@ def levels(text: str, name: str, arch: str) -> Answer:
     return {"levels": _cut(shown), "diagnostics": []}
 
 
-def _cut(shown: list[dict[str, str]]) -> list[dict[str, str]]:
-    return [{**level, "text": level["text"][:MOST_TEXT]} for level in shown]
+def _cut(shown: list[Level]) -> list[Answer]:
+    return [{**asdict(level), "text": level.text[:MOST_TEXT]} for level in shown]
 
 
 def about(text: str, name: str, offset: str, arch: str) -> Answer:

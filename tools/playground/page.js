@@ -66,6 +66,8 @@ function mark(diagnostics) {
     end = one.end;
   }
   $("marks").replaceChildren(...parts, text.slice(end) + "\n");
+  $("numbers").textContent = text.split("\n").map((_, number) => number + 1).join("\n") + "\n";
+  $("link").href = "#" + packed(text);
   $("diagnostics").replaceChildren(...diagnostics.map((one) => {
     const ahead = text.slice(0, one.start).split("\n");
     const where = `${ahead.length}:${ahead[ahead.length - 1].length + 1}`;
@@ -81,7 +83,21 @@ function mark(diagnostics) {
 function scrollTogether() {
   $("marks").scrollTop = $("text").scrollTop;
   $("marks").scrollLeft = $("text").scrollLeft;
+  $("numbers").scrollTop = $("text").scrollTop;
 }
+
+// The lines of the level that are of the line of the cursor.
+let lines = [], lowered = false;
+function light() {
+  const at = $("text").value.slice(0, $("text").selectionStart).split("\n").length;
+  const rows = [...$("level").children];
+  rows.forEach((row, number) => row.classList.toggle("lit", lines[number] === at));
+  rows[lines.indexOf(at)]?.scrollIntoView({ block: "nearest" });
+}
+
+// A link that holds the text.
+const packed = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+const unpacked = (words) => new TextDecoder().decode(Uint8Array.from(atob(words), (one) => one.charCodeAt(0)));
 
 const document_ = () => ({ text: $("text").value, name, arch: $("arch").value });
 
@@ -91,6 +107,8 @@ async function check() {
 }
 
 async function lower() {
+  lowered = true;
+  const chosen = $("levels").querySelector("[aria-selected=true]")?.textContent;
   const answer = await ask("levels", { ...document_(), arch: $("arch").value || "sm_90a" });
   if (!answer) return;
   if (answer.diagnostics) mark(answer.diagnostics);
@@ -100,13 +118,15 @@ async function lower() {
     tab.setAttribute("role", "tab");
     tab.onclick = () => {
       for (const other of tabs) other.setAttribute("aria-selected", other === tab);
-      $("level").textContent = level.text;
+      lines = level.lines;
+      $("level").replaceChildren(...level.text.split(/(?<=\n)/).map((line) => element("div", line)));
+      light();
     };
     return tab;
   });
   $("levels").replaceChildren(...tabs);
   $("level").textContent = answer.error || "";
-  if (tabs.length) tabs[tabs.length - 1].click();
+  (tabs.find((tab) => tab.textContent === chosen) || tabs[tabs.length - 1])?.click();
 }
 
 // Markdown of a hover: pictures, code and text.
@@ -167,11 +187,12 @@ async function start() {
   $("operation").value = "zipped_divide";
   $("file").append(...setup.files.map((one) => element("option", one)));
   $("open").hidden = !setup.files.length;
-  $("text").value = START;
+  $("text").value = location.hash.length > 1 ? unpacked(location.hash.slice(1)) : START;
+  const lowerSoon = later(() => { if (lowered) lower(); }, 600);
   const checkSoon = later(check), aboutSoon = later(aboutCursor);
-  $("text").addEventListener("input", () => { mark([]); checkSoon(); });
+  $("text").addEventListener("input", () => { mark([]); checkSoon(); lowerSoon(); });
   $("text").addEventListener("scroll", scrollTogether);
-  document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) aboutSoon(); });
+  document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); light(); } });
   $("lower").onclick = lower;
   $("file").onchange = open;
   $("arch").onchange = () => VIEWS[Object.keys(VIEWS).find((id) => !$(id).hidden)]();

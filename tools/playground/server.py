@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from inspect import signature
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tilewright import __version__
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
+from tilewright.tools.commands.input import EXAMPLE, example_names
 from tilewright.tools.output import last_words
 from tilewright.tools.playground.answers import ANSWERS
 from tilewright.tools.playground.layouts import OPERATIONS
@@ -83,17 +85,22 @@ class PlaygroundServer(ThreadingHTTPServer):
         super().server_close()
         self.worker.stop()
 
-    def files(self) -> dict[str, Path]:
-        """The files that may be read, by their names in the folder: none that a link leads to
-        outside of it."""
+    def files(self) -> dict[str, Any]:
+        """The files that may be read, by their names in the folder, none that a link leads to
+        outside of it; and the examples."""
+        examples = files("tilewright.examples")
+        known: dict[str, Any] = {
+            EXAMPLE + name: examples.joinpath(f"{name}.mlir") for name in example_names()
+        }
         if self.folder is None:
-            return {}
+            return known
         inside = (path for path in sorted(self.folder.iterdir()) if path.suffix in _SUFFIXES)
-        return {
+        own = {
             path.name: path
             for path in inside
             if path.is_file() and path.resolve().is_relative_to(self.folder)
         }
+        return own | known
 
 
 class _Handler(BaseHTTPRequestHandler):

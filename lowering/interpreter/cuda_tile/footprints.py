@@ -342,9 +342,9 @@ def read(footprint: Footprint, elements: NDArray[Any], padding: Any, copy: bool)
     tiles). Unless `copy`, the result may be a view of memory."""
     if footprint.scatter is not None:
         return footprint.scatter.tiles(elements, padding)
-    if len(footprint.parts) == 1 and footprint.whole:
-        (box,) = footprint.parts
-        view = box.get(elements)
+    view = footprint.parts[0].get(elements) if len(footprint.parts) == 1 else None
+    # A block that touches nothing is in no part.
+    if view is not None and footprint.whole and len(view) == len(footprint.low):
         # Blocks that lie closer than the rows of a tile would stay so in all that is computed.
         in_order = view.strides[0] >= max(view.strides[1:], default=0) or len(view) == 1
         return view if in_order and not copy else view.copy()

@@ -40,31 +40,7 @@ class RoleRun:
         self.events, self.launch, self.trace = trace.events, launch, trace
         self.roles, self.members = roles, members
         self.is_kernel = launch.is_kernel
-        barriers = {
-            (cta, *event.barrier)
-            for event in self.events
-            if event.barrier is not None
-            for cta in range(launch.ctas)
-        }
-        named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
-        # Clocks of what roles wrote, where some arrivals pass on what was read alone.
-        self.wrote = len(roles) if any(map(is_far, self.events)) else 0
-        first = len(roles) + self.wrote
-        # And those of what copies wrote that completed mbarriers.
-        self.landed = len(barriers) if self.wrote else 0
-        self.width = first + len(barriers) + self.landed + launch.ctas * len(named_barriers) + 1
-        clocks = iter(range(first, self.width))
-        self.mbarriers = {
-            key: Mbarrier(key[0], clock := next(clocks), clock + self.landed, self.width)
-            for key in barriers
-        }
-        self._of_writes = [*range(self.wrote, 2 * self.wrote), *islice(clocks, self.landed)]
-        self.barriers = {
-            (cta, number): Barrier(next(clocks), self.width)
-            for cta in range(launch.ctas)
-            for number in named_barriers
-        }
-        self.cluster = Barrier(next(clocks), self.width)
+        self._number_clocks()
         self._late: Hazard | None = None
         # Of a wait for a phase that was over, if there is no other one.
         self.knows: list[Clock] = [[0] * self.width for _ in roles]
@@ -102,6 +78,35 @@ class RoleRun:
         for index, event in enumerate(self.events):
             for role in self.members[event.mask.number]:
                 self._traces[role].append(index)
+
+    def _number_clocks(self) -> None:
+        """The clocks of roles, of barriers and, where some arrivals pass on reads alone, of what
+        roles and copies wrote."""
+        barriers = {
+            (cta, *event.barrier)
+            for event in self.events
+            if event.barrier is not None
+            for cta in range(self.launch.ctas)
+        }
+        named_barriers = {event.constant[0] for event in self.events if event.kind == "bar"}
+        self.wrote = len(self.roles) if any(map(is_far, self.events)) else 0
+        first = len(self.roles) + self.wrote
+        self.landed = len(barriers) if self.wrote else 0
+        self.width = (
+            first + len(barriers) + self.landed + self.launch.ctas * len(named_barriers) + 1
+        )
+        clocks = iter(range(first, self.width))
+        self.mbarriers = {
+            key: Mbarrier(key[0], clock := next(clocks), clock + self.landed, self.width)
+            for key in barriers
+        }
+        self._of_writes = [*range(self.wrote, 2 * self.wrote), *islice(clocks, self.landed)]
+        self.barriers = {
+            (cta, number): Barrier(next(clocks), self.width)
+            for cta in range(self.launch.ctas)
+            for number in named_barriers
+        }
+        self.cluster = Barrier(next(clocks), self.width)
 
     def _end(self, role: int) -> None:
         """A role has no more events."""

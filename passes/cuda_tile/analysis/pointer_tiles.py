@@ -32,8 +32,9 @@ from tilewright.passes.cuda_tile.analysis.polynomials import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 
-UNBOUNDED: Polynomial = {ONE: (1 << 31) - (1 << 16)}
-"""The size of a dimension of which no mask says where it ends: a multiple of every tile's."""
+UNBOUNDED: Polynomial = {ONE: (1 << 32) - (1 << 16)}
+"""The size of a dimension of which no mask says where it ends: a multiple of every tile's, and so
+large that where a tile begins is computed in 64 bits."""
 
 
 _OR_EQUAL = (ComparisonPredicate.LESS_THAN_OR_EQUAL, ComparisonPredicate.GREATER_THAN_OR_EQUAL)

@@ -93,7 +93,7 @@ class Polynomials:
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[SSAValue, Polynomial | None] = {}
         self.divisors: dict[SSAValue, int] = {}
-        """What is known to divide scalar pointers, in bytes."""
+        """The divisors of scalar pointers that are known beside, in bytes."""
 
     # --- arithmetic ---
 

@@ -66,9 +66,9 @@ tt.func public @k(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %c: !tt.ptr<f16
 // CHECK-NEXT: continue %w, %12 : tile<16x32xf16>, token
 // CHECK-NEXT: }
 // CHECK-NEXT: %13 = constant <i32: 0> : tile<i32>
-// CHECK-NEXT: %14 = make_tensor_view %c, shape = [%m, 2147418112], strides = [%1, 1] : tile<i32> -> tensor_view<?x2147418112xf16, strides=[?,1]>
-// CHECK-NEXT: %15 = make_partition_view %14 : partition_view<tile=(16x32), tensor_view<?x2147418112xf16, strides=[?,1]>>
-// CHECK-NEXT: %16 = store_view_tko weak %r, %15[%pid, %13] token = %7 inbounds = [false, true] attributes {anywhere} : tile<16x32xf16>, partition_view<tile=(16x32), tensor_view<?x2147418112xf16, strides=[?,1]>>, tile<i32> -> token
+// CHECK-NEXT: %14 = make_tensor_view %c, shape = [%m, 4294901760], strides = [%1, 1] : tile<i32> -> tensor_view<?x4294901760xf16, strides=[?,1]>
+// CHECK-NEXT: %15 = make_partition_view %14 : partition_view<tile=(16x32), tensor_view<?x4294901760xf16, strides=[?,1]>>
+// CHECK-NEXT: %16 = store_view_tko weak %r, %15[%pid, %13] token = %7 inbounds = [false, true] attributes {anywhere} : tile<16x32xf16>, partition_view<tile=(16x32), tensor_view<?x4294901760xf16, strides=[?,1]>>, tile<i32> -> token
 // CHECK-NEXT: return
 // CHECK-NEXT: }
 // CHECK-NEXT: }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from triton_kernel import run
 
+import tilewright as tw
 from tilewright import ExecutionError
 
 KERNEL = """module {
@@ -64,3 +65,35 @@ def test_what_is_not_checked_is_accessed() -> None:
     text = KERNEL.replace("LOAD", "{boundaryCheck = array<i32: 1>, padding = 1 : i32}")
     with pytest.raises(ExecutionError, match="expected an element of argument 0"):
         run(text, np.ones((3, 16), np.float32), np.zeros((4, 4), np.float32), 3, 16)
+
+
+HALF = """module {
+  tt.func public @k(%a: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32, %whole: i32) {
+    %c64 = arith.constant 64 : i32
+    %nan = arith.constant dense<0x7FC00000> : tensor<64xf32>
+    %pid = tt.get_program_id x : i32
+    %offset = arith.muli %pid, %c64 : i32
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %o = tt.splat %offset : i32 -> tensor<64xi32>
+    %i = arith.addi %o, %r : tensor<64xi32>
+    %as = tt.splat %a : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %at = tt.addptr %as, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %ns = tt.splat %n : i32 -> tensor<64xi32>
+    %inside = arith.cmpi slt, %i, %ns : tensor<64xi32>
+    %x = tt.load %at, %inside, %nan : tensor<64x!tt.ptr<f32>>
+    %os = tt.splat %out : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %to = tt.addptr %os, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %ws = tt.splat %whole : i32 -> tensor<64xi32>
+    %there = arith.cmpi slt, %i, %ws : tensor<64xi32>
+    tt.store %to, %x, %there : tensor<64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+def test_a_block_that_is_outside_of_its_tensor_is_padding() -> None:
+    """Of two programs, of which the other's block is all in it."""
+    a, out = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
+    [_, got, *_] = tw.interpret(HALF, "k", grid=(2,), args=[a, out, 64, 128])
+    np.testing.assert_array_equal(got, [*a[:64], *[np.nan] * 64])

@@ -113,7 +113,8 @@ def test_it_listens_on_this_machine_alone(server: PlaygroundServer) -> None:
 
 def test_the_folders_files_can_be_read(server: PlaygroundServer) -> None:
     setup = json.loads(ask(server, "GET", "/setup")[1])
-    assert setup["files"] == ["large.ptx", "mma.mlir"]
+    assert setup["files"][:2] == ["large.ptx", "mma.mlir"] and "example:axpy" in setup["files"][2:]
+    assert "func.func @axpy" in json.loads(ask(server, "GET", "/file?name=example:axpy")[1])["text"]
     assert json.loads(ask(server, "GET", "/file?name=mma.mlir")[1]) == {"text": MMA}
     assert ask(server, "GET", "/file?name=large.ptx")[0] == 413
 
@@ -274,7 +275,8 @@ def test_a_process_that_ends_is_started_anew() -> None:
 def test_a_question_that_needs_too_much_memory() -> None:
     worker = Worker(60, 1 << 20, ANSWERS)
     with suppress(Unanswered):
-        answer = worker.ask("check", {"text": GEMM * 9, "name": "gemm.mlir", "arch": ""})
+        text = "builtin.module {\n" + "  arith.constant 0 : i32\n" * 20_000 + "}"
+        answer = worker.ask("check", {"text": text, "name": "constants.mlir", "arch": ""})
         assert "error" in answer or "internal error" in str(answer)
     worker.stop()
 

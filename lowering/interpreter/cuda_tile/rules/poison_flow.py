@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
 from tilewright.dialects.cuda_tile.ops import OPS
+from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile.blocks import Carry, Step, carries
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_signed
@@ -124,6 +125,6 @@ _ROWS: dict[str, Callable[[Step], Carry]] = {
     "mmai": lambda _: _multiplying,
     "mmaf_scaled": lambda _: _multiplying,
 }
-for _op in OPS:
+for _op in (*OPS, LibdeviceOp):
     if (_row := _ROWS.get(_op.name.removeprefix("cuda_tile."))) is not None:
         carries(_op)(_row)
