@@ -188,7 +188,8 @@ def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValu
     instruction, name = scalars.SCALAR_OPS[mnemonic], type_name(type_) or ""
     if not name:
         scalar(op, type_)
-    if f"{prefix}{name}" in instruction.ROW.forms:
+    form = instruction.ROW.forms.get(f"{prefix}{name}")
+    if form is not None and (form.requirement == BASELINE or name in ("f32", "f64")):
         return to.scalar(instruction, f"{prefix}{name}", a, b)
     if name == "f64":
         return emitted(EXTREMES[op.name], name, (a, b), to)

@@ -88,11 +88,11 @@ def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
         driver, "cuLaunchKernel", lambda *given: driver.launches.append(given) or (0,)
     )
     with tw.triton.on_gpu():
-        for factor in (0.0, 0.0, -0.0, 0.0):
+        for factor in (0.0, 0.0, 0.0, -0.0, 0.0):
             pair = (Tensor(x), Tensor(x))
             kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
     arguments = [given[9] for given in driver.launches]
-    assert arguments[1] == arguments[3] != arguments[2]
+    assert arguments[2] == arguments[4] != arguments[3]
 
 
 @pytest.mark.parametrize(("rows", "whole"), [(16, True), (3, False)])

@@ -32,7 +32,9 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
             looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
             device = active.get_current_device()
-            key = _key(function, (device, looked_up), args, grid, options)
+            caches = function.device_caches.get(device)
+            if caches and caches[0]:  # Triton's own is emptied where kernels are to be made anew
+                key = _key(function, (device, looked_up), args, grid, options)
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
         known = _READY.get(key) or _made_ready(key, args, options)
