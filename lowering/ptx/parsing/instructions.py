@@ -4,6 +4,7 @@ A mnemonic has a rule, made once: the op that it is of, with the properties that
 the operands by the same forms and fields that the op is printed by.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -129,8 +130,9 @@ def _carry(mnemonic: str) -> ReadingRule | None:
 @reads("shfl")
 def _shuffle(mnemonic: str) -> ReadingRule | None:
     """One within whole warps, by a constant lane, has an op of its own."""
-    plain = _of_fields(mnemonic)
-    mode = mnemonic.split(".")[2]
+    if (match := _SHUFFLE.fullmatch(mnemonic)) is None:
+        return None
+    plain, mode = _of_fields(mnemonic), match[1]
     general = by_fields(ShuffleOp, {"mode": mode}, ShuffleOp.ROW.operands)
 
     def rule(reader: Reader, operands: str) -> None:
@@ -144,6 +146,7 @@ def _shuffle(mnemonic: str) -> ReadingRule | None:
     return ReadingRule(rule)
 
 
+_SHUFFLE = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _EVERY = 0xFFFFFFFF
 
 

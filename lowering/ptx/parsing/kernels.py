@@ -115,7 +115,7 @@ class KernelReading:
         scope = Names(outer)
         flow = Flow(_takes_predicate, declare, self.callees)
         first = flow.parts[0].block
-        kinds = list(map(_parameter_type, parameters))
+        kinds = [_parameter_type(match, self.head.position) for match in parameters]
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
@@ -248,12 +248,14 @@ class KernelReading:
         return op
 
 
-def _parameter_type(match: re.Match[str]) -> str:
+def _parameter_type(match: re.Match[str], position: int) -> str:
     """The type of a parameter."""
     type_, size, align = match["type"], match["size"], match["align"]
     if size is not None:
         is_map = (size, align) == ("128", "64")
         return TENSORMAP if is_map else f"bytes{size}_{align or 1}"
+    if type_ not in REGISTER_OF:
+        raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
     width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
     return type_ if type_ in ("f32", "f64") else f"u{width}"
 

@@ -39,7 +39,8 @@ _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    name, *words, type_ = mnemonic.replace("::cta", "").split(".")
+    name, _, rest = mnemonic.replace("::cta", "").partition(".")
+    *words, type_ = rest.split(".")
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     if access not in ACCESS_TYPES:
         return None
