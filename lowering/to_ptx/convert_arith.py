@@ -4,6 +4,7 @@ from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, i16
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.math_functions.code import Value, results_of
