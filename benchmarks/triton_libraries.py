@@ -13,7 +13,7 @@ TOKENS, WIDTH, WORDS = 8192, 4096, 32768
 
 def liger(
     module: str, name: str, arguments: Callable[[], tuple[Any, ...]], reads: float, *given: Any,
-    library: Callable[..., Any] | None = None, label: str = "",
+    library: Callable[..., Any] | None = None, waits: bool = False,
 ) -> Work:  # fmt: skip
     """A function of Liger-Kernel's, and the bytes that it has to move; the result is the first."""
 
@@ -22,8 +22,8 @@ def liger(
         return result[0] if isinstance(result, tuple) else result
 
     return Work(
-        f"Liger {label or module}", f"liger_kernel.ops.{module}", call, arguments, reads, library,
-        "TB/s", 2e-2,
+        f"Liger {module}", f"liger_kernel.ops.{module}", call, arguments, reads, library,
+        "TB/s", 2e-2, waits,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def of_liger() -> Iterator[Work]:
     )  # fmt: skip
     yield liger(
         "cross_entropy", "CrossEntropy", lambda: (random(*logits, dtype=BF16), labels()),
-        2 * words, None, library=lambda x, y: functional.cross_entropy(x.float(), y),
+        2 * words, None, library=lambda x, y: functional.cross_entropy(x.float(), y), waits=True,
     )  # fmt: skip
     yield liger(
         "kl_div", "KLDivLoss",
@@ -93,7 +93,7 @@ def of_liger() -> Iterator[Work]:
     yield liger(
         "fused_linear_cross_entropy", "FusedLinearCrossEntropy",
         lambda: (random(4096, WIDTH, dtype=BF16), random(WORDS, WIDTH, dtype=BF16), labels()),
-        2 * words,
+        2 * words, waits=True,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ F16, F32 = torch.float16, torch.float32
 class Work:
     """A call of a kernel's function: its module, by name or a tutorial's file, what is called with
     the module and the arguments, the arguments, what is done (operations, or bytes), and torch's
-    function of the same, if there is one."""
+    function of the same, if there is one. One that waits for the GPU no graph can have."""
 
     name: str
     home: str
@@ -24,6 +24,7 @@ class Work:
     library: Callable[..., Any] | None = None
     unit: str = "TFLOP/s"
     bound: float = 1e-2
+    waits: bool = False
 
 
 def random(*shape: int, dtype: Any = F16) -> Any:

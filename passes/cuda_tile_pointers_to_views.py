@@ -37,6 +37,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
 from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import core, integer, views
@@ -241,8 +242,14 @@ class _View:
             if here is not None and (
                 isinstance(owner, Block) or owner.is_before_in_block(here)
             ):  # fmt: skip
-                return value
+                return self._divided(value, factor.divisor)
         return None
+
+    def _divided(self, value: SSAValue, divisor: int) -> SSAValue:
+        """A value that is known to be a multiple."""
+        if divisor == 1:
+            return value
+        return self._add(AssumeOp, [value], predicate=DivByAttr.get(divisor))
 
     def _factors(self, polynomials: Iterable[Polynomial]) -> list[Factor]:
         return [
@@ -283,7 +290,8 @@ class _View:
         type_ = self._type(x for d in dimensions for x in (*d.sizes, d.stride))
         sizes = [self._size(dimension.sizes, type_) for dimension in dimensions]
         strides = [self._extent(dimension.stride, type_) for dimension in dimensions]
-        base, moved = self.tile.base, self.tile.moved
+        moved = self.tile.moved
+        base = self._divided(self.tile.base, self.known.divisors.get(self.tile.base, 1))
         if moved:
             base = self._add(core.OffsetOp, [base, self._value(moved, self._type([moved]))])
         static = [

@@ -28,6 +28,7 @@ if not THOROUGH:
     # Not tried: the numbers that 800 modules are written with, which each worker would parse.
     providers._get_local_constants = lambda: providers._local_constants
 gc.disable()  # until all is loaded
+pytest_plugins = ("pytester",)
 
 
 def pytest_collection_finish() -> None:

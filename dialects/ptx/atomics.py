@@ -88,6 +88,7 @@ class AtomOp(_AtomicOp):
     """
 
     INSTRUCTION: ClassVar = "atom"
+    OPERANDS: ClassVar[Mapping[str, str]] = {"b": "values", "c": "values"}
 
     address = operand_def(RegType)
     values = var_operand_def(RegType)

@@ -1,5 +1,6 @@
 """Kernel entries and control flow. PTX ISA 5.4.1, 9.7.12."""
 
+import re
 from collections.abc import Sequence
 from typing import Self
 
@@ -91,8 +92,9 @@ class EntryOp(PtxOp):
     ```
 
     The block arguments of the entry block are the parameters, already loaded. `shared` is the
-    kernel's static or (above 48 KB) dynamic shared memory in bytes. A parameter may carry
-    attributes, `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
+    kernel's static or (above 48 KB) dynamic shared memory in bytes, `local` the memory of each
+    thread, aligned to 16 bytes. A parameter may carry attributes,
+    `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
     """
 
     sym_name = prop_def(SymbolNameConstraint())
@@ -100,6 +102,7 @@ class EntryOp(PtxOp):
     parameter_names = prop_def(ArrayAttr[StringAttr])
     shared = prop_def(NUMBER)
     align = prop_def(NUMBER)
+    local = opt_prop_def(NUMBER)
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
     cluster = opt_prop_def(DenseArrayBase.constr(i32))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
@@ -118,6 +121,7 @@ class EntryOp(PtxOp):
         reqntid: Sequence[int] | None = None,
         cluster: Sequence[int] | None = None,
         arg_attrs: Sequence[DictionaryAttr] = (),
+        local: int = 0,
     ):
         attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
         IRDLOperation.__init__(
@@ -128,6 +132,7 @@ class EntryOp(PtxOp):
                 "parameter_names": ArrayAttr([StringAttr(name) for name, _ in parameters]),
                 "shared": number(shared),
                 "align": number(align),
+                "local": number(local) if local else None,
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
                 "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
                 "arg_attrs": attrs,
@@ -146,6 +151,7 @@ class EntryOp(PtxOp):
             shared = parser.parse_integer(allow_boolean=False)
             parser.parse_keyword("align")
             align = parser.parse_integer(allow_boolean=False)
+        local = parser.parse_integer() if parser.parse_optional_keyword("local") else 0
         reqntid, cluster = (
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_integer)
             if parser.parse_optional_keyword(word)
@@ -159,7 +165,7 @@ class EntryOp(PtxOp):
             body.add_block(Block(arg_types=[argument.type for argument in arguments]))
         names = [(argument.name.text[1:], type_) for argument, type_, _ in parsed]
         attributes = [attribute for *_, attribute in parsed]
-        op = cls(name, names, body, shared, align, reqntid, cluster, attributes)
+        op = cls(name, names, body, shared, align, reqntid, cluster, attributes, local)
         op.attributes |= {} if keyword is None else keyword.data
         return op
 
@@ -172,6 +178,8 @@ class EntryOp(PtxOp):
             printer.print_list(arguments, lambda argument: _print_parameter(printer, *argument))
         if self.shared.value.data:
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
+        if self.local is not None:
+            printer.print_string(f" local {self.local.value.data}")
         for word, extents in (("reqntid", self.reqntid), ("cluster", self.cluster)):
             if extents is not None:
                 printer.print_string(f" {word}({', '.join(map(str, extents.get_values()))})")
@@ -222,6 +230,8 @@ class EntryOp(PtxOp):
             raise self.fail(
                 f"attributes of {len(self.parameters)} parameters, got {len(self.arg_attrs)}"
             )
+        if self.local is not None and self.local.value.data < 1:
+            raise self.fail(f"some bytes of local memory, got {self.local.value.data}")
         if shared < 0 or not is_alignment(align):
             raise self.fail(
                 "shared memory aligned to a power of two of 31 bits, got "
@@ -328,6 +338,26 @@ def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
             f"expected arguments ({', '.join(map(str, legal))}) for its block, "
             f"got ({', '.join(map(str, types))})"
         )
+
+
+@fields_op("ptx.pragma")
+class PragmaOp(PtxOp):
+    """A hint for ptxas where it stands: `.pragma "nounroll";`. PTX ISA 11.5.
+
+    ```mlir
+    ptx.pragma "nounroll"
+    ```
+    """
+
+    hint = prop_def(StringAttr)
+
+    @property
+    def mnemonic(self) -> str:
+        return f'.pragma "{self.hint.data}"'
+
+    def verify_(self) -> None:
+        if not re.fullmatch(r"[\w ]+", self.hint.data, re.ASCII):
+            raise self.fail(f"a hint of words, got {self.hint.data!r}")
 
 
 @fields_op("ptx.ret")

@@ -13,10 +13,12 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
 )
+from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
@@ -35,6 +37,7 @@ class _AccessOp(PtxOp):
     access = prop_def(StringAttr)
     offset = prop_def(NUMBER)
     semantics = opt_prop_def(StringAttr, StringAttr(rows.WEAK))
+    cache = opt_prop_def(StringAttr)
 
     @property
     def row(self) -> rows.MemoryAccessRow:
@@ -51,13 +54,19 @@ class _AccessOp(PtxOp):
 
     @property
     def mnemonic(self) -> str:
-        """`ld.global.v2.f32`."""
+        """`ld.global.v2.f32`, `ld.global.nc.f32`."""
         count, semantics = self.data.type.count.data, self.semantics.data
-        return self.ROW.mnemonic(self.space.data, self.access.data, count, semantics)
+        *stem, type_ = self.ROW.mnemonic(self.space.data, self.access.data, count, semantics).split(
+            "."
+        )
+        vector = [stem.pop()] if count > 1 else []
+        return ".".join([*stem, *([self.cache.data] if self.cache else []), *vector, type_])
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
+        forms = self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
+        hint = getattr(self, "cache_hint", None)
+        return forms if hint is None else (*forms, Choice("cache-policy"))
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data.type
@@ -76,6 +85,9 @@ class _AccessOp(PtxOp):
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
+        words = () if self.cache is None else self.cache.data.split(".")
+        if any(word not in rows.CACHING for word in words):
+            raise self.fail(f"words of {', '.join(rows.CACHING)}, got {self.cache}")
         counts = rows.vector_lengths(access)
         if data.kind.data != rows.ACCESS_TYPES[access] or data.count.data not in counts:
             raise self.fail(
@@ -99,6 +111,7 @@ class LdOp(_AccessOp):
     address = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(T)
+    cache_hint = opt_operand_def(reg("b64"))
     result = result_def(T)
 
     assembly_format = (
@@ -131,6 +144,7 @@ class StOp(_AccessOp):
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
+    cache_hint = opt_operand_def(reg("b64"))
 
     assembly_format = (
         "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
@@ -182,6 +196,46 @@ class CpAsyncOp(PtxOp):
 
 CpAsyncCommitGroupOp = twin(copy.CpAsyncCommitGroupOp)
 CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
+
+
+@fields_op("ptx.createpolicy", rows.CREATE_POLICY)
+class CreatePolicyOp(RowOp):
+    """`createpolicy.fractional.PRIORITY.b64 d, fraction`. PTX ISA 9.7.9.18."""
+
+    form = prop_def(StringAttr)
+    fraction = operand_def(reg("f32"))
+    d = result_def(reg("b64"))
+
+    traits = traits_def(Pure())
+
+    @property
+    def mnemonic(self) -> str:
+        return f"createpolicy.fractional.{self.form.data}.b64"
+
+
+@fields_op("ptx.lop3", rows.LOP3)
+class Lop3Op(RowOp):
+    """`lop3.b32 d, a, b, c, immLut`: of each place, the bit that the table has at `4 a + 2 b + c`.
+    PTX ISA 9.7.8.9.
+
+    ```mlir
+    %d = ptx.lop3 %a, %b, %c, 202
+    ```
+    """
+
+    OPERANDS: ClassVar = {"immLut": "table"}
+
+    a = operand_def(reg("b32"))
+    b = operand_def(reg("b32"))
+    c = operand_def(reg("b32"))
+    table = prop_def(NUMBER)
+    d = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        if not 0 <= self.table.value.data < 256:
+            raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)

@@ -19,7 +19,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, Form, ScalarRow
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SOURCES, Form, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
@@ -29,9 +29,11 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class SharedPlace(NamedTuple):
-    """A place in the kernel's shared memory, which the text calls by its symbol."""
+    """A place in the kernel's shared memory, which the text calls by its symbol; a `local` one in
+    the memory of the thread."""
 
     offset: int
+    local: bool = False
 
 
 Item: TypeAlias = SSAValue | int | str | SharedPlace
@@ -113,6 +115,8 @@ class PtxOp(FieldsOp):
         items: list[Item] = []
         for field in fields:
             item: Any = content(getattr(self, field, field))
+            if item is None:
+                continue
             items += item if isinstance(item, tuple) else (item,)
         return items
 
@@ -252,7 +256,7 @@ class ScalarOp(PtxOp):
             *elements, given["rbits"] = self.operands
             if len(elements) > 2:
                 elements = (elements,)
-        return {"d": self.results[0], **dict(zip("abc", elements, strict=False)), **given}
+        return {"d": self.results[0], **dict(zip(SOURCES, elements, strict=False)), **given}
 
     @property
     def mnemonic(self) -> str:

@@ -1,4 +1,4 @@
-"""Variables of a module, in global memory. PTX ISA 5.1.4 and 5.4."""
+"""Variables of a module, in global memory or in that of constants. PTX ISA 5.1.3, 5.1.4 and 5.4."""
 
 from typing import ClassVar
 
@@ -7,9 +7,10 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     TensorType,
+    UnitAttr,
     i8,
 )
-from xdsl.irdl import prop_def, result_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.hints import isa
 
@@ -45,10 +46,11 @@ class GlobalOp(FieldsOp):
     sym_name = prop_def(SymbolNameConstraint())
     align = prop_def(NUMBER)
     octets = prop_def(DenseIntOrFPElementsAttr)
+    constant = opt_prop_def(UnitAttr)
 
     traits = traits_def(SymbolOpInterface())
 
-    assembly_format = "$sym_name `align` $align $octets"
+    assembly_format = "$sym_name (`constant` $constant^)? `align` $align $octets attr-dict"
 
     def verify_(self) -> None:
         self.refuse(why_no_identifier(self.sym_name.data, "a name that PTX takes"))
@@ -66,7 +68,8 @@ class GlobalOp(FieldsOp):
     def text(self) -> str:
         """The declaration."""
         content = self.content
-        head = f".global .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
+        space = ".global" if self.constant is None else ".const"
+        head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
         if not any(content):
             return f"{head};\n"
         rows = (content[i : i + _ROW_BYTES] for i in range(0, len(content), _ROW_BYTES))

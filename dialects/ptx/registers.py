@@ -29,6 +29,8 @@ from tilewright.dialects.ptx.types import KINDS, RegType, reg
 SPECIAL_REGISTERS = (
     *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
     "laneid",
+    "warpid",
+    *(f"lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")),
 )
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
 
@@ -137,6 +139,27 @@ class SharedAddressOp(MoveOp):
             raise self.fail(f"an offset of 32 bits from 0 on, got {offset}")
 
 
+@fields_op("ptx.local_address", MOV["b64"])
+class LocalAddressOp(MoveOp):
+    """An address in the memory that a thread has for itself, by its offset in bytes: `mov.b64 d,
+    local+16`.
+
+    ```mlir
+    %0 = ptx.local_address 16
+    ```
+    """
+
+    offset = prop_def(NUMBER)
+    result = result_def(reg("b64"))
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": SharedPlace(self.offset.value.data, local=True)}
+
+    def verify_(self) -> None:
+        if self.offset.value.data < 0:
+            raise self.fail(f"an offset from 0 on, got {self.offset.value.data}")
+
+
 @fields_op("ptx.mov")
 class MovOp(MoveOp):
     """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
@@ -224,7 +247,7 @@ class PackOp(MoveOp):
 @fields_op("ptx.unpack")
 class UnpackOp(MoveOp):
     """The two 16-bit halves of a 32-bit register: `mov.b32 {lo, hi}, a`; with `octets` the two
-    bytes of a 16-bit one, `mov.b16`. PTX ISA 9.7.9.2.
+    bytes of a 16-bit one, `mov.b16`, with `words` those of a 64-bit one. PTX ISA 9.7.9.2.
 
     ```mlir
     %0 = ptx.unpack %a
@@ -235,27 +258,36 @@ class UnpackOp(MoveOp):
 
     source = operand_def(RegType)
     octets = opt_prop_def(UnitAttr)
+    words = opt_prop_def(UnitAttr)
     halves = result_def(RegType)
 
     def __init__(self, source: SSAValue):
-        octets = source.type == reg("b16")
-        super().__init__(source, reg("b8" if octets else "b16", 2), octets=octets)
+        assert isinstance(source.type, RegType)
+        kind = source.type.kind.data
+        half = reg(_HALVES.get(kind, "b16"), 2)
+        super().__init__(source, half, octets=kind == "b16", words=kind == "b64")
+
+    @property
+    def whole(self) -> str:
+        """The kind of its source."""
+        return "b16" if self.octets else "b64" if self.words else "b32"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        octets = parser.parse_optional_keyword("octets") is not None
+        said = parser.parse_optional_keyword_in(("octets", "words"))
         operand = parser.parse_unresolved_operand()
-        op = cls(parser.resolve_operand(operand, reg("b16" if octets else "b32")))
+        whole = reg({"octets": "b16", "words": "b64"}.get(said or "", "b32"))
+        op = cls(parser.resolve_operand(operand, whole))
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" octets " if self.octets else " ")
+        printer.print_string(" octets " if self.octets else " words " if self.words else " ")
         printer.print_operand(self.source)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
-        whole = "b16" if self.octets else "b32"
+        whole = self.whole
         if (self.source.type, self.halves.type) != (reg(whole), reg(_HALVES[whole], 2)):
             raise self.fail(
                 f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
@@ -263,7 +295,7 @@ class UnpackOp(MoveOp):
 
     @property
     def row(self) -> InstructionRow:
-        return MOV["b16" if self.octets else "b32"]
+        return MOV[self.whole]
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

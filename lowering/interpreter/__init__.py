@@ -7,8 +7,10 @@ ops do.
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any, Protocol
 
+import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
@@ -18,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.global_memory import LOCAL, GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
 from tilewright.lowering.interpreter.ops import base, instructions, tile
 from tilewright.lowering.interpreter.program import Program
@@ -76,6 +78,9 @@ def run_kernel(
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
     memory.place_variables(module_variables(op))
+    if isinstance(op, EntryOp) and op.local is not None:
+        size = op.local.value.data * prod(launch.grid) * launch.threads
+        memory.variables[LOCAL] = memory.place(LOCAL, np.zeros(size, np.uint8))
     launch.explain = partial(thread_state, builder.registers)
     for watcher in watchers:
         watcher.watch(program, builder, launch)

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
@@ -28,8 +27,8 @@ from tilewright.source.diagnostic import OpError
 
 class OpPlace(NamedTuple):
     """A place of an instruction's text: the registers of an operand or, counted on
-    behind these, of a result; of -1 the symbol of the kernel's shared memory. A constant may stand
-    there as a `literal` of that type, if its form takes it."""
+    behind these, of a result; of -1 the symbol of the kernel's shared memory, of -2 that of the
+    thread's own. A constant may stand there as a `literal` of that type, if its form takes it."""
 
     value: int
     form: OperandForm
@@ -50,7 +49,7 @@ class Shape:
     @classmethod
     def of(cls, op: PtxOp) -> Shape:
         """The shape of an op, and of all that have its signature."""
-        values = [create_ssa_value(value.type) for value in op.operands]
+        values: list[SSAValue] = [*Block(arg_types=op.operand_types).args]
         alike = type(op).create(
             operands=values, result_types=op.result_types,
             properties=op.properties, attributes=op.attributes,
@@ -93,8 +92,8 @@ def _words(
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""
     match item:
-        case SharedPlace(offset):
-            places.append(OpPlace(-1, form, None))
+        case SharedPlace(offset, local):
+            places.append(OpPlace(-2 if local else -1, form, None))
             return (f"%s+{offset}" if offset else "%s",)
         case str():
             return (item.replace("%", "%%"),)
@@ -150,10 +149,11 @@ def immediate(op: ConstOp, type_: str) -> str:
 @dataclass(frozen=True)
 class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
-    symbol of the kernel's shared memory."""
+    symbol of the kernel's shared memory, `local` that of the thread's."""
 
     names: Mapping[SSAValue, Sequence[str]]
     shared: str
+    local: str
 
     def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
@@ -162,7 +162,7 @@ class InstructionPrinter:
         values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
             if index < 0:
-                words.append(self.shared)
+                words.append(self.shared if index == -1 else self.local)
             elif literal is None or type(owner := values[index].owner) is not ConstOp:
                 words += self.names[values[index]]
             elif form.takes(owner.unsigned):

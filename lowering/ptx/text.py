@@ -83,7 +83,9 @@ class KernelText:
 
     def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
         self.entry, self._shapes = entry, shapes
-        [self.shared_name] = unique([f"{self.name}_shared"], taken)
+        self.shared_name, self.local_name = unique(
+            [f"{self.name}_shared", f"{self.name}_local"], taken
+        )
         self.registers = names_of(entry.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
@@ -93,9 +95,10 @@ class KernelText:
         names = (name.data for name in entry.parameter_names)
         # The kernel's shared memory is called after it like its parameters.
         self._parameter_names = unique(
-            (f"{self.name}_{name}" for name in names), (self.shared_name, *taken)
+            (f"{self.name}_{name}" for name in names),
+            (self.shared_name, self.local_name, *taken),
         )
-        self._printer = InstructionPrinter(self.registers.names, self.shared_name)
+        self._printer = InstructionPrinter(self.registers.names, self.shared_name, self.local_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._comment: str | None = None
@@ -148,7 +151,10 @@ class KernelText:
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
     def _declarations(self) -> str:
-        return "".join(
+        local = "" if self.entry.local is None else (
+            f"\t.local .align 16 .b8 {self.local_name}[{self.entry.local.value.data}];\n"
+        )  # fmt: skip
+        return local + "".join(
             f"\t.reg .{kind} {PREFIXES[kind]}<{count + 1}>;\n"
             for kind, count in self.registers.names.counts.items()
             if count

@@ -16,7 +16,7 @@ A region of scalars, the combination of a fold, is lifted: its scalars are tiles
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.triton.order import ProgramOrder
-from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 from tilewright.source.diagnostic import OpError
 
@@ -135,8 +135,17 @@ class TritonConversion(ShapedBuilder):
             became = [became]
         for result, value in zip(op.results, became or (), strict=True):
             if isinstance(value, SSAValue):
+                if "tt.divisibility" in op.attributes:
+                    value = self._known(value, op.attributes)
                 value.name_hint = value.name_hint or result.name_hint
             self._values[result] = value
+
+    def _known(self, value: Any, attributes: Mapping[str, Attribute]) -> SSAValue:
+        """A value with what attributes say of it, a scalar or a tile of pointers."""
+        from tilewright.lowering.triton.facts import known
+
+        pointers = isinstance(element_of(value), PointerType)
+        return known(self, value, attributes) if pointers or not shape_of(value) else value
 
     def convert_body(self, block: Block) -> list[Any]:
         """Convert the ops of a block; what its terminator passes on."""

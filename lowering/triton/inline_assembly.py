@@ -5,7 +5,8 @@
 `$0` and on are the registers that the constraints name, results first: `r` has 32 bits, `l` 64, `h`
 16, `f` and `d` floats. Elements below 32 bits lie beside each other in a register, as many as
 `packed_element` says. Registers are tiles, of integers where PTX has bits; `mov` packs and unpacks
-them by shifts. Accesses to memory are in the order of the program, and so are fences.
+them by shifts. Accesses to memory are in the order of the program, and so are fences and waits for
+other grids.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.core import SelectOp
 from tilewright.dialects.cuda_tile.ops.integer import OrIOp, ShLIOp, ShRIOp
+from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.math_functions.libdevice import function_named
@@ -45,8 +47,13 @@ _VALUES: dict[str, Attribute] = {
     "s16": i16, "s32": i32, "s64": i64, "f32": f32, "f64": f64, "pred": i1,
 }  # fmt: skip
 """The elements of the values that programs have."""
-_NOTHING = ("griddepcontrol", "fence", "membar")
+_NOTHING = ("fence", "membar")
+_GRIDS: dict[str, type[Any]] = {
+    "griddepcontrol.wait": GdcWaitTkoOp,
+    "griddepcontrol.launch_dependents": GdcLaunchDependentsTkoOp,
+}
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+")
+_TYPE = re.compile(r"pred|[bsu](?:8|16|32|64)|f(?:32|64)")
 _DECLARED = re.compile(r"([\w$%]+)(?:<(\d+)>)?")
 _MEMORY = re.compile(r"(?:(?:volatile|relaxed|weak|gpu|sys)\.)*global\.([busf])(8|16|32|64)")
 
@@ -54,6 +61,7 @@ _MEMORY = re.compile(r"(?:(?:volatile|relaxed|weak|gpu|sys)\.)*global\.([busf])(
 @converts(triton.ElementwiseInlineAsmOp)
 def _inline_assembly(op: Any, at: TritonConversion) -> Sequence[SSAValue]:
     pack, types = op.number("packed_element"), [at.tile(result.type) for result in op.results]
+    groups = _groups(op, [*map(tile_type, at.all(op.args)), *types], pack)
     inputs = [register for value in at.all(op.args) for register in _packed(at, value, pack)]
     constraints = [x.strip() for x in op.constraints.data.split(",")]
     results = [x for x in constraints if x.startswith("=")]
@@ -64,10 +72,10 @@ def _inline_assembly(op: Any, at: TritonConversion) -> Sequence[SSAValue]:
             op, f"'{op.name}' expected constraints of {wanted} registers of results and "
             f"{len(inputs)} of operands, got {op.constraints.data}"
         )  # fmt: skip
-    registers = _Registers(at, (types[0].elements // pack,))
+    registers = _Registers(at, (groups,))
     for i, name in enumerate(names):
         place = int(name) if name.isdigit() else i
-        if names[place] not in _CONSTRAINTS:
+        if names[place : place + 1] not in [[x] for x in _CONSTRAINTS]:
             raise OpError(
                 op, f"'{op.name}' expected constraints {one_of(list(_CONSTRAINTS))}, got {name}; "
                 "nearest legal: r"
@@ -77,10 +85,21 @@ def _inline_assembly(op: Any, at: TritonConversion) -> Sequence[SSAValue]:
             registers[f"${i}"] = registers[f"${place}"] = inputs[i - wanted]
     try:
         registers.run(op.asm_string.data)
-        left = [registers.value(f"${i}", registers.types[f"${i}"]) for i in range(wanted)]
+        left = [registers.result(f"${i}") for i in range(wanted)]
     except PtxError as error:
         raise OpError(op, f"'{op.name}' {error.message}") from None
     return [_unpacked(at, left, type_, pack) for type_ in types]
+
+
+def _groups(op: Any, types: Sequence[TileType], pack: int) -> int:
+    """The groups of elements that a snippet is for, one by one."""
+    counts = {type_.elements for type_ in types}
+    if len(counts) != 1 or pack < 1 or max(counts) % pack:
+        raise OpError(
+            op, f"'{op.name}' expected tensors of one shape, of a multiple of packed_element, got "
+            f"{', '.join(map(str, (*op.operand_types, *op.result_types)))} and {pack}"
+        )  # fmt: skip
+    return max(counts) // pack
 
 
 def _together(type_: TileType, pack: int) -> int:
@@ -193,32 +212,48 @@ class _Registers:
         )
         return _seen_as(self.at, number, element)
 
+    def result(self, name: str) -> SSAValue:
+        """A register at the end; one that nothing wrote is zero."""
+        return self.value(name if name in self._values else "0", self.types[name])
+
     def run(self, text: str) -> None:
         """Do what a text says. Raises PtxError for what is not known."""
         for self._statement in statements(without_comments(text)):
             if self._statement.kind == "declaration" and self._statement.name == ".reg":
-                self._declare(*self._statement.text.split(None, 1))
+                self._declare(self._statement.text)
             elif self._statement.kind == "instruction":
                 self._instruction(*_OPERAND.findall(self._statement.text))
             elif self._statement.kind != "brace":
                 raise self._fault(f"instructions on registers, got {self._statement.text}")
 
-    def _declare(self, type_: str, names: str) -> None:
-        kind = type_.lstrip(".")
-        width = 1 if kind == "pred" else max(int(kind[1:]), 16)
-        element: Attribute = {"f32": f32, "f64": f64}.get(kind, IntegerType(width))
-        for name, count in _DECLARED.findall(names):
+    def _declare(self, text: str) -> None:
+        type_, *names = text.split(None, 1) or [""]
+        element = self._element(type_.lstrip("."))
+        for name, count in _DECLARED.findall("".join(names)):
             for one in [f"{name}{i}" for i in range(int(count))] if count else [name]:
                 self.types[one] = element
+
+    def _element(self, type_: str) -> Attribute:
+        """The element of a register of a type."""
+        if _TYPE.fullmatch(type_) is None:
+            raise self._fault(f"registers of 8 to 64 bits, got .{type_}")
+        width = 1 if type_ == "pred" else int(type_[1:])
+        return {"f32": f32, "f64": f64}.get(type_, IntegerType(width))
 
     def _instruction(self, *operands: str) -> None:
         name, guard = self._statement.name, self._statement.guard
         mnemonic, _, form = name.partition(".")
         before = dict(self._values)
-        if mnemonic == "mov":
-            self._move(form, *operands)
-        elif mnemonic in ("ld", "st") and not guard and (memory := _MEMORY.fullmatch(form)):
+        pair = len(operands) == 2
+        if mnemonic == "mov" and pair:
+            self._move(self._element(form), *operands)
+        elif (
+            mnemonic in ("ld", "st") and pair and not guard and (memory := _MEMORY.fullmatch(form))
+        ):
             self._access(mnemonic, IntegerType(int(memory[2])), *operands)
+        elif name in _GRIDS:
+            new = self.at.insert(_GRIDS[name](token=self.at.order.before_write(self.at)))
+            self.at.order.after_write(new.result_token)
         elif mnemonic not in _NOTHING:
             self._compute(name, *operands)
         if guard:
@@ -229,39 +264,41 @@ class _Registers:
                     chosen = self.at.add(SelectOp, [condition, *ways], value.type)
                     self._values[one] = chosen
 
-    def _compute(self, name: str, result: str, *operands: str) -> None:
+    def _compute(self, name: str, *written: str) -> None:
         row = function_named(name)
-        if row is None or len(operands) != row.arity or name.startswith("__nv"):
+        if row is None or len(written) != 1 + row.arity:
             raise self._fault(
-                f"instructions on single registers that are known, got "
-                f"{name} {', '.join((result, *operands))}"
+                f"instructions on single registers that are known, got {name} {', '.join(written)}"
             )
+        result, *operands = written
         values = [self.value(text, _VALUES[type_])
                   for text, type_ in zip(operands, row.operands, strict=True)]  # fmt: skip
         type_ = TileType.get(self.shape, _VALUES[row.result])
         self[result] = self.at.add(LibdeviceOp, values, type_, function=StringAttr(name))
 
-    def _move(self, form: str, result: str, source: str) -> None:
+    def _move(self, element: Attribute, result: str, source: str) -> None:
         """Copy a register or a number; registers in braces are parts of one."""
-        width = 1 if form == "pred" else int(form[1:])
-        element = {"f32": f32, "f64": f64}.get(form, IntegerType(width))
         if source.startswith("{"):
-            names = _OPERAND.findall(source.strip("{}"))
-            part = IntegerType(width // len(names))
-            value = _joined(self.at, [self.value(x, part) for x in names], IntegerType(width))
+            names, part = self._parts(source, element)
+            bits = IntegerType(ELEMENT_OF[element].bits)
+            value = _joined(self.at, [self.value(x, part) for x in names], bits)
         else:
             value = self.value(source, element)
         if not result.startswith("{"):
             self[result] = value
             return
-        names = _OPERAND.findall(result.strip("{}"))
+        names, part = self._parts(result, element)
         for i, name in enumerate(names):
-            part = self.at.resized(
-                _shifted(self.at, _bits(self.at, value), i, len(names)),
-                IntegerType(width // len(names)),
-            )
+            shifted = _shifted(self.at, _bits(self.at, value), i, len(names))
             if name != "_":
-                self[name] = part
+                self[name] = self.at.resized(shifted, part)
+
+    def _parts(self, text: str, element: Attribute) -> tuple[list[str], IntegerType]:
+        """The registers in braces, and the integers that they are of a whole."""
+        names, width = _OPERAND.findall(text.strip("{}")), ELEMENT_OF[element].bits
+        if len(names) not in (2, 4) or width // len(names) < 8:
+            raise self._fault(f"2 or 4 registers of a whole of {width} bits, got {text}")
+        return names, IntegerType(width // len(names))
 
     def _access(self, mnemonic: str, element: Attribute, *operands: str) -> None:
         """Load a register or store one, by an address without an offset."""

@@ -29,7 +29,7 @@ from xml.etree import ElementTree
 
 TESTS = Path("unit/language")
 PART = 100
-"""The tests that share a process on the GPU, at most."""
+"""The tests that share a process, at most."""
 STAGE = re.compile(r"""asm\[["'](ttgir|llir|ptx|cubin|sass)""")
 LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
 """What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
@@ -48,13 +48,13 @@ class Outcome:
 
 
 def run_in_parts(
-    root: Path, tests: Sequence[str], how: Sequence[str], jobs: int
+    root: Path, tests: Sequence[str], how: Sequence[str], jobs: int, **environment: str
 ) -> dict[str, Outcome]:
     """The outcomes of tests, by name, so many parts at a time; of those whose GPU was lost when
     each runs by itself."""
     with ThreadPoolExecutor(jobs) as pool:
         count = max(jobs, len(tests) // PART)
-        parts = pool.map(lambda i: run(root, tests[i::count], how), range(count))
+        parts = pool.map(lambda i: run(root, tests[i::count], how, **environment), range(count))
         outcomes = {name: result for part in parts for name, result in part.items()}
         lost = [one for one in tests if (result := outcomes.get(one.partition("::")[2]))
                 and not result.passed and LOST.search(result.why)]  # fmt: skip
@@ -72,15 +72,24 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
         chosen.write_text("\n".join(tests))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]
-        subprocess.run(
-            [*command, *how, f"--junitxml={report}", f"--confcutdir={root}", f"@{chosen}"],
-            cwd=root, env={**os.environ, **environment}, capture_output=True, check=False,
-        )  # fmt: skip
+        options = ["-p", "no:cacheprovider", "-W", "ignore", *how, f"--junitxml={report}"]
+        pytest(root, *options, f"@{chosen}", **environment)
         if not report.exists():
             return {}
         cases = ElementTree.parse(report).iter("testcase")
         return {str(case.get("name")): outcome(case) for case in cases}
+
+
+def pytest(root: Path, *arguments: str, **environment: str) -> str:
+    """The text that pytest prints; tests import one another from their folder, and are named by
+    their paths below the root, whatever lies above."""
+    path = os.pathsep.join(filter(None, (str(root / TESTS), os.environ.get("PYTHONPATH"))))
+    named = [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", "-q", *named]
+    return subprocess.run(
+        [*command, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
 
 
 def outcome(case: ElementTree.Element) -> Outcome:
@@ -95,23 +104,8 @@ def outcome(case: ElementTree.Element) -> Outcome:
 
 def collected(root: Path, file: Path) -> list[str]:
     """The tests of a file, by name."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--collect-only",
-        "-p",
-        "tilewright.triton_pytest",
-    ]
-    done = subprocess.run(
-        [*command, f"--confcutdir={root}", str(file)],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return [line for line in done.stdout.splitlines() if "::" in line]
+    listed = pytest(root, "--collect-only", "-p", "tilewright.triton_pytest", str(file))
+    return [line for line in listed.splitlines() if "::" in line]
 
 
 def readers(file: Path) -> set[str]:
@@ -149,7 +143,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth test only")
     parser.add_argument("--file", action="append", help="these files only")
     parser.add_argument("--gpu", action="store_true", help="on the GPU, beside Triton's compiler")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at a time on the GPU")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--list", action="store_true", help="print what fails here, and why")
     options = parser.parse_args()
     root = (options.checkout / "python" / "test").resolve()
@@ -170,13 +164,14 @@ def main() -> int:
     print("|---|---|---|---|---|---|")
     for name in files:
         tests = collected(root, TESTS / name)[:: options.every]
-        ours = run(root, tests, ["-p", "tilewright.triton_pytest"])
+        ours = run_in_parts(root, tests, ["-p", "tilewright.triton_pytest"], options.jobs)
         launching = {
             test: result
             for test, result in ours.items()
             if result.launches and READ not in result.why
         }
-        theirs = run(root, tests, ["--device", "cpu"], TRITON_INTERPRET="1") if launching else {}
+        chosen = [test for test in tests if test.partition("::")[2] in launching]
+        theirs = run_in_parts(root, chosen, ["--device", "cpu"], options.jobs, TRITON_INTERPRET="1")
         passed = [test for test, result in launching.items() if result.passed]
         there = [test for test in launching if test in theirs and theirs[test].passed]
         both = set(passed) & set(there)

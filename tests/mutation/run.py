@@ -193,7 +193,8 @@ and threads that part between blocks meet again where all ways do.
 An mbarrier is accessed by whoever arrives or looks: `mbarrier.inval` has to be behind all of them,
 and behind the phase of the last copy. Shared memory of another CTA, by `cluster.map` or `mapa`, is
 that CTA's own: who accesses it knows of something that the CTA has done, so that it has begun, and
-the CTA does not end before it knows that the access is over. Instructions of whole warps
+the CTA does not end before it knows that the access is over. What the CTA wrote, or copies brought
+it, is known behind a wait of scope `cluster` for its arrival. Instructions of whole warps
 (`.sync.aligned`, `elect.sync`, `shfl.sync`, MMAs, barriers) are in no branch or round that some of
 its threads take alone. Atomic operations on shared memory and strong accesses may come beside each
 other, and beside no others. A permit to allocate tensor memory is given up behind every allocation

@@ -17,6 +17,7 @@ from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, WEAK
 from tilewright.dialects.cute_nvgpu.lattice.sync import FENCED_SPACES
 from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tma, tmem
+from tilewright.dialects.cute_nvgpu.ops.mbarrier import Waits
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.dialects.ptx.synchronization import FenceOp as PtxFenceOp
 
@@ -35,6 +36,8 @@ def scope_edits(op: Operation) -> Iterator[tuple[str, Edit]]:
         place = op.operands.index(op.mask)  # type: ignore[arg-type]
         for cta in range(_ctas(op)):
             yield f"cluster: CTA {cta} of the mask", _changed(place, 1 << cta)
+    if isinstance(op, Waits) and op.cluster is not None:
+        yield "scope: cta", lambda op: op.properties.pop("cluster") is not None
     if isinstance(op, cluster.MbarrierArriveOp):
         yield "cluster: another rank", _changed(len(op.operands) - 1, 1)
         if op.reads is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from hazard_kernels import (
     BARS,
+    BOXES,
     CLUSTER_SYNC,
     INIT,
     LINE,
+    MAP,
     THERE,
     Pair,
     load,
@@ -109,6 +111,25 @@ PAIRS = (
   {load("v")} // HERE
   memref.store %v, %p[%t] : memref<?xi32>
   {CLUSTER_SYNC}"""),
+    pair("copied, and told to a wait of its own CTA", "no wait of scope cluster", f"""
+  scf.if %first {{
+    cute_nvgpu.mbarrier.init %bar[%c0] count 1 : {BARS}
+    cute_nvgpu.mbarrier.init %bar[%c1] count 32 : {BARS}
+    cute_nvgpu.fence.mbarrier_init
+  }}
+  {CLUSTER_SYNC}
+  scf.if %first {{
+    cute_nvgpu.mbarrier.arrive.expect_tx %bar[%c0] bytes 512 : {BARS}
+    cute_nvgpu.tma.load %map[%c0, %c0] to %x[%c0, %c0, %c0] mbarrier %bar[%c0] : {MAP} to {BOXES}, {BARS} // OTHER
+  }}
+  {wait()}
+  {TELL.replace("%c0", "%c1")}
+  {HANDED_OVER.replace("%c0", "%c1")} // RIGHT
+  {wait(1)} // WRONG
+  %there = cute_nvgpu.cluster.map %x rank %peer : {BOXES} -> {BOXES.replace("smem", "dsmem")}
+  %v = memref.load %there[%c0, %c0, %c1] : {BOXES.replace("smem", "dsmem")} // HERE
+  memref.store %v, %p[%t] : memref<?xi32>
+  {CLUSTER_SYNC}"""),  # noqa: E501
     pair("an mbarrier that the peer may not have made", "expected an mbarrier that is made", f"""
 {INIT.replace("count 1", "count 32").replace(BARS, f"{BARS} // OTHER")}
   {SYNC_RIGHT}

@@ -9,7 +9,12 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.scalar import ARITHMETIC, LOGIC
+from tilewright.dialects.cute_nvgpu.lattice.scalar import (
+    APPROXIMATE,
+    ARITHMETIC,
+    LOGIC,
+    bits_are_known,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx import scalars, wmma
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
@@ -21,7 +26,7 @@ from tilewright.dialects.ptx.scalars import AddOp, CvtaOp, CvtOp, MulOp, SelpOp,
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 
 SCALAR_OPS: tuple[type[ScalarOp], ...] = (
-    *(scalars.SCALAR_OPS[row.name] for row in (*ARITHMETIC, *LOGIC)),
+    *(scalars.SCALAR_OPS[row.name] for row in (*ARITHMETIC, *APPROXIMATE, *LOGIC)),
     CvtOp,
 )
 
@@ -32,6 +37,7 @@ def scalar_forms(arch: str) -> dict[str, tuple[type[ScalarOp], str]]:
         f"{op.name}.{form}": (op, form)
         for op in SCALAR_OPS
         for form in op.ROW.forms
+        if bits_are_known(op.ROW.name, form)
         if target(arch).supports(op.ROW.forms[form].requirement.target)
     }
 

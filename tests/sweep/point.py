@@ -10,9 +10,8 @@ from typing import Any
 from surroundings import NOTHING, Surroundings
 from swept_shapes import PITCH, Shape
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Block
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.test_value import create_ssa_value
 
 from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
 from tilewright.dialects.cuda_tile.ops.operation import OPS, CudaTileOp
@@ -122,7 +121,7 @@ def verified(point: Point, properties: Properties) -> Point | None:
         sizes = [len(types) for types in point.operands]
         properties = {**properties, SEGMENTS: DenseArrayBase.from_list(IntegerType(32), sizes)}
     whole = replace(point, properties=tuple(properties.items()))
-    values = [create_ssa_value(type_) for types in point.operands for type_ in types]
+    values = Block(arg_types=[type_ for types in point.operands for type_ in types]).args
     made = point.op.create(operands=values, result_types=point.results, properties={**properties})
     try:
         if point.combine is None:

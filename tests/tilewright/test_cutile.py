@@ -16,6 +16,7 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 import tilewright as tw
 from tilewright.cutile import launches
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
+from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.source.diagnostic import Diagnostic, at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
@@ -149,15 +150,19 @@ def test_a_grid_of_no_extents_is_one_block() -> None:
     assert (c == 2 * a).all()
 
 
-def test_the_best_config_is_the_first_that_compiles() -> None:
-    a = np.ones(8)
-    with tw.cutile.on_cpu():
+def test_configs_are_ranked_by_the_latency_model() -> None:
+    a = np.ones(1024)
+    with tw.cutile.on_cpu(), pytest.warns(ModelledTimeWarning, match="no measurements"):
         result = ct.tune.exhaustive_search(
-            [3, 4, 8], None, lambda _: (1,), add, lambda tile: (a, a, a, tile), quiet=True
-        )
+            [3, 4, 1024], None, lambda tile: (1024 // tile,), add, lambda tile: (a, a, a, tile),
+            quiet=True,
+        )  # fmt: skip
+        few, many = result.successes
+        assert 0 < few.mean_us < 1000 and few.config == 4 and few.mean_us != many.mean_us
         with pytest.raises(ValueError, match="Search space is empty"):
             ct.tune.exhaustive_search([], None, lambda _: (1,), add, lambda tile: (a, a, a, tile))
-    assert result.best.config == 4 and [config for config, *_ in result.failures] == [3]
+    assert result.best is min(few, many, key=lambda one: one.mean_us)
+    assert [config for config, *_ in result.failures] == [3]
     assert (a == 1).all()
 
 

@@ -59,13 +59,15 @@ def test_rank():
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
-def test_a_suite_says_how_many_launches_were_ours(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    (tmp_path / "test_ones.py").write_text(SUITE)
-    plugin = ["-p", "tilewright.cutile_pytest", "--tilewright", "cpu"]
-    command = [sys.executable, "-m", "pytest", *plugin, *workers, "-q", str(tmp_path)]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "3 passed" in ran.stdout and "4 launches by tilewright" in ran.stdout, ran.stdout
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_suite_says_how_many_launches_were_ours(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makepyfile(SUITE)
+    plugin = ("-p", "tilewright.cutile_pytest", "--tilewright", "cpu")
+    run = pytester.runpytest_subprocess if workers else pytester.runpytest_inprocess
+    ran = run(*plugin, *workers, "-q")
+    ran.stdout.fnmatch_lines(["*4 launches by tilewright*", "*3 passed*"])
 
 
 def started(command: list[object]) -> Any:

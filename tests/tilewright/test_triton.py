@@ -7,6 +7,7 @@ import triton_kernels as kernels
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import tilewright as tw
+from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.triton.parameters import HostArray
 
 
@@ -83,7 +84,7 @@ def test_softmax_is_numpys():
 def test_autotune_runs_each_configuration_with_its_hooks():
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernels.BLOCKS.clear()
-    with tw.triton.on_cpu():
+    with tw.triton.on_cpu(), pytest.warns(ModelledTimeWarning, match="latency model of sm_90a"):
         kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
     assert set(kernels.BLOCKS) == {32, 64}
     np.testing.assert_array_equal(out, 2 * x)

@@ -28,6 +28,8 @@ STREAM = 77
 class Tensor:
     """A tensor of torch on the GPU."""
 
+    __module__ = "torch"
+
     def __init__(self, array: NDArray[Any], *, is_cuda: bool = True) -> None:
         self.array, self.dtype, self.is_cuda = array, str(array.dtype), is_cuda
 
@@ -82,11 +84,11 @@ def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
         driver, "cuLaunchKernel", lambda *given: driver.launches.append(given) or (0,)
     )
     with tw.triton.on_gpu():
-        for factor in (0.0, -0.0, 0.0):
+        for factor in (0.0, 0.0, -0.0, 0.0):
             pair = (Tensor(x), Tensor(x))
             kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
     arguments = [given[9] for given in driver.launches]
-    assert arguments[0] == arguments[2] != arguments[1]
+    assert arguments[1] == arguments[3] != arguments[2]
 
 
 def test_memory_that_the_gpu_does_not_reach_is_refused(

@@ -21,7 +21,7 @@ from tilewright.cutile.compiler_errors import compiler_errors
 from tilewright.cutile.gpu import BlockSchedule, compiled, start
 from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
-from tilewright.cutile.tuning import Export, Measure, exported, microseconds, tuning
+from tilewright.cutile.tuning import Export, Measure, exported, microseconds, modelled, tuning
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
@@ -99,8 +99,7 @@ def launch(
     number of one), by default torch's current one where torch is imported; it is not waited for.
     With `programmatic_dependent_launch` it may start before the kernel in front of it on the stream
     has ended: it has to wait for that itself, and what it reads before is its own concern.
-    In place of a kernel its bytecode will do, compiled before by cuTile or who else follows its
-    calling convention; `args` are then without its constants.
+    Bytecode of cuTile's calling convention will do for a kernel, `args` being without constants.
 
     Raises CompileError where cuTile or tilewright rejects the kernel, ArgumentError for wrong
     arguments, ExecutionError for what no kernel may do, at the Python line that does it,
@@ -170,8 +169,7 @@ def _parameters(kernel: Any, args: Sequence[Any]) -> list[CutileParameter]:
 
 
 def _flat(kernel: Any, args: Sequence[Any]) -> list[Any]:
-    """The flat parameters that arguments are."""
-    return [part for parameter in _parameters(kernel, args) for _, part in parameter.flat()]
+    return [part for _, part in flat_of(_parameters(kernel, args))]
 
 
 @dataclass(slots=True)
@@ -190,7 +188,7 @@ def on_cpu(
     **options: Unpack[InterpretOptions],
 ) -> Generator[Launches]:
     """Let `ct.launch` run kernels here, whatever the stream, with these options of `launch`;
-    `ct.tune` compiles its configs, which take no time, and takes the first that compiles."""
+    `ct.tune` ranks its configs by a latency model of `arch`, which it warns of, and runs none."""
 
     def here(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
@@ -198,12 +196,11 @@ def on_cpu(
         del stream
         launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
-    def untimed(_: Any, grid: Any, kernel: Any, args: Sequence[Any], *__: Any) -> float:
-        del grid
-        bytecode(kernel, args)
-        return 0.0
+    def compiled_launch(kernel: Any, args: Sequence[Any]) -> tuple[bytes, list[Any]]:
+        assumed = _signature(_parameters(kernel, args), aligned=True)
+        return _bytecode(kernel, assumed), _flat(kernel, args)
 
-    with _launching(here, untimed, lambda *_: None) as launches:
+    with _launching(here, modelled(compiled_launch, arch), lambda *_: None) as launches:
         yield launches
 
 
@@ -323,12 +320,9 @@ def _compiled(
         if known is None:
             code = (export or _bytecode)(kernel, assumed)
             with compiler_errors():
-                name = _name(kernel)
-                known = replace(
-                    compiled(code, arch, name, schedule, to.accuracy),
-                    made_from=(code, name, partial(_flat, kernel)),
-                )
-                _KERNELS[key] = known
+                made = compiled(code, arch, _name(kernel), schedule, to.accuracy)
+            origin = code, _name(kernel), partial(_flat, kernel)
+            known = _KERNELS[key] = replace(made, made_from=origin)
     return known
 
 
@@ -387,7 +381,6 @@ def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
     except _cuda_tile().TileInternalError as error:
-        # Its words are those of what went wrong there, which may have none.
         error.message = f"{error.message.strip()} {error.__cause__!r} in cuTile's own compiler"
         raise
     return file.getvalue()

@@ -21,6 +21,7 @@ from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
 from tilewright.launch.kernel_record import kernel_of, record_of
+from tilewright.modelled_time import modelled_microseconds
 
 Measure = Callable[..., float]
 """The microseconds that a launch takes: of the stream, the grid, the kernel, its arguments, and
@@ -34,6 +35,23 @@ from tilewright.cutile import on_gpu
 with on_gpu():
     runpy.run_module("cuda.tile.tune._benchmark_worker", run_name="__main__", alter_sys=True)
 """
+
+
+def modelled(
+    launch_of: Callable[[Any, Sequence[Any]], tuple[bytes, list[Any]]], arch: str
+) -> Measure:
+    """The times of launches by a latency model, each found once; `launch_of` gives the bytecode and
+    the flat parameters of a kernel and its arguments."""
+    times: dict[tuple[bytes, tuple[int, ...]], float] = {}
+
+    def time(_: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *__: Any) -> float:
+        code, flat = launch_of(kernel, args)
+        key = code, tuple(grid)
+        if key not in times:
+            times[key] = modelled_microseconds(code, grid, flat, arch)
+        return times[key]
+
+    return time
 
 
 @contextmanager

@@ -27,6 +27,8 @@ class Driver(_NVIDIA.CudaDriver):
         registered.backends.pop("nvidia", None)
         registered.backends["tilewright"] = registered.Backend(backend, Driver)
         torch: Any = import_module("torch")
+        function: Any = import_module("triton.runtime.jit").JITFunction
+        function.run = import_module("tilewright.triton.relaunch").relaunching(function.run)
         self.launches = 0
         self.utils = SimpleNamespace(
             load_binary=_load_binary, get_device_properties=_get_device_properties
@@ -79,6 +81,6 @@ def _get_device_properties(device: int) -> dict[str, int]:
 
 
 def _launcher(source: Any, metadata: Any) -> Any:
-    from tilewright.triton.gpu import launcher_of
+    from tilewright.triton.gpu import KernelLauncher
 
-    return launcher_of(source.signature, metadata)
+    return KernelLauncher(source.signature, metadata)

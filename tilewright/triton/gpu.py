@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -19,8 +18,8 @@ from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.parameters import flat
 
-_MOST = 1 << 12
-"""The launches of a kernel that are kept ready, and the kernels that are kept compiled."""
+MOST = 1 << 12
+"""The launches that are kept ready, the grids of a kernel, and the kernels that are compiled."""
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -42,7 +41,7 @@ def properties(device: int) -> dict[str, int]:
     }
 
 
-@lru_cache(_MOST)
+@lru_cache(MOST)
 def kernel_of(
     code: bytes, name: str, capability: int, schedule: BlockSchedule | None = None
 ) -> Kernel:
@@ -81,16 +80,15 @@ def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
 
 
 class DeviceKernel:
-    """A kernel on a GPU, what Triton calls a function: how it is launched on the grids that there
-    were, and the launches that are ready."""
+    """A kernel on a GPU, what Triton calls a function, and how it is launched on the grids that
+    there were. Of one that `is_ordered` it is of no account what memory its arguments share."""
 
     def __init__(self, code: bytes, name: str, capability: int) -> None:
         self.code, self.name, self.capability = code, name, capability
-        self.known: dict[Any, launcher.ReadyLaunch] = {}
         self._ordered = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         self._plans: dict[Any, LaunchPlan] = {}
         self._kernel = kernel_of(code, name, capability)
-        self._is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
+        self.is_ordered = all(remark.kind != "order" for remark in self._kernel.remarks)
         arguments = enumerate(self._kernel.entry().arguments)
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
@@ -99,20 +97,15 @@ class DeviceKernel:
         return self._kernel.load(self._kernel.entry()).registers()
 
     def ready(
-        self, key: Any, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
+        self, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
         programmatic: bool, cooperative: bool,
     ) -> launcher.ReadyLaunch:  # fmt: skip
-        """A launch of programs, `cooperative` ones at once, which is known by a key from then on;
-        `reached` has the memory behind each pointer. Raises ArgumentError and LaunchError."""
-        disjoint = self._is_ordered or is_disjoint(self._kernel.entry(), reached)
+        """A launch of programs, `cooperative` ones at once; `reached` has the memory behind each
+        pointer, unless the kernel is ordered. Raises ArgumentError and LaunchError."""
+        disjoint = self.is_ordered or is_disjoint(self._kernel.entry(), reached)
         code = self.code if disjoint else self._ordered
         plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
-        if len(self.known) >= _MOST:
-            self.known.clear()
-        self.known[key] = ready = plan.ready(
-            values, self._numbers, programmatic=programmatic, cooperative=cooperative
-        )
-        return ready
+        return plan.ready(values, self._numbers, programmatic=programmatic, cooperative=cooperative)
 
     def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
         kernel = kernel_of(code, self.name, self.capability)
@@ -124,54 +117,59 @@ class DeviceKernel:
         entry = kernel.entry()
         plan = LaunchPlan.of(entry, kernel.load(entry))
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
-        if len(self._plans) >= _MOST:
+        if len(self._plans) >= MOST:
             self._plans.clear()
         self._plans[grid, cooperative, code] = plan = plan.on_grid(*launched(entry, grid))
         return plan
 
 
-def launcher_of(signature: Mapping[str, Any], metadata: Any) -> Callable[..., None]:
-    """The launcher of a kernel, of whose arguments Triton's signature says the types."""
-    types = list(signature.values())
-    plain = all(isinstance(type_, str) and type_[:10] != "tensordesc" for type_ in types)
-    places = [(i, str(type_)[0] == "*") for i, type_ in enumerate(types) if type_ != "constexpr"]
-    how = {"programmatic": metadata.launch_pdl, "cooperative": metadata.launch_cooperative_grid}
-    driver: Any = import_module("triton.runtime.driver").driver
+class KernelLauncher:
+    """The launcher of a kernel, of whose arguments Triton's signature says the types. Where all are
+    `plain`, pointers, integers and floats, those are their places, their names, and which are
+    pointers."""
 
-    def checked(args: Sequence[Any], pointer: Callable[[str, Any], Any] = _address) -> list[Any]:
-        rows = zip(signature.items(), args, strict=True)
-        parts = [flat(name, type_, arg, pointer) for (name, type_), arg in rows]
+    def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
+        self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
+        own = [(i, *row) for i, row in enumerate(signature.items()) if row[1] != "constexpr"]
+        self.plain: list[tuple[int, str, bool]] | None = None
+        if all(isinstance(type_, str) and type_[0] in "*if" and type_ != "i1" for *_, type_ in own):
+            self.plain = [(i, name, type_[0] == "*") for i, name, type_ in own]
+        self.how = {
+            "programmatic": metadata.launch_pdl,
+            "cooperative": metadata.launch_cooperative_grid,
+        }
+
+    def ready(
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
+    ) -> launcher.ReadyLaunch:
+        """A launch on the arguments of all of Triton's parameters."""
+        values = self._values(args) if self.plain is None else [
+            _address(name, args[i]) if is_pointer else args[i]
+            for i, name, is_pointer in self.plain
+        ]  # fmt: skip
+        reached = () if kernel.is_ordered else self._values(args, _reached)
+        return kernel.ready(grid, values, reached, **self.how)
+
+    def _values(
+        self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
+    ) -> list[Any]:
+        rows = zip(self.signature.items(), args, strict=True)
+        parts = [flat(name, type_, arg, pointer or _address) for (name, type_), arg in rows]
         return [value for part in parts for _, value in part]
 
-    def read(args: Sequence[Any]) -> list[Any]:
-        try:
-            return [args[i].data_ptr() if pointer else args[i] for i, pointer in places]
-        except AttributeError:  # an address, or none
-            return checked(args)
-
-    values_of = read if plain else checked
-
-    def launch(
-        x: int, y: int, z: int, stream: int, kernel: DeviceKernel, packed: Any, told: Any,
+    def __call__(
+        self, x: int, y: int, z: int, stream: int, kernel: DeviceKernel, packed: Any, told: Any,
         enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
     ) -> None:  # fmt: skip
+        """Launch as Triton asks for it."""
         del packed
-        driver.active.launches += 1
+        self.driver.active.launches += 1
         if enter is not None:
             enter(told)
         if x * y * z:
-            values = values_of(args)
-            # -0.0 is equal to 0.0.
-            bits = [struct.pack("d", value) for value in values if type(value) is float]
-            key = (x, y, z, *values, *bits)
-            ready = kernel.known.get(key) or kernel.ready(
-                key, (x, y, z), checked(args), checked(args, _reached), **how
-            )
-            ready.start(stream)
+            self.ready(kernel, (x, y, z), args).start(stream)
         if leave is not None:
             leave(told)
-
-    return launch
 
 
 def _address(name: str, argument: Any) -> int:

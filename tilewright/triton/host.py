@@ -3,11 +3,11 @@ asks for them (`triton.runtime.driver`, `triton.backends`)."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
@@ -34,6 +34,8 @@ def backend() -> Any:
 
 Run = Callable[[Any, Extents, Sequence[tuple[str, Any]]], None]
 """Runs an entry for a grid on its parameters, which have names for diagnostics."""
+Time = Callable[[Any, Extents, Sequence[tuple[str, Any]]], float]
+"""The microseconds that this takes."""
 
 
 def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
@@ -65,9 +67,10 @@ def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
 class HostDriver:
     """The device that is at work, as Triton asks for it. `launches` counts them."""
 
-    def __init__(self, run: Run, capability: int) -> None:
+    def __init__(self, run: Run, time: Time, capability: int) -> None:
         self.launches = 0
         self.run = run
+        self._time = time
         self.launcher_cls = _launcher
         self.utils = SimpleNamespace(
             load_binary=_load_binary, get_device_properties=_get_device_properties
@@ -107,8 +110,19 @@ class HostDriver:
         )
 
     def get_benchmarker(self) -> Any:
-        """The clock of `triton.autotune`, which times a configuration by one launch."""
-        return _milliseconds
+        """The clock of `triton.autotune`."""
+        return self._milliseconds
+
+    def _milliseconds(self, call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
+        """The time of the launches of a call, none of which runs."""
+        taken: list[float] = []
+
+        def timed(*launch: Any) -> None:
+            taken.append(self._time(*launch) / 1e3)
+
+        with mock.patch.object(self, "run", timed):
+            call()
+        return [sum(taken)] * len(quantiles) if quantiles else sum(taken)
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """There is no cache to clear."""
@@ -128,10 +142,3 @@ def _get_device_properties(device: int) -> dict[str, int]:
     most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
     count = chip_of(divmod(-device, 10)).count
     return {"max_shared_mem": most, "multiprocessor_count": count, "warpSize": 32}
-
-
-def _milliseconds(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
-    start = time.perf_counter()
-    call()
-    taken = 1e3 * (time.perf_counter() - start)
-    return [taken] * len(quantiles) if quantiles else taken

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from math import inf
 from typing import Any, Unpack
 from unittest import mock
 
@@ -15,8 +16,9 @@ from tilewright.arguments.options import RULES, checked
 from tilewright.compiler import compile as compile_module
 from tilewright.cutile.device import HOPPER, Capability
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
-from tilewright.dialects.illegal import told
+from tilewright.dialects.illegal import Error, told
 from tilewright.kernel import Kernel
+from tilewright.modelled_time import modelled_microseconds
 from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
@@ -44,8 +46,8 @@ def on_cpu(
 ) -> Generator[None]:
     """Let launches of `@triton.jit` functions run here, on torch tensors of the CPU and arrays of
     NumPy, in place; `arch` and the options are those of `tilewright.cutile.launch`. Kernels are
-    specialized for a GPU of `capability`. `triton.autotune` takes the configuration whose one run
-    here is quickest.
+    specialized for a GPU of `capability`. `triton.autotune` takes the configuration that is the
+    quickest by a latency model of `arch`, which it warns of, and runs it alone.
 
     A launch raises CompileError for a kernel that is refused, at its Python line, ArgumentError for
     wrong arguments, ExecutionError for what no kernel may do; Triton's own errors are as they are.
@@ -55,7 +57,14 @@ def on_cpu(
         blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
         run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
 
-    with _active(run, capability):
+    def time(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> float:
+        values = [value for _, value in parameters]
+        try:
+            return modelled_microseconds(entry.get_toplevel_object(), grid, values, arch)
+        except Error:  # what is wrong with it shows where it runs, if it does
+            return inf
+
+    with _active(run, time, capability):
         yield
 
 
@@ -69,18 +78,23 @@ def on_gpu() -> Generator[None]:
     as they are."""
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
-    with mock.patch.dict(registered.backends), mock.patch.object(driver, "_active", None):
+    function: Any = import_module("triton.runtime.jit").JITFunction
+    with (
+        mock.patch.dict(registered.backends),
+        mock.patch.object(driver, "_active", None),
+        mock.patch.object(function, "run", function.run),
+    ):
         driver.set_active(import_module("tilewright.triton.driver").Driver(apart=True))
         yield
 
 
 @contextmanager
-def _active(run: Any, capability: Capability) -> Generator[None]:
+def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     """Let Triton compile for a driver of ours, and take arrays of NumPy."""
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
-    ours = HostDriver(run, 10 * capability[0] + capability[1])
+    ours = HostDriver(run, time, 10 * capability[0] + capability[1])
     # Triton asks for one back end of a target.
     replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
     launch = function.run
@@ -104,7 +118,7 @@ def module(kernel: Any, /, *args: Any, **named: Any) -> ModuleOp:
     """
     if not hasattr(kernel, "warmup"):
         raise ArgumentError(f"expected a @triton.jit function, got {told(kernel)}")
-    with _active(None, HOPPER):
+    with _active(None, None, HOPPER):
         compiled = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
     return verified(compiled.kernel, kernel.__name__)[0]
 

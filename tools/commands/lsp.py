@@ -1,5 +1,5 @@
-"""Serve an editor: the Language Server Protocol on stdin and stdout, for `.mlir` with tilewright's
-dialects and for `.ptx`.
+"""Serve an editor: the Language Server Protocol on stdin and stdout, for `.mlir` and Triton's
+`.ttir` with tilewright's dialects, and for `.ptx`.
 
 Diagnostics while typing (those of tilewright-opt and check-ptx), hovers (what explain says; layouts
 as pictures), definitions of values, symbols and blocks, completion of ops, atoms and mnemonics.

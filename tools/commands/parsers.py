@@ -10,6 +10,7 @@ COMMANDS = {
     "compile": "compile IR to PTX, with remarks on what was chosen",
     "explain": "say what a PTX mnemonic is, or why there is none such",
     "explain-layouts": "say where the tiles of Tile IR kernels are, and why",
+    "check": "check kernels of PTX, or of IR, without running them",
     "check-ptx": "judge PTX mnemonics, one JSON line each",
     "layout": "show which thread holds which element of an operand",
     "desc": "explain or build the shared-memory descriptors of wgmma",

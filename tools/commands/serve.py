@@ -1,7 +1,7 @@
 """Serve the playground to a browser on this machine: IR with its diagnostics, its levels down to
-PTX and pictures of its layouts; the layout algebra; instructions explained. FOLDER's `.mlir` and
-`.ptx` files can be opened in it; nothing is written. Nobody else can reach it: it listens on
-127.0.0.1, and answers its own page alone. Ctrl-C ends it.
+PTX and pictures of its layouts; the layout algebra; instructions explained. FOLDER's `.mlir`,
+`.ttir` and `.ptx` files can be opened in it; nothing is written. Nobody else can reach it: it
+listens on 127.0.0.1, and answers its own page alone. Ctrl-C ends it.
 """
 
 import argparse

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     multimem,
     sync,
     tma,
+    warp,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     LOADS,
@@ -30,7 +31,7 @@ from tilewright.tools.render_table import line
 
 def _rows() -> Iterator[InstructionRow]:
     """The rows of the modules of the lattice, by itself or in a dict or tuple of rows."""
-    for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem):
+    for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem, warp):
         content: list[Any] = list(vars(module).values())
         for value in content:
             several: Any = (value,)

@@ -11,6 +11,8 @@ from pygls.workspace import TextDocument
 from tilewright import __version__
 from tilewright.tools.language_server.complete import Proposal
 from tilewright.tools.language_server.diagnose import Finding, LineStarts
+from tilewright.tools.language_server.name_index import Range
+from tilewright.tools.language_server.outline import KINDS, Symbol
 from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
 PAUSE = 0.15
@@ -83,9 +85,9 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
             types.PublishDiagnosticsParams(uri, diagnostics, version)
         )
 
-    async def ask(what: str, text: Text, offset: int, **more: Any) -> Any:
+    async def ask(what: str, text: Text, **more: Any) -> Any:
         """The answer to a request; None where there is none in time."""
-        fields = {"text": text.text, "name": text.name, "offset": offset, **more}
+        fields = {"text": text.text, "name": text.name, **more}
         asked = object()
         try:
             answer = await asyncio.to_thread(queries.ask, what, fields, asked)
@@ -116,7 +118,7 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovered(parameters: types.HoverParams) -> types.Hover | None:
         text = document(parameters.text_document.uri)
-        said = await ask("hover", text, text.offset(parameters.position), arch=arch)
+        said = await ask("hover", text, offset=text.offset(parameters.position), arch=arch)
         if said is None:
             return None
         markdown = types.MarkupContent(types.MarkupKind.Markdown, said[0])
@@ -125,7 +127,7 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def defined(parameters: types.DefinitionParams) -> types.Location | None:
         text = document(parameters.text_document.uri)
-        at = await ask("definition", text, text.offset(parameters.position))
+        at = await ask("definition", text, offset=text.offset(parameters.position))
         return at and types.Location(parameters.text_document.uri, text.range(*at))
 
     @server.feature(
@@ -135,7 +137,7 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
     async def completed(parameters: types.CompletionParams) -> types.CompletionList:
         text = document(parameters.text_document.uri)
         offset = text.offset(parameters.position)
-        proposals: list[Proposal] | None = await ask("complete", text, offset, arch=arch)
+        proposals: list[Proposal] | None = await ask("complete", text, offset=offset, arch=arch)
         items = [
             types.CompletionItem(
                 one.text,
@@ -148,6 +150,46 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
         ]
         incomplete = proposals is None or not all(one.complete for one in proposals)
         return types.CompletionList(incomplete, items)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def referred(parameters: types.ReferenceParams) -> list[types.Location]:
+        text, uri = document(parameters.text_document.uri), parameters.text_document.uri
+        offset = text.offset(parameters.position)
+        spans: list[Range] = await ask("references", text, offset=offset) or []
+        return [types.Location(uri, text.range(*span)) for span in spans]
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME)
+    async def renamed(parameters: types.RenameParams) -> types.WorkspaceEdit | None:
+        text, new = document(parameters.text_document.uri), parameters.new_name.lstrip("%@^!#")
+        offset = text.offset(parameters.position)
+        spans: list[Range] = await ask("rename", text, offset=offset, new=new) or []
+        edits = [types.TextEdit(text.range(*span), new) for span in spans]
+        return types.WorkspaceEdit({parameters.text_document.uri: edits}) if edits else None
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def listed(parameters: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        text = document(parameters.text_document.uri)
+        symbols: list[Symbol] = await ask("symbols", text) or []
+        kind = types.SymbolKind.Function
+        return [
+            types.DocumentSymbol(one.name, kind, text.range(*one.whole), text.range(*one.at))
+            for one in symbols
+        ]
+
+    @server.feature(
+        types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), [])
+    )
+    async def coloured(parameters: types.SemanticTokensParams) -> types.SemanticTokens:
+        text = document(parameters.text_document.uri)
+        data, line, column = list[int](), 0, 0
+        tokens: list[tuple[int, int, int]] = await ask("tokens", text) or []
+        for start, end, kind in tokens:
+            at = text.range(start, end)
+            below = at.start.line - line
+            ahead = at.start.character - (0 if below else column)
+            data += [below, ahead, at.end.character - at.start.character, kind, 0]
+            line, column = at.start.line, at.start.character
+        return types.SemanticTokens(data)
 
     @server.feature(types.SHUTDOWN)
     def left(_: None) -> None:

@@ -29,7 +29,7 @@ LARGEST = 1 << 18
 SECONDS = 20.0
 _IDLE = 30
 """Seconds that a connection may say nothing."""
-_SUFFIXES = (".mlir", ".ptx")
+_SUFFIXES = (".mlir", ".ttir", ".ptx")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; "

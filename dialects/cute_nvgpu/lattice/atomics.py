@@ -10,7 +10,7 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
-    "u32": ("add", "min", "max"),
+    "u32": ("add", "min", "max", "inc", "dec"),
     "u64": ("add", "min", "max"),
     "s32": ("min", "max"),
     "s64": ("min", "max"),

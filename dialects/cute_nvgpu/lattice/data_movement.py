@@ -49,6 +49,21 @@ VECTOR_BITS = 128
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
 
+GENERIC = "generic"
+"""Addresses of global memory, or of windows of shared and local memory; no word in mnemonics."""
+
+OWN_SPACES: dict[str, str] = {"local": "b64", "const": "b64", "param": "b64"}
+"""Memory of a thread, of a module and of a launch, which no other thread writes."""
+
+CACHING = (
+    *("nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"),
+    *(f"L1::{way}" for way in
+      ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")),
+    *(f"L2::{word}" for word in ("evict_first", "evict_last", "evict_normal", "cache_hint",
+                                 "64B", "128B", "256B")),
+)  # fmt: skip
+"""The words of loads and stores that say how caches keep what is accessed. PTX ISA 9.7.9.1."""
+
 CLUSTER_SPACE = "shared::cluster"
 """The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
 
@@ -97,7 +112,8 @@ class MemoryAccessRow(NeedingRow):
     def mnemonic(self, space: str, type_: str, count: int = 1, semantics: str = WEAK) -> str:
         """`ld.global.v2.f32`, `st.release.sys.global.b8`."""
         order = "" if semantics == WEAK else f".{semantics}"
-        return f"{self.name}{order}.{space}{f'.v{count}' if count > 1 else ''}.{type_}"
+        place = "" if space == GENERIC else f".{space}"
+        return f"{self.name}{order}{place}{f'.v{count}' if count > 1 else ''}.{type_}"
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
@@ -109,7 +125,7 @@ class MemoryAccessRow(NeedingRow):
             for type_, register in ACCESS_TYPES.items()
             for count in vector_lengths(type_)
         }
-        if self.loads and self.spaces is SPACES and WEAK in self.semantics:
+        if self.loads and self.spaces is OWN_SPACES:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
@@ -146,6 +162,11 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         MemoryAccessRow(
             name, f"{does} the shared memory of a CTA of the cluster", section,
             {CLUSTER_SPACE: "b32"}, (WEAK,), _IN_CLUSTERS,
+        ),
+        MemoryAccessRow(name, f"{does} memory of any space", section, {GENERIC: "b64"}, plain),
+        MemoryAccessRow(
+            name, f"{does} memory that no other thread writes", section,
+            OWN_SPACES if name == "ld" else {"local": "b64"},
         ),
     )  # fmt: skip
 
@@ -198,6 +219,19 @@ RETURN = InstructionRow("ptx.ret", "leave the kernel", ("ret",), BASELINE, "9.7.
 TRAP = InstructionRow(
     "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE,
     "9.7.19.5",
+)  # fmt: skip
+LOP3 = InstructionRow(
+    "ptx.lop3", "d = the bits that a table has for those of a, b and c", ("lop3.b32",), BASELINE,
+    "9.7.8.9",
+    (
+        Result("d"), Scalar("a", "b32"), Scalar("b", "b32"), Scalar("c", "b32"),
+        Constant("immLut", range(256)),
+    ),
+)  # fmt: skip
+CREATE_POLICY = InstructionRow(
+    "ptx.createpolicy", "make how caches keep a part of the accesses",
+    tuple(f"createpolicy.fractional.{CACHING[first]}.b64" for first in (13, 14, 15)),
+    needs("sm_80", (7, 4)), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
 

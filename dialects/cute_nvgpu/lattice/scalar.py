@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
 REGISTER_OF: dict[str, str] = {
     "pred": "pred",
     **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
-    **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2"), "b32"),
+    **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2", "s16x2", "u16x2"), "b32"),
     **dict.fromkeys(("b64", "s64", "u64"), "b64"),
     **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
     **dict.fromkeys(("s8", "u8"), "b16"),
@@ -43,6 +43,10 @@ def registers_of(form: str) -> tuple[str, int]:
     *words, type_ = form.split(".")
     count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
     return REGISTER_OF[type_], count
+
+
+SOURCES = "abce"
+"""The names of sources, d being the result; PTX calls the fourth d, and the result f."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class ScalarRow:
         types = form.types
         sources: list[OperandForm] = [
             Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
-            for name, type_ in zip("abc", types, strict=False)
+            for name, type_ in zip(SOURCES, types, strict=False)
         ]
         if suffix.startswith("rs."):
             # The random bits stand in a register.
@@ -109,6 +113,11 @@ _INTEGER = (*_SIGNED, *_UNSIGNED)
 _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
 _AMPERE = needs("sm_80", (7, 0))
+_HOPPER = needs("sm_90", (7, 8))
+_BIT_MASKS = needs("sm_70", (7, 6))
+_HALF = ("f16", "f16x2")
+_BRAIN = ("bf16", "bf16x2")
+_PAIRS = ("s16x2", "u16x2")
 _ROUNDED = (*_FLOAT, "f16")
 DIRECTIONS = ("rz", "rm", "rp")
 """Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
@@ -125,46 +134,131 @@ def _directed(arity: int) -> dict[str, Form]:
     return {row.suffix: row for row in rows}
 
 
-_APPROXIMATE = forms(("f32",), 1, "approx.ftz.")
-_ALSO_DOUBLE = forms(_FLOAT, 1, "approx.ftz.")
+def _of_f32(arity: int, *prefixes: str) -> dict[str, Form]:
+    """Forms of f32 of some modifiers each."""
+    return {f"{prefix}f32": Form(f"{prefix}f32", ("f32",) * arity, "f32") for prefix in prefixes}
+
+
+def _sums() -> dict[str, Form]:
+    """Those of add, sub and mul in floats: where no rounding is said it is rn, and ptxas may fuse a
+    product with a sum."""
+    return {
+        **forms((*_ROUNDED, "f16x2"), 2, "rn."),
+        **_directed(2),
+        **forms((*_ROUNDED, "f16x2"), 2),
+        **forms(_BRAIN, 2, requirement=_HOPPER),
+        **forms(_HALF, 2, "sat."),
+        **_of_f32(2, "ftz.", "sat.", "ftz.sat.", "rn.sat.", "rn.ftz.sat."),
+    }
+
+
+def _wide(arity: int) -> dict[str, Form]:
+    """Products of twice the width."""
+    double = {"s16": "s32", "u16": "u32", "s32": "s64", "u32": "u64"}
+    return {
+        f"wide.{type_}": Form(f"wide.{type_}", (type_, type_, wide)[:arity], wide)
+        for type_, wide in double.items()
+    }
+
+
+_APPROXIMATE = _of_f32(1, "approx.ftz.", "approx.")
+_ALSO_DOUBLE = {**_APPROXIMATE, **forms(("f64",), 1, "approx.ftz.")}
 _EXTREMES = {
     **forms(_INTEGER, 2),
     **forms(_FLOAT, 2),
     **forms(("f32",), 2, "NaN.", requirement=_AMPERE),
+    **_of_f32(2, "ftz."),
+    **forms(("f32",), 2, "ftz.NaN.", requirement=_AMPERE),
+    **forms((*_HALF, *_BRAIN), 2, requirement=_AMPERE),
+    **forms((*_HALF, *_BRAIN), 2, "NaN.", requirement=_AMPERE),
+    **forms(_PAIRS, 2, requirement=needs("sm_90", (8, 0))),
+}
+_SIGNS = {
+    **forms(_SIGNED, 1),
+    **forms((*_FLOAT, *_HALF), 1),
+    **forms(_BRAIN, 1, requirement=_AMPERE),
+    **_of_f32(1, "ftz."),
 }
 
 ARITHMETIC = (
     ScalarRow(
         "add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
-        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
+        {
+            **forms(_INTEGER, 2), **_sums(), **forms(("s32",), 2, "sat."),
+            **forms(_PAIRS, 2, requirement=needs("sm_90", (8, 0))),
+        },
     ),
     ScalarRow(
         "sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
-        {**forms(_INTEGER, 2), **forms(_ROUNDED, 2, "rn."), **_directed(2)},
+        {**forms(_INTEGER, 2), **_sums(), **forms(("s32",), 2, "sat.")},
     ),
     ScalarRow(
-        "mul", "d = a * b: its low half (`lo`), high half (`hi`), or rounded", "9.7.1.3, 9.7.3.5",
+        "mul", "d = a * b: its low half (`lo`), high half (`hi`), all (`wide`), or rounded",
+        "9.7.1.3, 9.7.3.5",
+        {**forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **_sums(), **_wide(2)},
+    ),
+    ScalarRow(
+        "mad", "d = a * b + c, with the low half of the product, the high half or all", "9.7.1.4",
+        {**forms(_INTEGER, 3, "lo."), **forms(_INTEGER, 3, "hi."), **_wide(3)},
+    ),
+    ScalarRow(
+        "mul24", "d = a * b of the low 24 bits: the low 32 bits or the high ones of 48", "9.7.1.5",
+        {**forms(("s32", "u32"), 2, "lo."), **forms(("s32", "u32"), 2, "hi.")},
+    ),
+    ScalarRow(
+        "mad24", "d = a * b + c, of the low 24 bits of a and b", "9.7.1.6",
+        {**forms(("s32", "u32"), 3, "lo."), **forms(("s32", "u32"), 3, "hi.")},
+    ),
+    ScalarRow("sad", "d = c + |a - b|", "9.7.1.7", forms(_INTEGER, 3)),
+    ScalarRow(
+        "dp4a", "d = c and the products of four bytes of a and b", "9.7.1.23",
         {
-            **forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **forms(_ROUNDED, 2, "rn."),
-            **_directed(2),
+            f"{a}.{b}": Form(f"{a}.{b}", ("b32", "b32", "s32" if "s32" in (a, b) else "u32"), "b32")
+            for a, b in product(("u32", "s32"), repeat=2)
         },
     ),
-    ScalarRow("mad", "d = a * b + c, the low half", "9.7.1.4", forms(_INTEGER, 3, "lo.")),
+    ScalarRow(
+        "dp2a", "d = c and the products of two halves of a and two bytes of b", "9.7.1.24",
+        {
+            (suffix := f"{half}.{a}.{b}"): Form(
+                suffix, ("b32", "b32", "s32" if "s32" in (a, b) else "u32"), "b32"
+            )
+            for half, a, b in product(("lo", "hi"), ("u32", "s32"), ("u32", "s32"))
+        },
+    ),
     ScalarRow(
         "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
         {
             **forms((*_ROUNDED, "f16x2"), 3, "rn."),
-            **forms(("bf16x2",), 3, "rn.", requirement=_AMPERE),
+            **forms(_BRAIN, 3, "rn.", requirement=_AMPERE),
+            **forms((*_HALF, *_BRAIN), 3, "rn.relu.", requirement=_AMPERE),
+            **forms(_HALF, 3, "rn.sat."),
             **_directed(3),
+            **_of_f32(3, "rn.sat.", "rn.ftz.sat."),
         },
     ),
     ScalarRow(
         "div", "d = a / b", "9.7.1.8, 9.7.3.8",
-        {**forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn."), **_directed(2)},
+        {
+            **forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn."), **_directed(2),
+            **_of_f32(2, "approx.", "approx.ftz.", "full.", "full.ftz."),
+        },
     ),
     ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
-    ScalarRow("abs", "d = |a|", "9.7.1.10, 9.7.3.9", {**forms(_SIGNED, 1), **forms(_FLOAT, 1)}),
-    ScalarRow("neg", "d = -a", "9.7.1.11, 9.7.3.10", {**forms(_SIGNED, 1), **forms(_ROUNDED, 1)}),
+    ScalarRow(
+        "abs", "d = |a|", "9.7.1.10, 9.7.3.9",
+        {**_SIGNS, **forms(_HALF, 1, requirement=needs("sm_70", (6, 5)))},
+    ),
+    ScalarRow("neg", "d = -a", "9.7.1.11, 9.7.3.10", _SIGNS),
+    ScalarRow("copysign", "d = the magnitude of b with the sign of a", "9.7.3.2", forms(_FLOAT, 2)),
+    ScalarRow(
+        "testp", "p = a is such a number", "9.7.3.1",
+        {
+            row.suffix: row for kind in
+            ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+            for row in forms(_FLOAT, 1, f"{kind}.", "pred").values()
+        },
+    ),
     ScalarRow(
         "min",
         "d = the smaller of a and b; -0 is smaller than +0. Without `NaN` a number wins over NaN",
@@ -177,29 +271,50 @@ ARITHMETIC = (
     ),
     ScalarRow(
         "sqrt", "d = the square root of a, rounded", "9.7.3.14",
-        {**forms(_FLOAT, 1, "rn."), **_directed(1)},
+        {**forms(_FLOAT, 1, "rn."), **_directed(1), **_APPROXIMATE},
     ),
 )  # fmt: skip
 
 APPROXIMATE = (
     ScalarRow(
-        "ex2", "d = 2 to the power of a, approximately; subnormal numbers become zeros",
+        "ex2", "d = 2 to the power of a, approximately; with `ftz` subnormal numbers become zeros",
         "9.7.3.21", _APPROXIMATE,
     ),
     ScalarRow(
-        "lg2", "d = the binary logarithm of a, approximately; subnormal numbers become zeros",
+        "lg2",
+        "d = the binary logarithm of a, approximately; with `ftz` subnormal numbers become zeros",
         "9.7.3.20", _APPROXIMATE,
     ),
     ScalarRow(
-        "rcp", "d = 1 / a, approximately; subnormal numbers become zeros", "9.7.3.13, 9.7.3.23",
-        _ALSO_DOUBLE,
+        "rcp", "d = 1 / a, approximately or rounded; with `ftz` subnormal numbers become zeros",
+        "9.7.3.13, 9.7.3.23", {**_ALSO_DOUBLE, **forms(_FLOAT, 1, "rn."), **_directed(1)},
     ),
     ScalarRow(
-        "rsqrt", "d = 1 / sqrt(a), approximately; subnormal numbers become zeros",
-        "9.7.3.16, 9.7.3.17", _ALSO_DOUBLE,
+        "rsqrt", "d = 1 / sqrt(a), approximately; with `ftz` subnormal numbers become zeros",
+        "9.7.3.16, 9.7.3.17", {**_ALSO_DOUBLE, **forms(("f64",), 1, "approx.")},
     ),
 )  # fmt: skip
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
+
+UNKNOWN = (
+    ScalarRow("sin", "d = the sine of a, approximately", "9.7.3.18", _APPROXIMATE),
+    ScalarRow("cos", "d = the cosine of a, approximately", "9.7.3.19", _APPROXIMATE),
+    ScalarRow(
+        "tanh", "d = the hyperbolic tangent of a, approximately", "9.7.3.22",
+        {
+            **forms(("f32",), 1, "approx."), **forms(_HALF, 1, "approx."),
+            **forms(_BRAIN, 1, "approx.", requirement=_HOPPER),
+        },
+    ),
+)  # fmt: skip
+"""Functions that the chip approximates by tables that are not known here."""
+
+
+def bits_are_known(name: str, suffix: str) -> bool:
+    """True where the bits of a form's results are known: otherwise nothing computes it."""
+    unknown = (*(row.name for row in UNKNOWN), "sqrt")
+    return name not in unknown or not suffix.startswith("approx")
+
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
 _UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
@@ -208,9 +323,14 @@ _UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 def _comparisons() -> dict[str, Form]:
     table: dict[str, Form] = {}
     for relation in ("eq", "ne", "lt", "le", "gt", "ge"):
-        table |= forms((*_INTEGER, *_FLOAT), 2, f"{relation}.", "pred")
+        table |= forms((*_INTEGER, *_FLOAT, "f16"), 2, f"{relation}.", "pred")
+        table |= forms(("bf16",), 2, f"{relation}.", "pred", _HOPPER)
+        table |= forms(("f32",), 2, f"{relation}{FLUSHING}", "pred")
+    for relation in ("eq", "ne"):
+        table |= forms(_BITS, 2, f"{relation}.", "pred")
     for relation in _UNORDERED:
-        table |= forms(_FLOAT, 2, f"{relation}.", "pred")
+        table |= forms((*_FLOAT, "f16"), 2, f"{relation}.", "pred")
+        table |= forms(("f32",), 2, f"{relation}{FLUSHING}", "pred")
     return table
 
 
@@ -218,6 +338,26 @@ def _shifts(types: Iterable[str]) -> dict[str, Form]:
     return {type_: Form(type_, (type_, "b32"), type_) for type_ in types}
 
 
+def _funnels() -> dict[str, Form]:
+    suffixes = [f"{way}.{mode}.b32" for way in "lr" for mode in ("wrap", "clamp")]
+    return {suffix: Form(suffix, ("b32", "b32", "u32"), "b32") for suffix in suffixes}
+
+
+def _fields(arity: int, types: Iterable[str]) -> dict[str, Form]:
+    """Those of bit fields, by their place and length."""
+    return {type_: Form(type_, (*(type_,) * arity, "u32", "u32"), type_) for type_ in types}
+
+
+PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
+"""Where bytes come from, by the lowest two bits of c. PTX ISA 9.7.9.7."""
+_PLACED = ("s32", "u32", "s64", "u64")
 _COUNTED = {type_: Form(type_, (type_,), "b32") for type_ in ("b32", "b64")}
 
 LOGIC = (
@@ -232,6 +372,56 @@ LOGIC = (
     ScalarRow("or", "d = a | b", "9.7.8.2", forms(("pred", *_BITS), 2)),
     ScalarRow("xor", "d = a ^ b", "9.7.8.3", forms(("pred", *_BITS), 2)),
     ScalarRow("not", "d = ~a", "9.7.8.4", forms(("pred", *_BITS), 1)),
+    ScalarRow("cnot", "d = a is 0", "9.7.8.5", forms(_BITS, 1)),
+    ScalarRow(
+        "shf", "d = the upper word of b:a shifted left, or the lower one of it shifted right",
+        "9.7.8.6", _funnels(),
+    ),
+    ScalarRow(
+        "prmt", "d = bytes of b:a, each by four bits of c", "9.7.9.7",
+        {
+            suffix: Form(suffix, ("b32", "b32", "b32"), "b32")
+            for suffix in ("b32", *(f"b32.{mode}" for mode in PERMUTATIONS))
+        },
+    ),
+    ScalarRow(
+        "slct", "d = c >= 0 ? a : b", "9.7.6.4",
+        {
+            (suffix := f"{type_}.{by}"): Form(suffix, (type_, type_, by), type_)
+            for type_, by in product((*_BITS, *_FLOAT), ("s32", "f32"))
+        },
+    ),
+    ScalarRow("bfe", "d = the bits of a from b on, c of them", "9.7.1.19", _fields(1, _PLACED)),
+    ScalarRow(
+        "bfi", "d = b with the low bits of a from c on, e of them", "9.7.1.20",
+        _fields(2, ("b32", "b64")),
+    ),
+    ScalarRow(
+        "bfind", "d = the place of the highest bit of a that is not its sign, or shifts to it",
+        "9.7.1.16",
+        {
+            row.suffix: row for prefix in ("", "shiftamt.")
+            for row in forms(_PLACED, 1, prefix, "b32").values()
+        },
+    ),
+    ScalarRow(
+        "fns", "d = the place of the c-th bit of a that is set, counted from b on", "9.7.1.17",
+        {"b32": Form("b32", ("b32", "u32", "s32"), "b32")},
+    ),
+    ScalarRow(
+        "szext", "d = the low b bits of a, with their sign or zeros above", "9.7.1.21",
+        {
+            row.suffix: row for mode in ("clamp", "wrap")
+            for row in forms(("s32", "u32"), 2, f"{mode}.", requirement=_BIT_MASKS).values()
+        },
+    ),
+    ScalarRow(
+        "bmsk", "d = b bits from a on", "9.7.1.22",
+        {
+            row.suffix: row for mode in ("clamp", "wrap")
+            for row in forms(("b32",), 2, f"{mode}.", requirement=_BIT_MASKS).values()
+        },
+    ),
     ScalarRow("popc", "d = the number of bits of a that are set", "9.7.1.14", _COUNTED),
     ScalarRow("clz", "d = the number of zeros above the highest bit of a", "9.7.1.15", _COUNTED),
     ScalarRow("brev", "d = the bits of a in reverse", "9.7.1.18", forms(("b32", "b64"), 1)),
@@ -245,6 +435,7 @@ LOGIC = (
     ),
 )  # fmt: skip
 
+_TO_INTEGER = ("rni", "rmi", "rpi", "rzi")
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
 
 
@@ -321,6 +512,8 @@ def _octets() -> Iterator[Form]:
         for source, rounding in product(("f32", "f16"), ("rni.", "rzi.")):
             yield Form(f"{rounding}sat.{octet}.{source}", (source,), octet)
         yield Form(f"sat.{octet}.s32", ("s32",), octet)
+        for source in _INTEGERS:
+            yield Form(f"{octet}.{source}", (source,), octet)
         for real in ("f16", "f32", "f64"):
             yield Form(f"rn.{real}.{octet}", (octet,), real)
 
@@ -331,6 +524,10 @@ def _conversions() -> dict[str, Form]:
     for integer in _INTEGERS:
         for real in ("f16", "f32", "f64"):
             rows += [_conversion(real, integer, "rn."), _conversion(integer, real, "rzi.")]
+            rows += [_conversion(integer, real, f"{way}.") for way in ("rni", "rmi", "rpi")]
+        for way in DIRECTIONS:
+            rows += [_conversion(real, integer, f"{way}.") for real in _FLOAT]
+        rows += [_conversion(integer, "f32", f"{way}.ftz.") for way in _TO_INTEGER]
     rows += [
         _conversion("f32", "f16"),
         _conversion("f64", "f16"),
@@ -339,11 +536,13 @@ def _conversions() -> dict[str, Form]:
         _conversion("f16", "f64", "rn."),
         _conversion("f32", "f64", "rn."),
         _conversion("bf16", "f32", "rn.", _AMPERE),
+        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
+        *(_conversion("f32", "f64", f"{way}.") for way in DIRECTIONS),
+        *(_conversion("f32", "f32", modifiers) for modifiers in ("sat.", "ftz.", "ftz.sat.")),
+        *(_conversion("f32", "f32", f"{way}.ftz.") for way in _TO_INTEGER),
     ]
     rows += [
-        _conversion(real, real, f"{direction}.")
-        for real in _FLOAT
-        for direction in ("rni", "rmi", "rpi", "rzi")
+        _conversion(real, real, f"{direction}.") for real in _FLOAT for direction in _TO_INTEGER
     ]
     table = {row.suffix: row for row in rows}
     for row in (*_halves(), *_narrow_floats(), *_octets()):
@@ -361,7 +560,10 @@ CONVERT = (
     ScalarRow(
         "cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",
         {
-            "to.global.u64": Form("to.global.u64", ("u64",), "u64"),
+            **{
+                (suffix := f"{to}{space}.u64"): Form(suffix, ("u64",), "u64")
+                for space, to in product(("global", "shared", "local", "const"), ("", "to."))
+            },
             "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70", (7, 7))),
         },
         plain=True,
@@ -369,6 +571,6 @@ CONVERT = (
 )  # fmt: skip
 
 SCALARS: dict[str, ScalarRow] = {
-    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
+    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *UNKNOWN, *LOGIC, *CONVERT)
 }
 """Every row, by the name of its instruction."""

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING
-from tilewright.lowering.interpreter.arithmetic import logic
-from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.lowering.interpreter.arithmetic import bit_fields, integers, logic
+from tilewright.lowering.interpreter.arithmetic.conversions import conversion
 from tilewright.lowering.interpreter.arithmetic.typed_words import (
     DTYPES,
     FLOATS,
     bits_dtype,
+    kept_nan,
     raw,
     typed,
 )
@@ -30,7 +31,7 @@ from tilewright.lowering.interpreter.numerics import (
     special_functions,
 )
 from tilewright.lowering.interpreter.numerics.directed import directed
-from tilewright.lowering.interpreter.numerics.flush import flushing
+from tilewright.lowering.interpreter.numerics.flush import flushed, flushing
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -41,18 +42,32 @@ def scalar(mnemonic: str, form: str) -> Function:
     """The function of one instruction form: raw bits in, raw bits out."""
     *modifiers, type_ = form.split(".")
     if mnemonic == "cvt":
-        return _conversion(form)
+        return conversion(form)
     if mnemonic == "setp":
-        return _comparison(modifiers[0], type_)
-    if FLUSHING in form and modifiers[0] != "approx":
-        return _flushing(mnemonic, scalar(mnemonic, form.replace(FLUSHING, ".")))
+        return _comparison(modifiers[0], type_, flushes="ftz" in modifiers)
+    if form == "sat.s32":
+        return partial(integers.within_range, np.add if mnemonic == "add" else np.subtract)
+    for word, change in _CHANGED.items():
+        if word in modifiers:
+            return change(scalar(mnemonic, form.replace(f"{word}.", "")), type_)
+    if type_.endswith("x2"):
+        return on_halves(scalar(mnemonic, form.removesuffix("x2")))
+    if "ftz" in modifiers and modifiers[0] not in ("approx", "full"):
+        fused = mnemonic if mnemonic in _ROUNDED else None
+        return _flushing(fused, scalar(mnemonic, form.replace("ftz.", "")))
     if modifiers and modifiers[0] in DIRECTIONS:
-        compute = directed(mnemonic, type_, modifiers[0])
+        compute = directed("div" if mnemonic == "rcp" else mnemonic, type_, modifiers[0])
+        if mnemonic == "rcp":
+            return _valued(partial(_reciprocal, compute), type_)
         if mnemonic == "fma":
             return _fused(compute, type_)
         return _valued(compute, type_, first_nan=mnemonic == "div")
     build = _BUILDERS[mnemonic]
     return build(type_, *modifiers)
+
+
+_ROUNDED = ("add", "sub", "mul", "div", "sqrt", "fma", "rcp")
+"""Instructions whose result may round up to the smallest normal number."""
 
 
 def _pointwise(compute: Callable[..., Any]) -> Callable[..., Function]:
@@ -72,28 +87,12 @@ def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False)
         with np.errstate(all="ignore"):
             result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
         kept = operands[::-1] if first_nan else operands
-        return _kept_nan(result, kept) if type_ == "f64" else result
+        return kept_nan(result, kept) if type_ == "f64" else result
 
     return run
 
 
-_QUIET = np.uint64(1 << 51)
-_INVALID = np.uint64(0xFFF8000000000000)
-
-
-def _kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
-    """An f64 NaN is the last operand that is NaN, quieted, sign and payload kept; where none is,
-    the operation was invalid and has its own (H200)."""
-    nan = np.isnan(result.view(np.float64))
-    if not nan.any():
-        return result
-    kept = np.where(nan, _INVALID, result)
-    for operand in operands:
-        kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | _QUIET, kept)
-    return kept
-
-
-def _flushing(mnemonic: str, compute: Function) -> Function:
+def _flushing(mnemonic: str | None, compute: Function) -> Function:
     """A function of bits of f32, with subnormal numbers taken as zeros."""
 
     def on_values(*operands: Any) -> Any:
@@ -102,10 +101,47 @@ def _flushing(mnemonic: str, compute: Function) -> Function:
     return _valued(flushing(on_values, mnemonic), "f32")
 
 
-# Integers and floats
+def _saturated(compute: Function, type_: str) -> Function:
+    """A result kept within 0 and 1, NaN being 0."""
+    single = type_.removesuffix("x2")
+    clip = on_halves(_clipped(single)) if single != type_ else _clipped(type_)
+    return lambda *operands: clip(compute(*operands))
 
 
-def _divide(type_: str, *_: str) -> Function:
+def _clipped(type_: str) -> Function:
+    def run(bits: Bits) -> Bits:
+        value = typed(bits, type_)
+        with np.errstate(all="ignore"):
+            return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
+
+    return run
+
+
+def _rectified(compute: Function, type_: str) -> Function:
+    """A result without negative numbers, which are 0; NaN stays."""
+    single = type_.removesuffix("x2")
+
+    def rectify(bits: Bits) -> Bits:
+        with np.errstate(all="ignore"):
+            return np.where(typed(bits, single) <= 0, bits.dtype.type(0), bits)
+
+    change = on_halves(rectify) if type_.endswith("x2") else rectify
+    return lambda *operands: change(compute(*operands))
+
+
+_CHANGED: dict[str, Callable[[Function, str], Function]] = {"sat": _saturated, "relu": _rectified}
+"""The change that a modifier makes to a result."""
+
+
+def _product(type_: str, *modifiers: str) -> Function:
+    return (_pointwise(np.multiply) if type_ in FLOATS else integers.multiply)(type_, *modifiers)
+
+
+def _divide(type_: str, *modifiers: str) -> Function:
+    if modifiers and modifiers[0] in ("approx", "full"):
+        return partial(
+            special_functions.quotient, full=modifiers[0] == "full", flushes="ftz" in modifiers
+        )
     if type_ in FLOATS:
         return _valued(np.divide, type_, first_nan=True)
 
@@ -139,36 +175,6 @@ def _reject_zero(divisor: Any) -> None:
         raise Fault("division by zero", int(np.argmax(zero)) // (zero.size // len(zero)))
 
 
-def _multiply(type_: str, *modifiers: str) -> Function:
-    if modifiers and modifiers[0] == "hi":
-        return _multiply_high(type_)
-    return _pointwise(np.multiply)(type_)
-
-
-def _multiply_high(type_: str) -> Function:
-    width = int(type_[1:])
-
-    def run(a: Bits, b: Bits) -> Bits:
-        x, y = typed(a, type_), typed(b, type_)
-        if width < 64:
-            wide = np.int64 if type_[0] == "s" else np.uint64
-            return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
-        high = _upper_word(a, b)
-        if type_[0] == "s":
-            high = high - np.where(x < 0, b, 0) - np.where(y < 0, a, 0)
-        return high
-
-    return run
-
-
-def _upper_word(a: Bits, b: Bits) -> Bits:
-    """The upper half of products of 64 bits, by their halves."""
-    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
-    middle = (a >> half) * (b & low) + ((a & low) * (b & low) >> half)
-    other = (a & low) * (b >> half) + (middle & low)
-    return (a >> half) * (b >> half) + (middle >> half) + (other >> half)
-
-
 def _extreme(larger: bool) -> Callable[..., Function]:
     """min and max: of numbers, -0 is below +0; NaN loses, unless the form says `NaN`."""
     pick = np.maximum if larger else np.minimum
@@ -185,7 +191,7 @@ def _extreme(larger: bool) -> Callable[..., Function]:
                 zeros = (x == 0) & (y == 0)
             signed = a & b if larger else a | b
             bits = np.where(zeros, signed, raw(result, type_))
-            return _kept_nan(bits, (a, b)) if type_ == "f64" else bits
+            return kept_nan(bits, (a, b)) if type_ == "f64" else bits
 
         return run
 
@@ -197,11 +203,10 @@ def _fma(type_: str, *_: str) -> Function:
         return _fused(fma64, "f64")
     if type_ == "f32":
         return _fused(fma32, "f32")
-    single = partial(_fma16, type_.removesuffix("x2"))
-    return _on_halves(single) if type_.endswith("x2") else single
+    return partial(_fma16, type_)
 
 
-def _on_halves(function: Function) -> Function:
+def on_halves(function: Function) -> Function:
     """A function of 16-bit values on each half of words."""
 
     def run(*words: Bits) -> Bits:
@@ -231,10 +236,19 @@ def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
 def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
     """A function of the special function unit, on bits of f32."""
 
-    def build(type_: str, *_: str) -> Function:
-        return special_functions.on_doubles(compute) if type_ == "f64" else compute
+    def build(type_: str, *modifiers: str) -> Function:
+        if modifiers[0] == "rn":
+            return _valued(partial(_reciprocal, np.divide), type_)
+        if type_ == "f64":
+            fast = special_functions.on_doubles(compute)
+            return fast if "ftz" in modifiers else special_functions.refined_rsqrt(fast)
+        return compute if "ftz" in modifiers else special_functions.SCALED[compute]
 
     return build
+
+
+def _reciprocal(divide: Callable[..., Any], x: Any) -> Any:
+    return divide(np.ones_like(x), x)
 
 
 def _negate(type_: str, *_: str) -> Function:
@@ -257,13 +271,36 @@ def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
 
     def run(a: Bits) -> Bits:
         result = raw(change(a, mask).view(DTYPES[type_]), type_)
-        return _kept_nan(result, (a,)) if type_ == "f64" else result
+        return kept_nan(result, (a,)) if type_ == "f64" else result
 
     return run
 
 
-def _multiply_add(a: Any, b: Any, c: Any) -> Any:
-    return a * b + c
+def _copy_sign(type_: str, *_: str) -> Function:
+    top = bits_dtype(type_).type(1 << 8 * bits_dtype(type_).itemsize - 1)
+
+    def run(a: Bits, b: Bits) -> Bits:
+        return (b & ~top) | (a & top)
+
+    return run
+
+
+_SMALLEST = {"f32": 2.0**-126, "f64": 2.0**-1022}
+_TESTS: dict[str, Callable[[Any, float], Any]] = {
+    "finite": lambda x, _: np.isfinite(x),
+    "infinite": lambda x, _: np.isinf(x),
+    "number": lambda x, _: ~np.isnan(x),
+    "notanumber": lambda x, _: np.isnan(x),
+    "normal": lambda x, least: np.isfinite(x) & ((np.abs(x) >= least) | (x == 0)),
+    "subnormal": lambda x, least: (np.abs(x) < least) & (x != 0),
+}
+
+
+def _test(type_: str, *modifiers: str) -> Function:
+    def run(a: Bits) -> Bits:
+        return _TESTS[modifiers[0]](typed(a, type_), _SMALLEST[type_])
+
+    return run
 
 
 _RELATIONS: dict[str, Callable[..., Any]] = {
@@ -276,9 +313,11 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _comparison(relation: str, type_: str) -> Function:
+def _comparison(relation: str, type_: str, *, flushes: bool = False) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
+        if flushes:
+            x, y = flushed(x), flushed(y)
         if type_ not in FLOATS:
             return _RELATIONS[relation](x, y)
         with np.errstate(all="ignore"):
@@ -292,85 +331,16 @@ def _comparison(relation: str, type_: str) -> Function:
     return run
 
 
-# Conversions
-
-
-_ROUNDINGS: dict[str, Callable[..., Any]] = {
-    "rni": np.rint,
-    "rmi": np.floor,
-    "rpi": np.ceil,
-    "rzi": np.trunc,
-}
-
-
-def _conversion(form: str) -> Function:
-    *modifiers, to, source = form.split(".")
-    if to == source:
-        return _pointwise(_ROUNDINGS[modifiers[0]])(to)
-    if to in ("s8", "u8"):
-        return partial(_to_octet, to=to, source=source, rounding=modifiers[0])
-    if {"x2", "x4", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
-        return float_conversion(modifiers, to, source)
-    if to[0] in "su" and source in FLOATS:
-        return partial(_float_to_integer, to=to, source=source)
-    if "f64" in (to, source) and to in FLOATS and source in FLOATS:
-        return partial(_convert_double, to=to, source=source)
-
-    def run(a: Bits) -> Bits:
-        # An 8-bit source is the low byte of its 16-bit register.
-        value = a.astype(np.uint8) if source in ("s8", "u8") and a.dtype != np.uint8 else a
-        with np.errstate(all="ignore"):
-            return raw(typed(value, source).astype(DTYPES[to]), to)
-
-    return run
-
-
-def _convert_double(a: Bits, to: str, source: str) -> Bits:
-    """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
-    narrow = typed(a, source)
-    with np.errstate(all="ignore"):
-        result = narrow.astype(DTYPES[to])
-    bits: Bits = result.view(bits_dtype(to))
-    if to == "f64":
-        nan = np.isnan(result)
-        return np.where(nan, bits | _QUIET, bits) if nan.any() else bits
-    return bits
-
-
-def _to_octet(a: Bits, to: str, source: str, rounding: str) -> Bits:
-    """Clamped to 8 bits, with its sign or zeros above them; NaN becomes 0."""
-    info = np.iinfo(DTYPES[to])
-    with np.errstate(all="ignore"):
-        value = np.nan_to_num(typed(a, source).astype(np.float64), posinf=np.inf, neginf=-np.inf)
-    if rounding in _ROUNDINGS:
-        value = _ROUNDINGS[rounding](value)
-    return np.clip(value, info.min, info.max).astype(np.int16).view(np.uint16)
-
-
-def _float_to_integer(a: Bits, to: str, source: str) -> Bits:
-    """Truncated toward zero and kept in range. NaN becomes 0, but from f64 or to 64 bits the
-    sign bit alone (H200; PTX ISA 9.7.9.21 says 0)."""
-    value = typed(a, source)
-    dtype = np.dtype(DTYPES[to])
-    info = np.iinfo(dtype)
-    with np.errstate(all="ignore"):
-        wide = np.trunc(value.astype(np.float64))
-        # The largest 64-bit integers are no f64: compare with the next power of two.
-        over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
-        inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
-    result = np.where(over, info.max, np.where(under, info.min, inside)).astype(dtype)
-    bits = raw(result, to)
-    if source == "f64" or dtype.itemsize == 8:
-        sign = bits.dtype.type(1 << (8 * dtype.itemsize - 1))
-        bits = np.where(np.isnan(wide), sign, bits)
-    return bits
-
-
 _BUILDERS: dict[str, Callable[..., Function]] = {
     "add": _pointwise(np.add),
     "sub": _pointwise(np.subtract),
-    "mul": _multiply,
-    "mad": _pointwise(_multiply_add),
+    "mul": _product,
+    "mad": integers.multiply_add,
+    "mul24": integers.multiply_24,
+    "mad24": integers.multiply_24,
+    "sad": integers.absolute_difference,
+    "copysign": _copy_sign,
+    "testp": _test,
     "fma": _fma,
     "div": _divide,
     "rem": _remainder,
@@ -393,4 +363,5 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "shl": logic.shift_left,
     "shr": logic.shift_right,
     "selp": logic.select,
+    **bit_fields.BUILDERS,
 }

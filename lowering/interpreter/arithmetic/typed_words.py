@@ -43,3 +43,19 @@ def raw(value: Any, type_: str) -> Bits:
         if nan.any():
             bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
     return bits
+
+
+QUIET = np.uint64(1 << 51)
+_INVALID = np.uint64(0xFFF8000000000000)
+
+
+def kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
+    """An f64 NaN is the last operand that is NaN, quieted, sign and payload kept; where none is,
+    the operation was invalid and has its own (H200)."""
+    nan = np.isnan(result.view(np.float64))
+    if not nan.any():
+        return result
+    kept = np.where(nan, _INVALID, result)
+    for operand in operands:
+        kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | QUIET, kept)
+    return kept

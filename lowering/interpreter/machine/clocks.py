@@ -49,6 +49,11 @@ class Clocks:
         """A new clock, of which nobody knows anything."""
         return int(self._add_columns(1)[0])
 
+    def add_pair(self) -> tuple[int, int]:
+        """A new clock, and that by which others know of writes: itself, unless they are apart."""
+        column = int(self._add_columns(1, of_threads=True)[0])
+        return column, int(self._wrote[column])
+
     def _add_columns(self, count: int, *, of_threads: bool = False) -> NDArray[np.int64]:
         columns = self.seen.shape[1] + np.arange(count)
         pairs = [columns]
@@ -96,13 +101,16 @@ class Clocks:
         return self.seen[lanes].min(axis=0)[None]
 
     def happened(
-        self, known: Known, who: Who, stamps: NDArray[np.int32], *, writes: bool = False
-    ) -> NDArray[np.bool_]:
-        """True where accesses by `who` with these stamps, or `writes`, are known: [threads,
-        accesses]."""
+        self, known: Known, who: Who, stamps: NDArray[np.int32], *, writes: bool = False,
+        copies: bool = False,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """True where accesses by `who` with these stamps, or `writes`, are known, and of `copies`
+        what they wrote: [threads, accesses]."""
         clocks = self._wrote if writes else self._read
         rows = np.arange(len(known))[:, None]
         column = np.where(who >= 0, clocks[who // WARP % self.warps], -2 - who)
+        if copies and self._writes_apart:
+            column = np.where(who < -1, self._wrote[np.maximum(-2 - who, 0)], column)
         before = stamps < known[rows, column]
         late = ~before & (who >= 0)
         if late.any():
@@ -142,7 +150,7 @@ class Clocks:
         return known
 
     def of_reads(self, known: Known) -> Known:
-        """What somebody knows but for what threads wrote, where that is apart: [clocks]."""
+        """The knowledge of somebody but for what threads wrote, where that is apart: [clocks]."""
         result = known.copy()
         result[self._wrote[self._wrote != self._read]] = 0
         return result

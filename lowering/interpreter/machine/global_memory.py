@@ -17,6 +17,12 @@ from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
+LOCAL = "local memory"
+"""The buffer that holds what the threads of a grid have for themselves, one behind the other."""
+
+SHARED_WINDOW = 1 << 32
+"""The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
+
 _TENSOR_MAPS = 1 << 62
 _TENSOR_MAP_BYTES = 128
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}

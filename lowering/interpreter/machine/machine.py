@@ -133,9 +133,10 @@ def _place(gang: Gang) -> int:
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, how many steps its gangs may take in each wave, what becomes of races on global memory
-    ("error", "warn" or "ignore"), the share of the grid that runs, what takes the text that the
-    kernel prints, and what says more of an op that went wrong."""
+    schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
+    becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
+    runs, what takes the text that the kernel prints, and what says more of an op that went wrong.
+    """
 
     grid: Dim
     block: Dim
@@ -146,6 +147,7 @@ class Launch:
     cluster: Dim = (1, 1, 1)
     schedule: int | None = None
     max_steps: int | None = None
+    most: int | None = None
     races: str = "ignore"
     share: Share | None = None
     say: Callable[[str], Any] = print_text
@@ -437,6 +439,8 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
         # Random orders, and counts of steps, are those of whole waves.
         in_waves = launch.schedule is not None or launch.max_steps is not None
         first, last = share.part(launch.ctas, per_wave if in_waves else size)
+    if launch.most is not None:
+        last = min(last, -(-launch.most // size) * size)
     bounds = [*range(first, last, per_wave), last]
     executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
     for first, last in pairwise(bounds):

@@ -7,6 +7,7 @@ are there for whoever has waited for the phase that they complete, and for nobod
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,8 @@ class Mbarriers:
         self._shared = shared
         self._clocks = clocks
         self._at: dict[int, Mbarrier] = {}
-        # Of each address of shared memory that an mbarrier ever had: its clock.
-        self._columns: dict[int, int] = {}
+        # Of each address of shared memory that an mbarrier ever had: its clock, and that of writes.
+        self._columns: dict[int, tuple[int, int]] = {}
         self._completed: dict[int, int] = {}
 
     # Making and finding
@@ -49,10 +50,10 @@ class Mbarriers:
                 )
             offset = place % (self._shared.stride * self._cluster)
             if offset not in self._columns:
-                self._columns[offset] = self._clocks.add_column()
+                self._columns[offset] = self._clocks.add_pair()
             nothing = np.zeros(self._clocks.seen.shape[1], dtype=np.int32)
             self._at[place] = Mbarrier(
-                count, self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
+                count, *self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
                 nothing, np.zeros(self._clocks.lanes, dtype=np.int32),
             )  # fmt: skip
         zeros = np.zeros((len(lanes), MBARRIER_BYTES), dtype=np.uint8)
@@ -275,7 +276,7 @@ class Mbarriers:
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
         self._shared.write_async(lane, places, data, op, when)
         # The copy began after the phases that its thread had waited for were over.
-        waited, columns = np.zeros_like(self._clocks.seen[lane]), list(self._columns.values())
+        waited, columns = np.zeros_like(self._clocks.seen[lane]), [*chain(*self._columns.values())]
         waited[columns] = self._clocks.seen[lane, columns]
 
         def land() -> None:

@@ -32,15 +32,16 @@ class Mbarrier:
     `known` is what those knew who arrived, `released` what who waited for a phase learns, of other
     CTAs what they have read alone; `written` and `handed_on` are what they wrote, too.
 
-    `arrived` are the arrivals of the phase, `last` those of the one before. `completed` counts the
-    phases of all mbarriers that were ever at its address, `first` those
-    before it. `fenced` says that a fence of its `maker` showed it to copies. `used` is when each
-    thread of the cluster last arrived or looked, 0 for never, and `copied` the phase that the last
-    copy or commit arrives at.
+    `column` is its clock, `landed` that by which others know of what copies wrote. `arrived` are
+    the arrivals of the phase, `last` those of the one before. `completed` counts the phases of all
+    mbarriers that were ever at its address, `first` those before it. `fenced` says that a fence of
+    its `maker` showed it to copies. `used` is when each thread of the cluster last arrived or
+    looked, 0 for never, and `copied` the phase that the last copy or commit arrives at.
     """
 
     expected: int
     column: int
+    landed: int
     first: int
     maker: int
     op: int
@@ -75,6 +76,6 @@ class Mbarrier:
         self.arrived, self.last = Arrivals(), self.arrived
         self.handed_on = together(self.handed_on, self.written)
         self.released = together(self.released, self.known)
-        missing = max(self.column + 1 - len(self.released), 0)
+        missing = max(self.landed + 1 - len(self.released), 0)
         self.released = np.pad(self.released, (0, missing))
-        self.released[self.column] = self.completed
+        self.released[[self.column, self.landed]] = self.completed

@@ -107,8 +107,10 @@ class RegisterTensor:
             return
         part: NDArray[np.int64] = self._part[where]
         others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
-        whole = flying & (part == part[:, :1] // PARTS * PARTS + np.arange(part.shape[1]))
-        apart = flying.any(axis=1, keepdims=True) & (~whole | bool(others))
+        order = np.arange(len(part[0]))
+        apart: NDArray[np.bool_] = ~flying | bool(others) | (part % PARTS != order)
+        apart |= part // PARTS != part[:, :1] // PARTS
+        apart &= flying.any(axis=1, keepdims=True)
         if apart.any():
             self._fault_in_flight(int((others or self._op[where][flying])[0]), apart)
         self._mark(where, np.where(flying, OVERWRITTEN, self._marks[where]), op)

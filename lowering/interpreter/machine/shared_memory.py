@@ -206,7 +206,8 @@ class SharedMemory:
         if not race.any():
             return
         stamps, known = writes.when[units], self.clocks.seen[lanes]
-        race &= ~self.clocks.happened(known, writer, stamps, writes=True)
+        reads = verb == "read"
+        race &= ~self.clocks.happened(known, writer, stamps, writes=True, copies=reads)
         if race.any():
             lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
             self._race(verb, "write", int(writes.op[units[lane, byte]]), int(lane),
@@ -274,7 +275,8 @@ class SharedMemory:
         # Every thread reads for the others: what one of them does not know is not ordered.
         known = self.clocks.common(lanes)
         lane = int(lanes[0]) if len(lanes) == 1 else None
-        race = ~self.clocks.happened(known, writer, self._last.when[units], writes=True)
+        stamps = self._last.when[units]
+        race = ~self.clocks.happened(known, writer, stamps, writes=True, copies=True)
         race &= writer != (NOBODY if lane is None else lane)
         if race.any():
             byte = int(np.argmax(race))

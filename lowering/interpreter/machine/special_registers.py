@@ -21,6 +21,14 @@ def clustered(grid: Dim, cluster: Dim) -> NDArray[np.int64]:
     return blocks.transpose(0, 2, 4, 1, 3, 5).ravel()
 
 
+def _lane_masks(relation: str, lanes: Bits) -> Bits:
+    """The bits of the lanes that are equal to some, or less, or greater."""
+    own = np.uint64(1) << lanes
+    below = own - np.uint64(1)
+    masks = {"eq": own, "lt": below, "le": own | below, "gt": ~(own | below), "ge": ~below}
+    return (masks[relation] & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+
+
 class SpecialRegisters:
     """Those of a wave: `ctas` are its CTAs by their place in the grid, each of `slots` thread
     slots, whole warps; CTAs of a cluster stand side by side."""
@@ -33,7 +41,8 @@ class SpecialRegisters:
         self._known: dict[str, Bits] = {}
 
     def __getitem__(self, register: str) -> Bits:
-        """A special register of every thread slot of the wave: uint32."""
+        """A special register of every thread slot of the wave: uint32; `thread`, which PTX has not,
+        is its number in the grid: uint64."""
         if register not in self._known:
             self._known[register] = self._read(register)
         return self._known[register]
@@ -42,6 +51,13 @@ class SpecialRegisters:
         slots = np.arange(len(self._ctas) * self._slots)
         if register == "laneid":
             return (slots % WARP).astype(np.uint32)
+        if register == "warpid":
+            return (slots % self._slots // WARP).astype(np.uint32)
+        if register == "thread":
+            ctas = self._ctas[slots // self._slots]
+            return (ctas * prod(self._block) + slots % self._slots).astype(np.uint64)
+        if register.startswith("lanemask_"):
+            return _lane_masks(register[9:], (slots % WARP).astype(np.uint64))
         if register == "cluster_ctarank":
             return (slots // self._slots % self._cluster).astype(np.uint32)
         name, axis = register.split(".")

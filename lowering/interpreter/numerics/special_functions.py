@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.numerics import special_function_tables as tables
+from tilewright.lowering.interpreter.numerics.flush import flushing
+from tilewright.lowering.interpreter.numerics.fma import fma64
 
 Words: TypeAlias = NDArray[np.uint32]
 Integers: TypeAlias = NDArray[np.int64]
@@ -137,6 +139,81 @@ def rsqrt(x: Words) -> Words:
     result = np.where(exponent == 0, _INFINITY | (x & _SIGN), result)
     wrong = _is_nan(x) | (negative & (exponent != 0))
     return np.where(wrong, _NAN, result)
+
+
+_SMALLEST = np.float32(2.0**-126)
+_LARGE = np.float32(2.0**126)
+_UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
+
+
+def _scaled(
+    function: Callable[[Words], Words], then: Callable[[Any, Any], Any], below: Any = _SMALLEST,
+    by: Any = _UP, *, large: bool = False,
+) -> Callable[[Words], Words]:  # fmt: skip
+    """The function without `.ftz`: of an argument below a bound, a multiple of it goes to the unit,
+    and `then` makes the result of the unit's; of `large` ones a quarter does. As ptxas has it."""
+
+    def run(bits: Words) -> Words:
+        x = bits.view(np.float32)
+        with np.errstate(all="ignore"):
+            size = x if by < 1 else np.abs(x)
+            factor = np.where(size < below, by, np.float32(1))
+            factor = np.where(large & (np.abs(x) > _LARGE), _DOWN, factor)
+            unit = function((x * factor).view(np.uint32)).view(np.float32)
+            result = np.where(factor == 1, unit, then(unit, factor))
+        return np.where(np.isnan(result), _NAN, result.view(np.uint32))
+
+    return run
+
+
+SCALED: dict[Callable[[Words], Words], Callable[[Words], Words]] = {
+    ex2: _scaled(ex2, lambda y, _: y * y, np.float32(-126), np.float32(0.5)),
+    lg2: _scaled(lg2, lambda y, _: y + np.float32(-24)),
+    rcp: _scaled(rcp, lambda y, factor: y * factor, large=True),
+    rsqrt: _scaled(rsqrt, lambda y, _: y * np.float32(4096)),
+}
+"""Each without `.ftz`."""
+
+
+def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
+    """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, of which large divisors
+    are quartered. PTX ISA 9.7.3.8."""
+    x, y = a.view(np.float32), b.view(np.float32)
+    with np.errstate(all="ignore"):
+        small = (np.abs(y) < _SMALLEST) & (not flushes)
+        factor = np.where(small, _UP, np.where(full & (np.abs(y) > _LARGE), _DOWN, np.float32(1)))
+        inverse = rcp((y * factor).view(np.uint32)).view(np.float32)
+        product: Any = (flushing(np.multiply, "mul") if flushes else np.multiply)(
+            x * factor, inverse
+        )
+    return np.where(np.isnan(product), _NAN, product.view(np.uint32))
+
+
+_NO_ROOT = np.uint64(0xFFF8000000000000)
+
+
+def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """`rsqrt.approx.f64`, of bits: a step of Newton's method behind that of the upper word; a
+    subnormal number is 2^54 times as large before, the result 2^27 times after."""
+
+    def run(bits: NDArray[Any]) -> NDArray[Any]:
+        x = bits.view(np.float64)
+        with np.errstate(all="ignore"):
+            small = (np.abs(x) < 2.0**-1022) & (x != 0)
+            scaled = np.where(small, x * 2.0**54, x)
+            y = function(scaled.view(np.uint64)).view(np.float64)
+            error = fma64(scaled, -(y * y), np.ones_like(y))
+            refined = fma64(
+                fma64(error, np.full_like(y, 0.375), np.full_like(y, 0.5)), y * error, y
+            )
+            refined = np.where(small, refined * 2.0**27, refined)
+            unusual = np.where(
+                x < 0, _NO_ROOT, np.where(np.isnan(x), (x + x).view(np.uint64), function(bits))
+            )
+        usual = np.isfinite(x) & (x > 0)
+        return np.where(usual, refined.view(np.uint64), unusual)
+
+    return run
 
 
 def on_doubles(function: Callable[[Words], Words]) -> Callable[[NDArray[Any]], NDArray[Any]]:

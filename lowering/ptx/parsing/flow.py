@@ -112,6 +112,8 @@ class Flow:
                 case "brace":
                     assert scope.outer is not None
                     scope = scope.outer
+                case "declaration" if statement.name == ".pragma":
+                    self.parts[-1].statements.append((statement, scope))
                 case "declaration":
                     self.declare(statement, scope)
                 case "label":

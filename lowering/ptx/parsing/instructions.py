@@ -5,6 +5,7 @@ the operands by the same forms and fields that the op is printed by.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any, cast
@@ -13,20 +14,22 @@ from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
+from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
+from tilewright.dialects.ptx.carry import CarryOp
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, ScalarOp
 from tilewright.dialects.ptx.shuffle import ShflSyncOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.lowering.ptx.parsing.names import Symbol
+from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import Value, Variable
+from tilewright.lowering.ptx.parsing.spellings import normal
 
 Maker = Callable[[str], "ReadingRule | None"]
 _RULES: dict[str, Maker] = {}
@@ -46,7 +49,8 @@ def reads(*names: str) -> Callable[[Maker], Maker]:
 @cache
 def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
-    maker = _RULES.get(mnemonic.partition(".")[0])
+    mnemonic = normal(mnemonic)
+    maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
     return (maker and maker(mnemonic)) or _of_fields(mnemonic)
 
 
@@ -58,7 +62,7 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
     name, _, suffix = mnemonic.partition(".")
     row, op = SCALARS[name], scalars.SCALAR_OPS[name]
     if (form := row.forms.get(suffix)) is None:
-        return None
+        return _carry(mnemonic)
     types, result = form.types, REGISTER_OF[form.result]
 
     def rule(reader: Reader, operands: str) -> None:
@@ -74,7 +78,22 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
             return
         reader.give(dest, reader.add(op.of(suffix, inputs)).results[0])
 
-    return ReadingRule(rule, kind=result)
+    made = ReadingRule(rule, kind=result)
+    return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made
+
+
+_WIDENED = {"f16": "b16", "bf16": "b16", "tf32": "b32"}
+
+
+def resizing(rule: ReadingRule, type_: str) -> ReadingRule:
+    """The rule of an access of a type, or of a conversion to it, whose registers may be wider."""
+
+    def read(reader: Reader, operands: str) -> None:
+        reader.resizes = type_
+        rule.read(reader, operands)
+        reader.resizes = ""
+
+    return replace(rule, read=read, kind=type_ if type_ in ("f32", "f64") else "")
 
 
 def pieces(operands: str) -> list[str]:
@@ -84,44 +103,48 @@ def pieces(operands: str) -> list[str]:
     return [written.text for written in read(operands)]
 
 
-@reads("mov")
-def _mov(mnemonic: str) -> ReadingRule | None:
-    type_ = mnemonic.partition(".")[2]
+@reads("addc", "subc", "madc")
+def _carry(mnemonic: str) -> ReadingRule | None:
+    if (row := CARRIES.get(mnemonic)) is None:
+        return None
+    takes = mnemonic.partition(".")[0][-1] == "c"
+    kind = _kind(row.operands[0])
 
     def rule(reader: Reader, operands: str) -> None:
-        dest, source = read(operands)
-        if source.kind == "vector":
-            low, high = (reader.take(item.text, _HALF[type_]) for item in source.items)
-            reader.give(dest.text, reader.add(registers.PackOp(low, high)).results[0])
-        elif dest.kind == "vector":
-            op = registers.UnpackOp(reader.take(source.text, type_))
-            reader.give_list([item.text for item in dest.items], reader.add(op).results[0])
-        else:
-            reader.give(dest.text, _moved(reader, dest.text, source, type_))
+        dest, *sources = pieces(operands)
+        if len(sources) != len(row.operands) - 1:
+            raise ValueError(operands)
+        inputs = [reader.take(text, kind) for text in sources]
+        carry = None
+        if takes:
+            carry = reader.ssa.register(reader.ssa.read(reader.block, reader.carry), "pred")
+        made = CarryOp(inputs, reg(kind), mnemonic, carry_in=carry)
+        reader.add(made)
+        reader.give(dest, made.result)
+        reader.ssa.write(reader.block, reader.carry, made.carry_out)
+
+    return ReadingRule(rule, kind=kind)
+
+
+@reads("shfl")
+def _shuffle(mnemonic: str) -> ReadingRule | None:
+    """One within whole warps, by a constant lane, has an op of its own."""
+    plain = _of_fields(mnemonic)
+    mode = mnemonic.split(".")[2]
+    general = by_fields(ShuffleOp, {"mode": mode}, ShuffleOp.ROW.operands)
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, _, lane, *part = read(operands)
+        whole = [one.kind == "integer" and one.value % (1 << 32) for one in part] == [31, _EVERY]
+        is_plain = whole and dest.kind != "pair" and lane.kind == "integer" and lane.value < 32
+        (plain if is_plain and mode in ("bfly", "idx") and plain else general).read(
+            reader, operands
+        )
 
     return ReadingRule(rule)
 
 
-_HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
-
-
-def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
-    """The value that a move gives: its source's, which a register of another kind copies."""
-    kind = reader.variable(dest).kind
-    if source.kind == "sum":
-        symbol = reader.scope.find(source.items[0].text)
-        if isinstance(symbol, Symbol) and symbol.space == "shared":
-            return reader.resized(reader.address_of(symbol, source.value), kind)
-        return reader.address(source, kind, apart=False)[0]
-    named = reader.scope.find(source.text)
-    if not isinstance(named, Variable):
-        return reader.take(source.text, type_ if type_ in ("f32", "f64") else kind)
-    value = reader.value(source.text)
-    if named.kind == kind:
-        return value
-    return reader.add(
-        registers.MovOp(reader.converted(value, named.kind, source.text), reg(kind))
-    ).results[0]
+_EVERY = 0xFFFFFFFF
 
 
 # Ops by their fields
@@ -237,7 +260,8 @@ class _OpFields:
         """Set a field to its part of an operand; results get the names that are `given`."""
         kind = self.kinds.get(name) or default
         if issubclass(self.op, _OF_EITHER_KIND) and self.kinds.get(name, "") is None:
-            kind = reader.kind(_names(part)[0], kind)
+            same = fields.get("result")
+            kind = same.kind.data if same else reader.kind(_names(part)[0], kind)
         if name in self.operands:
             value = _operand(reader, kind, part)
             fields[name] = (*fields.get(name, ()), *value) if name in self.variadic else value[0]
@@ -272,7 +296,7 @@ def _parts(
         yield fields[0], base
         if len(fields) > 1:
             yield fields[1], Written("integer", "", value=offset)
-    elif len(fields) == 1:
+    elif len(fields) == 1 or not written.items:
         yield fields[0], written
     else:
         yield fields[0], written.items[0]

@@ -23,7 +23,7 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.dialects.ptx.scalars import NotOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import matrices, memory
+from tilewright.lowering.ptx.parsing import matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -31,7 +31,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, SharedVa
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-RULES_OF = (matrices, memory)
+RULES_OF = (matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -120,8 +120,8 @@ class KernelReading:
             scope.outer.names[match["name"]] = Symbol("param", match["name"], value=argument)  # type: ignore[union-attr]
         flow.add(self.body, scope)
         flow.finish()
-        memory_ = SharedVariables(self.source.shared_limit)
-        region = self._read(flow.parts, memory_, scope)
+        region, reader = self._read(flow.parts, scope)
+        shared = reader.memory
         names = [match["name"].removeprefix(f"{name}_") for match in parameters]
         bounds = {
             word: [int(n) for n in numbers.split(",")] for word, numbers in _EXTENTS.findall(rest)
@@ -131,8 +131,8 @@ class KernelReading:
             for word in ("reqntid", "reqnctapercluster")
         )
         op = EntryOp(
-            name, list(zip(names, kinds, strict=True)), region, memory_.end,
-            memory_.align if memory_.end else 16, block, cluster,
+            name, list(zip(names, kinds, strict=True)), region, shared.end,
+            shared.align if shared.end else 16, block, cluster, local=reader.local.end,
         )  # fmt: skip
         if (least := bounds.get("minnctapersm")) is not None:
             op.attributes[MIN_CTAS] = IntegerAttr(least[0], i32)
@@ -154,14 +154,15 @@ class KernelReading:
 
     # Blocks
 
-    def _read(self, parts: Sequence[BodyPart], memory_: SharedVariables, scope: Names) -> Region:
+    def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
         by_block = {part.block: part for part in parts}
         order = _reverse_postorder(parts[0], by_block)
         edges = {part: [Way(part.block, way) for way in part.ways()] for part in order}
         ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
-        reader = Reader(ssa, parts[0].block, scope, memory_)
-        self._choose_kinds(order)
-        conditions = {part: self._fill(reader, part) for part in order}
+        shared = SharedVariables(self.source.shared_limit)
+        reader = Reader(ssa, parts[0].block, scope, shared)
+        last = self._choose_kinds(order)
+        conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
         ends = _threaded(edges, parts[0])
         for part in order:
@@ -170,24 +171,29 @@ class KernelReading:
             condition = conditions[part]
             condition = condition and ssa.settled.get(condition, condition)
             part.block.add_op(self._terminator(part, ends[part], condition))
-        return Region([part.block for part in parts if part in ends])
+        return Region([part.block for part in parts if part in ends]), reader
 
-    def _choose_kinds(self, order: Sequence[BodyPart]) -> None:
-        """Where values of variables meet, they are of the kind of what writes them, if of one."""
+    def _choose_kinds(self, order: Sequence[BodyPart]) -> dict[BodyPart, dict[Variable, int]]:
+        """Where values of variables meet, they are of the kind of what writes them, if of one;
+        count how often that is. The place of the last write of each in each part."""
+        last: dict[BodyPart, dict[Variable, int]] = {part: {} for part in order}
         written: dict[Variable, set[str]] = {}
         for part in order:
             for statement, scope in part.statements:
                 rule = self._rule(statement)
-                if rule.kind:
-                    text = statement.text
-                    names = text[1 : text.find("}")] if text[0] == "{" else text.partition(",")[0]
-                    for name in names.split(","):
-                        variable = scope.find(name.strip())
-                        if isinstance(variable, Variable):
+                text = statement.text
+                names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
+                for name in names.split(","):
+                    variable = scope.find(name.strip())
+                    if isinstance(variable, Variable):
+                        variable.writes += 1
+                        last[part][variable] = statement.position
+                        if rule.kind:
                             written.setdefault(variable, set()).add(rule.kind)
         for variable, kinds in written.items():
             if len(kinds) == 1 and KINDS[kind := next(iter(kinds))] == KINDS[variable.kind]:
                 variable.kind = kind
+        return last
 
     def _rule(self, statement: PtxStatement) -> ReadingRule:
         try:
@@ -201,9 +207,10 @@ class KernelReading:
             )
         return rule
 
-    def _fill(self, reader: Reader, part: BodyPart) -> SSAValue | None:
+    def _fill(self, reader: Reader, part: BodyPart, last: dict[Variable, int]) -> SSAValue | None:
         """Read the instructions of a part: the predicate of its end, where it has one."""
         reader.block = part.block
+        reader.last = last if len(part.ways()) > 1 else {}
         for statement, scope in part.statements:
             reader.scope, reader.position = scope, statement.position
             reader.location = self.source.location(statement.position)

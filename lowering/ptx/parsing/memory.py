@@ -1,7 +1,5 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
-import re
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,56 +11,65 @@ from tilewright.dialects.cute_nvgpu.lattice import tma
 from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    CACHING,
+    CLUSTER_SPACE,
     CP_ASYNC,
+    GENERIC,
     LOADS,
+    OWN_SPACES,
+    SCOPES,
     SPACES,
     STORES,
     WEAK,
 )
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx import atomics, bulk_copy, data_movement, matrix_copy, multimem
-from tilewright.lowering.ptx.parsing.instructions import by_fields, reads
+from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.ssa import Variable
 
-_SPACE = r"global|shared::cluster|shared"
-_ACCESS = re.compile(
-    rf"(?:ld|st)(?:\.(?P<semantics>weak|(?:relaxed|acquire|release)\.\w+))?\.(?P<space>{_SPACE})"
-    r"(?:\.v(?P<count>\d))?\.(?P<type>\w+)"
-)
-_ATOMIC = re.compile(rf"\w+\.(?P<semantics>\w+\.\w+)\.(?P<space>{_SPACE})\.(?P<form>.*)")
+_ORDERS = ("relaxed", "acquire", "release")
+_SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    name, *_, type_ = mnemonic.split(".")
+    name, *words, type_ = mnemonic.replace("::cta", "").split(".")
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     if access not in ACCESS_TYPES:
         return None
-    if ".param." in mnemonic:
-        return _resizing(ReadingRule(_parameter if name == "ld" else _argument), type_)
-    match = _ACCESS.fullmatch(mnemonic)
-    if match is None:
-        return None
+    space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
+    for word in words:
+        if word in _SPACES:
+            space = word
+        elif word in ("v2", "v4"):
+            count = int(word[1:])
+        elif word == "volatile":
+            order = ["relaxed", "sys"]
+        elif word in _ORDERS:
+            order = [word]
+        elif word in SCOPES:
+            order.append(word)
+        elif word in CACHING:
+            cache.append(word)
+        elif word != WEAK:
+            return None
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
-    space, semantics = match["space"], match["semantics"] or WEAK
+    if space == "param":
+        return resizing(ReadingRule(_parameter if name == "ld" else _argument), type_)
+    semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
-    forms = rows[0].operands(ACCESS_TYPES[access], int(match["count"] or 1))
-    return _resizing(by_fields(op, properties, forms, SPACES.get(space, "b32")), type_)
-
-
-def _resizing(rule: ReadingRule, type_: str) -> ReadingRule:
-    """The rule of an access of a type, or of a conversion, whose registers may be wider."""
-
-    def read(reader: Reader, operands: str) -> None:
-        reader.resizes = type_
-        rule.read(reader, operands)
-        reader.resizes = ""
-
-    return replace(rule, read=read, kind=type_ if type_[0] == "f" else "")
+    forms = rows[0].operands(ACCESS_TYPES[access], count)
+    if cache:
+        properties["cache"] = ".".join(cache)
+        forms = (
+            (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
+        )
+    return resizing(by_fields(op, properties, forms, _SPACES[space]), type_)
 
 
 def _parameter(reader: Reader, operands: str) -> None:
@@ -84,12 +91,25 @@ def _argument(reader: Reader, operands: str) -> None:
 
 @reads("atom", "red")
 def _atomic(mnemonic: str) -> ReadingRule | None:
-    if (row := INSTRUCTIONS.get(mnemonic)) is None:
+    name, *words = mnemonic.replace("::cta", "").split(".")
+    order = [word for word in words if word in (*_ORDERS, "acq_rel")] or ["relaxed"]
+    order += [word for word in words if word in SCOPES] or ["gpu"]
+    space = next((word for word in words if word in _SPACES), GENERIC)
+    rest = [word for word in words if word not in (*order, space)]
+    operation, type_ = rest[0], rest[-1]
+    if (operation, type_[0]) == ("add", "s") or operation in _ON_BITS:
+        rest[-1] = f"{'u' if operation == 'add' else 'b'}{type_[1:]}"
+    form, semantics = ".".join(rest), ".".join(order)
+    place = "" if space == GENERIC else f"{space}."
+    if (row := INSTRUCTIONS.get(f"{name}.{semantics}.{place}{form}")) is None:
         return None
-    match = _ATOMIC.fullmatch(mnemonic)
-    assert match is not None
-    op = atomics.AtomOp if mnemonic.startswith("atom") else atomics.RedOp
-    return by_fields(op, match.groupdict(), row.operands, SPACES[match["space"]])
+    op = atomics.AtomOp if name == "atom" else atomics.RedOp
+    properties = {"space": space, "semantics": semantics, "form": form}
+    return by_fields(op, properties, row.operands, _SPACES[space])
+
+
+_ON_BITS = ("exch", "cas", "and", "or", "xor")
+"""The operations whose types are bits alone, whatever sign the text gives them."""
 
 
 @reads("multimem")
@@ -118,11 +138,19 @@ def _copies() -> dict[str, tuple[type[bulk_copy.TensorCopyOp], tma.TensorCopyRow
     return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
 
 
+def _wait_for_all(reader: Reader, _: str) -> None:
+    """The instructions that it is equal to: PTX ISA 9.7.9.25.3.3."""
+    reader.add(data_movement.CpAsyncCommitGroupOp())
+    reader.add(data_movement.CpAsyncWaitGroupOp(0))
+
+
 @reads("cp")
 def _copy(mnemonic: str) -> ReadingRule | None:
     for cache_, _ in CP_ASYNC.sizes.items():
         if mnemonic == CP_ASYNC.mnemonic(cache_):
             return by_fields(data_movement.CpAsyncOp, {"cache": cache_}, CP_ASYNC.operands(cache_))
+    if mnemonic == "cp.async.wait_all":
+        return ReadingRule(_wait_for_all)
     if mnemonic not in _copies():
         return None
     op, row = _copies()[mnemonic]

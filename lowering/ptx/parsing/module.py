@@ -92,7 +92,9 @@ class _ModuleReading:
             octets = DenseIntOrFPElementsAttr.from_list(
                 TensorType(i8, [symbol.size]), list(content)
             )
-            op = GlobalOp(StringAttr(symbol.name), symbol.align, octets)
+            op = GlobalOp(
+                StringAttr(symbol.name), symbol.align, octets, constant=symbol.space == "const"
+            )
             op.location = self._source.location(statement.position)
             self.variables.append(op)
 

@@ -18,6 +18,7 @@ from tilewright.dialects.ptx.registers import (
     SPECIAL_REGISTERS,
     ConstOp,
     ListMakeOp,
+    LocalAddressOp,
     SharedAddressOp,
     SregOp,
 )
@@ -60,10 +61,10 @@ def constant_bits(text: str, type_: str) -> int | None:
 
 @dataclass(slots=True)
 class SharedVariables:
-    """The shared memory of a kernel: its variables one behind the other, as they are first named;
-    one whose size a launch says has what is left of `limit`."""
+    """The variables of a kernel in shared memory, or of a thread in its own, one behind the other,
+    as they are first named; one whose size a launch says has what is left of `limit`."""
 
-    limit: int
+    limit: int = 0
     end: int = 0
     align: int = 1
     places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
@@ -88,16 +89,20 @@ def width_of(value: Value) -> int:
 class Reader:
     """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
     predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
-    registers may be wider than."""
+    registers may be wider than; `last` the places where a block that goes on in two ways writes its
+    registers last."""
 
     def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: "SharedVariables"):
         self.ssa = ssa
         self.block = block
         self.scope = scope
         self.memory = memory
+        self.local = SharedVariables()
+        self.carry = Variable("pred")
         self.position = 0
         self.guard: SSAValue | None = None
         self.resizes = ""
+        self.last: dict[Variable, int] = {}
         self.location: LocationAttr | None = None
 
     def fail(self, message: str) -> PtxError:
@@ -204,7 +209,10 @@ class Reader:
         match symbol.space:
             case "shared":
                 return self.add(SharedAddressOp(self.memory.place(symbol) + offset)).results[0]
-            case "global":
+            case "local":
+                place = self.local.place(symbol)
+                return self.add(LocalAddressOp(place + offset)).results[0]
+            case "global" | "const":
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
             case "param" if symbol.value is not None:
                 return symbol.value

@@ -18,9 +18,11 @@ from tilewright.dialects.ptx.types import reg
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A register of the text, and the kind of its values where ways meet."""
+    """A register of the text: the kind of its values where ways meet, and how often it is
+    written."""
 
     kind: str
+    writes: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -34,6 +34,7 @@ class PtxStatement(NamedTuple):
 
 NAME = r"[A-Za-z_$%][\w$]*"
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DIRECTIVE = re.compile(r"(\.\w+)\s*(.*?)\s*", re.DOTALL)
 _SPACE = re.compile(r"[\s;]*")
 _STATEMENT = re.compile(
     rf"""(?P<brace>[{{}}])
@@ -74,6 +75,7 @@ def statements(text: str) -> Iterator[PtxStatement]:
         elif kind == "label" or kind == "brace":
             yield PtxStatement(kind, position, "", match[kind])
         elif kind is not None:
-            name, *rest = match[kind].split(None, 1)
-            yield PtxStatement(kind, position, name, *rest)  # type: ignore[arg-type]
+            directive: str = match[kind]
+            name, rest = _DIRECTIVE.fullmatch(directive).groups()  # type: ignore[union-attr]
+            yield PtxStatement(kind, position, name, rest)  # type: ignore[arg-type]
         position = space(text, match.end()).end()  # type: ignore[union-attr]

@@ -9,9 +9,12 @@ is looked at in kernels of which some scope is narrow: other orders are meant fo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain, combinations, product
+from itertools import chain, product
 from typing import NamedTuple
+
+import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, WEAK
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
@@ -103,19 +106,32 @@ class Handovers(ArrayAccesses):
     def _check_handed_on(self) -> None:
         """Raise Hazard for the first accesses that nothing orders, of which one reads what the
         other one writes, or that are strong for too few."""
-        for one, other in combinations(self._steps if self.is_kernel else (), 2):
-            if one.role == other.role or one.knows(other) or other.knows(one):
+        for one, other in self._conflicts() if self.is_kernel else ():
+            if one.knows(other) or other.knows(one):
                 continue
             where = self._meets(other.event, other.role, one.role)
-            if one.access and other.access:
-                wanted = list(SCOPES)[self._least_scope(one, other)]
-                check_scopes(one.access, other.access, wanted=wanted, where=where)
+            wanted = list(SCOPES)[self._least_scope(one, other)]
+            assert one.access is not None and other.access is not None
+            check_scopes(one.access, other.access, wanted=wanted, where=where)
             if min(one.scope, other.scope) < 0:
                 for write, read in ((one, other), (other, one)):
                     if write.is_seen_by(read) and not (
                         self._is_handed_on(write, read) or self._is_handed_on(read, write)
                     ):
                         raise self._unordered(write, read, where)
+
+    def _conflicts(self) -> Iterator[tuple[ScopedAccess, ScopedAccess]]:
+        """Accesses of two roles to some bytes, one of them a write, the later one with each before
+        it."""
+        known = [(s, s.access) for s in self._steps if s.access and len(s.access.bytes)]
+        rows = [(s.role, a.writes, a.bytes[0], a.bytes[-1]) for s, a in known]
+        roles, writing, first, last = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        for number, (other, access) in enumerate(known):
+            near = (first[:number] <= last[number]) & (last[:number] >= first[number])
+            near &= (roles[:number] != roles[number]) & (writing[:number] | writing[number] > 0)
+            for one, before in (known[place] for place in np.flatnonzero(near)):
+                if before.meets(access):
+                    yield one, other
 
     def _least_scope(self, one: ScopedAccess, other: ScopedAccess) -> int:
         """The least scope that has two roles in it."""

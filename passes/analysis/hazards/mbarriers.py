@@ -117,7 +117,8 @@ class Mbarriers(ThreadBarriers):
                 if barrier.cta != self.roles[role].cta:
                     if event.constant[2:] == (False,):
                         barrier.learn_writes(out)
-                    out[self.wrote : 2 * self.wrote] = [0] * self.wrote
+                    for clock in self._of_writes:
+                        out[clock] = 0
                 self._arrive_at(event, barrier, role, out)
         return roles
 

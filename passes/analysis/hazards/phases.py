@@ -28,11 +28,13 @@ class Arrivals:
 
 @dataclass(eq=False, slots=True)
 class Mbarrier:
-    """One mbarrier: its CTA, its clock's number, the arrivals that a phase waits for (None: nobody
+    """One mbarrier: its CTA, the numbers of its clock and of that by which others know of what
+    copies wrote, the arrivals that a phase waits for (None: nobody
     made it here), and of the phase that is under way how many and how many bytes are missing."""
 
     cta: int
     clock: int
+    landed: int
     width: int
     count: int | None = None
     made: tuple[Operation, int, int] | None = None
@@ -88,7 +90,7 @@ class Mbarrier:
         if not self.known:
             self.known = [0] * self.width
         self.completed += 1
-        self.known[self.clock] = self.completed
+        self.known[self.clock] = self.known[self.landed] = self.completed
         self.released.append(list(self.known))
         self.handed_on.append(list(self.written))
         self.last, self.now = self.now, Arrivals()

@@ -46,6 +46,8 @@ NO_SENT = (
     "no cp.async.bulk.wait_group without read of its thread is before this; nearest legal: "
     "cute_nvgpu.cp.async.bulk.wait_group 0 behind it, and a barrier"
 )
+NO_LANDING = f"no wait for its mbarrier is before this; nearest legal: {WAIT} before it"
+NO_ACQUIRE = f"no wait of scope cluster is before this; nearest legal: {WAIT} ... cluster before it"
 NO_ORDER = (
     "no barrier or mbarrier orders them; nearest legal: cute_nvgpu.bar.sync between, or an arrival "
     "after it and a wait before this"
@@ -85,8 +87,8 @@ memory: expected shared memory that nothing reads, got what {other} reads, and {
 wgmma: expected memory that no wgmma reads, got that of {other}, {missing} (PTX ISA 9.7.15.7.3)
 proxy: expected memory that the async proxy sees, got what {other} wrote; nearest legal:
     cute_nvgpu.fence.proxy.async after it, in the thread that wrote (PTX ISA, {missing})
-copied: expected shared memory that is copied, got what {other} writes, and no wait for its mbarrier
-    is before this; nearest legal: cute_nvgpu.mbarrier.wait before it (PTX ISA, cp.async.bulk)
+copied: expected shared memory that is copied, got what {other} writes, and {missing} (PTX ISA,
+    cp.async.bulk)
 tma.store: expected shared memory that nothing reads, got what {other} reads, {missing} (PTX ISA,
     cp.async.bulk.wait_group)
 cp.async: expected shared memory that is copied, got what {other} writes, {missing} (PTX ISA,

@@ -8,6 +8,7 @@ says why one order of running stands for all.
 from collections import defaultdict
 from collections.abc import Sequence
 from heapq import heappush
+from itertools import islice
 
 from xdsl.ir import Operation
 
@@ -49,9 +50,15 @@ class RoleRun:
         # Clocks of what roles wrote, where some arrivals pass on what was read alone.
         self.wrote = len(roles) if any(map(is_far, self.events)) else 0
         first = len(roles) + self.wrote
-        self.width = first + len(barriers) + launch.ctas * len(named_barriers) + 1
+        # And those of what copies wrote that completed mbarriers.
+        self.landed = len(barriers) if self.wrote else 0
+        self.width = first + len(barriers) + self.landed + launch.ctas * len(named_barriers) + 1
         clocks = iter(range(first, self.width))
-        self.mbarriers = {key: Mbarrier(key[0], next(clocks), self.width) for key in barriers}
+        self.mbarriers = {
+            key: Mbarrier(key[0], clock := next(clocks), clock + self.landed, self.width)
+            for key in barriers
+        }
+        self._of_writes = [*range(self.wrote, 2 * self.wrote), *islice(clocks, self.landed)]
         self.barriers = {
             (cta, number): Barrier(next(clocks), self.width)
             for cta in range(launch.ctas)
@@ -145,11 +152,13 @@ class RoleRun:
         for part in self._by_team(roles, 1).values():
             self._met[tuple(part)] = [self._stirred[role] for role in part]
 
-    def _is_over(self, access: Access, role: int, known: Clock) -> bool:
-        """A role that knows so much knows that an access is over: of a wgmma, of which all have a
-        part, it may have waited itself."""
+    def _is_over(self, access: Access, role: int, known: Clock, *, reading: bool = False) -> bool:
+        """A role that knows so much knows that an access is over, and by `reading` sees what a copy
+        wrote: of a wgmma, of which all have a part, it may have waited itself."""
         own = role if access.kind == "wgmma" else -1
         shift = self.wrote if access.writes and access.generic else 0
+        if reading and access.kind == "tma.load":
+            shift = self.landed
         for clock, time in access.done:  # noqa: SIM110
             if known[clock + shift] >= time or clock == own:
                 return True

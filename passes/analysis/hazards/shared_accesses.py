@@ -9,7 +9,13 @@ from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
 from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
 from tilewright.passes.analysis.hazards.handovers import Handovers
-from tilewright.passes.analysis.hazards.report import NO_COMMIT, NO_WAIT, Hazard
+from tilewright.passes.analysis.hazards.report import (
+    NO_ACQUIRE,
+    NO_COMMIT,
+    NO_LANDING,
+    NO_WAIT,
+    Hazard,
+)
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -136,7 +142,7 @@ class SharedAccesses(Handovers):
         self._check_seen(other, access, role)
         if not self.is_kernel and other.kind != "umma":
             return
-        if self._is_over(other, role, self.knows[role]):
+        if self._is_over(other, role, self.knows[role], reading=not access.writes):
             return
         own = other.role == role and other.kind in ("threads", "cp.async") and bool(other.done)
         if own and self.roles[role].alone:
@@ -176,7 +182,8 @@ class SharedAccesses(Handovers):
             return Hazard(other.kind, op, before, no_wait(_STREAMS[other.kind], other), where)
         match other.kind:
             case "tma.load":
-                return Hazard("copied", op, before, where=where)
+                landed = self._is_over(other, role, self.knows[role])
+                return Hazard("copied", op, before, NO_ACQUIRE if landed else NO_LANDING, where)
             case "umma":
                 missing = NO_WAIT if other.committed else NO_COMMIT
                 return Hazard("memory", op, before, missing, where)

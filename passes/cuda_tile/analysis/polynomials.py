@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.attributes import BoundedAttr, choice_attr
+from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, choice_attr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -28,7 +29,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.passes.cuda_tile.analysis.facts import known_integer
+from tilewright.passes.cuda_tile.analysis.facts import known_integer, pointee_bytes
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 
 Monomial = tuple[int, ...]
@@ -54,6 +55,8 @@ class Factor:
     """The polynomial that it is a quotient of without a remainder, and the divisor."""
     parts: tuple[Polynomial, ...] = ()
     """The operands that it is computed of."""
+    divisor: int = 1
+    """A power of two that divides it."""
 
     @property
     def is_placed(self) -> bool:
@@ -64,6 +67,12 @@ class Factor:
 def frozen(polynomial: Polynomial) -> Hashable:
     """A polynomial as the key of a table."""
     return frozenset(polynomial.items())
+
+
+def _is_beside(op: Operation, value: SSAValue) -> bool:
+    """True of a value that is there where an op is, and only there: it holds what the op says."""
+    owner = value.owner
+    return op.parent is (owner if isinstance(owner, Block) else owner.parent)
 
 
 def unit_dimensions(op: core.ReshapeOp) -> dict[int, int] | None:
@@ -83,6 +92,8 @@ class Polynomials:
         self.factors: list[Factor] = []
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[SSAValue, Polynomial | None] = {}
+        self.divisors: dict[SSAValue, int] = {}
+        """What is known to divide scalar pointers, in bytes."""
 
     # --- arithmetic ---
 
@@ -148,7 +159,10 @@ class Polynomials:
                     return None
                 return first[0], self.sum(first[1], offset)
             case AssumeOp() as op if shape_of(value) or isinstance(op.value.owner, core.OffsetOp):
-                return self.pointers(op.value)
+                first = self.pointers(op.value)
+                if first is not None and isinstance(op.predicate, DivByAttr):
+                    self._divide(*first, op)
+                return first
             case core.BroadcastOp() as op:
                 return self.pointers(op.source)
             case core.ReshapeOp() as op:
@@ -157,6 +171,23 @@ class Polynomials:
                 return None if first is None or moved is None else (first[0], moved)
             case _:
                 return None if shape_of(value) else (value, {})
+
+    def _divide(self, base: SSAValue, offset: Polynomial, op: AssumeOp) -> None:
+        """Take from a tile of pointers, of which each row begins at a multiple, that its strides
+        are such, and the pointer, where what it is moved by is one."""
+        assert isinstance(op.predicate, DivByAttr)
+        divisor = op.predicate.divisor
+        by, moved = divisor // pointee_bytes(op.value), list[int]()
+        for monomial, coefficient in offset.items():
+            factors = [self.factors[number] for number in monomial]
+            strides = [factor for factor in factors if not factor.is_placed]
+            if len(strides) < len(factors) and len(strides) == 1 == coefficient:
+                if _is_beside(op, strides[0].values[0]):
+                    strides[0].divisor = max(strides[0].divisor, by)
+            elif len(strides) == len(factors):
+                moved.append(coefficient * prod(factor.divisor for factor in factors))
+        if all(x % by == 0 for x in moved) and _is_beside(op, base):
+            self.divisors[base] = divisor
 
     def _of(self, value: SSAValue) -> Polynomial | None:
         number = known_integer(value)
@@ -221,11 +252,9 @@ class Polynomials:
         return number
 
     def _assumed(self, op: AssumeOp) -> Polynomial | None:
-        source, known, owner = self.of(op.value), op.predicate, op.value.owner
+        source, known = self.of(op.value), op.predicate
         bounded = isinstance(known, BoundedAttr) and known.lb is not None and known.lb >= 0
-        # In a branch it would hold there alone.
-        always = op.parent is (owner if isinstance(owner, Block) else owner.parent)
-        if source is not None and always and len(source) == 1:
+        if source is not None and _is_beside(op, op.value) and len(source) == 1:
             for monomial, coefficient in source.items():
                 if len(monomial) == 1 == coefficient:
                     factor = self.factors[monomial[0]]

@@ -79,7 +79,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
         ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
-        ("shfl.sync.bfly.b32 %r1, %r2, 1, 30, -1;\n", "expected 31 here, got 30", (11, 1)),
+        ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
     ],
 )  # fmt: skip

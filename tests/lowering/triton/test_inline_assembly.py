@@ -99,6 +99,24 @@ def test_memory_is_accessed_in_the_order_of_the_program() -> None:
     np.testing.assert_array_equal(got, a << 3)
 
 
+def test_waits_for_other_grids() -> None:
+    """As Triton's `gdc_wait` has them: a result that nothing writes."""
+    text = """module {
+  tt.func public @k(%p: !tt.ptr<i32>) {
+    %r = tt.elementwise_inline_asm "griddepcontrol.wait; // dummy $0"
+      {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    tt.store %p, %r : !tt.ptr<i32>
+    %s = tt.elementwise_inline_asm "griddepcontrol.launch_dependents;"
+      {constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    tt.return
+  }
+}
+"""
+    assert run(text, np.ones(1, np.int32))[0][0] == 0
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.index("griddepcontrol.wait") < ptx.index("griddepcontrol.launch_dependents")
+
+
 @pytest.mark.parametrize(
     ("text", "constraints", "message"),
     [("mov.u32 $0, %smid;", "=r,r", "expected a register or a number, got %smid"),
@@ -107,6 +125,13 @@ def test_memory_is_accessed_in_the_order_of_the_program() -> None:
      ("{ .reg .b32 t; add.s32 $0, t, 1; }", "=r,r", "expected a register that was written, got t"),
      ("add.s32 t, $1, 1;", "=r,r", "expected a register that is declared, got t"),
      ("add.s32 $0 $1", "=r,r", "expected a PTX statement, got 'add.s32 \\$0 \\$1'"),
+     ("ret;", "=r,r", "registers that are known, got ret"),
+     ("mov.b32 $0;", "=r,r", "registers that are known, got mov.b32 \\$0"),
+     ("mov.v4 $0, $1;", "=r,r", "expected registers of 8 to 64 bits, got .v4"),
+     (".reg .b128 x;", "=r,r", "expected registers of 8 to 64 bits, got .b128"),
+     (".reg;", "=r,r", "expected registers of 8 to 64 bits, got ."),
+     ("mov.b32 {$0}, $1;", "=r,r", "expected 2 or 4 registers of a whole of 32 bits, got {\\$0}"),
+     ("mov.b32 $0, $1;", "=r,7", "expected constraints r, l, h, f or d, got 7; nearest legal: r"),
      ("mov.b32 $0, $1;", "=r", "expected constraints of 1 registers of results and 1 of operands"),
      ("mov.b32 $0, $1;", "=q,r", "expected constraints r, l, h, f or d, got q; nearest legal: r")],
 )  # fmt: skip

@@ -223,3 +223,19 @@ def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
         module, _ = seen_through(given)
         (load,) = (op for op in module.walk() if op.name == "cuda_tile.load_view_tko")
         assert isinstance(load.token.owner, MakeTokenOp) == free
+
+
+def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:
+    """By `tl.multiple_of`, of the stride that is loaded and of the pointer."""
+    said = kernel(
+        pointers="%p = tt.addptr %as, %from {tt.divisibility = dense<16> : tensor<2xi32>} : "
+        "tensor<4x8x!tt.ptr<i32>>, tensor<4x8xi32>"
+    )
+    for text, predicates in (
+        (said, {"#cuda_tile.div_by<4>", "#cuda_tile.div_by<16>"}),
+        (kernel(), set()),
+    ):
+        module, _ = seen_through(text)
+        assert {
+            str(op.predicate) for op in module.walk() if op.name == "cuda_tile.assume"
+        } == predicates

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tilewright.tools.instructions.explanation import explanation
+from tilewright.tools.language_server.outline import KINDS
 from tilewright.tools.tilewright import main
 
 ROOT = Path(__file__).parents[3]
@@ -255,6 +256,63 @@ def test_definitions(
 ) -> None:
     found = editor.ask("textDocument/definition", editor.at(name, what, more))
     assert editor.piece(name, found["range"]) == (line, defined)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "lines"),
+    [
+        ("blocks.mlir", "%i, %n", [5, 6, 10, 13]),
+        ("blocks.mlir", "^head(%next", [4, 5, 11]),
+        ("blocks.mlir", "@count(%n) :", [2, 16]),
+        ("mma.mlir", "!b\n", [2, 8, 10]),
+        ("kernel.ptx", "%r4}", []),
+    ],
+)
+def test_references_and_their_new_name(
+    name: str, what: str, lines: list[int], editor: Editor
+) -> None:
+    at = editor.at(name, what)
+    places = editor.ask("textDocument/references", at | {"context": {"includeDeclaration": True}})
+    shown = [editor.piece(name, place["range"]) for place in places]
+    assert [line for line, _ in shown] == lines and {word for _, word in shown} <= {
+        re.split(r"[^%^@!\w]", what)[0]
+    }
+    edit = editor.ask("textDocument/rename", at | {"newName": "fresh"})
+    assert (edit is None) == (not lines)
+    if edit is not None:
+        [edits] = edit["changes"].values()
+        pieces = [editor.piece(name, one["range"])[1] for one in edits]
+        assert pieces == [word[1:] for _, word in shown]
+        assert {one["newText"] for one in edits} == {"fresh"}
+
+
+@pytest.mark.parametrize("new", ["%n", "a b", "1", ""])
+def test_names_that_are_taken_or_none_are_refused(new: str, editor: Editor) -> None:
+    at = editor.at("blocks.mlir", "%i, %n")
+    assert editor.ask("textDocument/rename", at | {"newName": new}) is None
+
+
+def test_the_outline_and_the_colours(editor: Editor) -> None:
+    def document(name: str) -> dict[str, Any]:
+        return {"textDocument": {"uri": f"file:///folder/{name}"}}
+
+    names = {"blocks.mlir": ["count", "twice"], "mma.mlir": ["mma"], "kernel.ptx": ["k"]}
+    for name, expected in names.items():
+        listed = editor.ask("textDocument/documentSymbol", document(name))
+        assert [one["name"] for one in listed] == expected
+        words = [editor.piece(name, one["selectionRange"])[1] for one in listed]
+        assert [word.lstrip("@") for word in words] == expected
+    data = editor.ask("textDocument/semanticTokens/full", document("blocks.mlir"))["data"]
+    tokens, line, column = [], 0, 0
+    for below, ahead, length, kind, _ in zip(*[iter(data)] * 5, strict=True):
+        line, column = line + below, ahead + (0 if below else column)
+        ends = [{"line": line, "character": place} for place in (column, column + length)]
+        [_, word] = editor.piece("blocks.mlir", dict(zip(("start", "end"), ends, strict=True)))
+        tokens.append((word, KINDS[kind]))
+    assert tokens[0] == ("// 😀 %x is no value here", "comment")
+    for token in (("func.func", "keyword"), ("@count", "function"), ("^head", "variable"),
+                  ("%n", "variable"), ("index", "type"), ("0", "number")):  # fmt: skip
+        assert token in tokens
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,14 @@ def _swapped(old: Bits, value: Bits, new: Bits) -> Bits:
     return np.where(old == value, new, old)
 
 
+def _incremented(old: Bits, value: Bits) -> Bits:
+    return np.where(old >= value, 0, old + 1).astype(old.dtype)
+
+
+def _decremented(old: Bits, value: Bits) -> Bits:
+    return np.where((old == 0) | (old > value), value, old - old.dtype.type(1))
+
+
 _OPERATIONS: dict[str, Callable[..., Bits]] = {
     "add": _added,
     "min": np.minimum,
@@ -43,6 +51,8 @@ _OPERATIONS: dict[str, Callable[..., Bits]] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
+    "inc": _incremented,
+    "dec": _decremented,
     "exch": _exchanged,
     "cas": _swapped,
 }

@@ -2,7 +2,7 @@
 an address; and accesses to multicast objects: one device has one copy, so that what it combines is
 that copy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC
 from tilewright.dialects.cute_nvgpu.ops import address, fragment_memory, multimem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import atomics, data_movement
@@ -21,6 +22,7 @@ from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
+from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -85,12 +87,34 @@ def _order(op: Any, kind: str) -> AccessOrder:
     return AccessOrder.of(op.semantics.data, kind) if hasattr(op, "semantics") else WEAKLY
 
 
+def _is_generic(op: Any) -> bool:
+    """True where an address says itself which memory it is of."""
+    return isinstance(op, PtxOp) and content(getattr(op, "space", None)) == GENERIC
+
+
+def _windows(
+    address: Bits, chosen: Bits | None, generic: bool, shared: bool
+) -> Iterator[tuple[bool, Bits, Bits | None]]:
+    """The memories that threads access: whether it is shared, their addresses there, and which
+    threads do, None being all."""
+    if not generic:
+        yield shared, address, chosen
+        return
+    within = address >> np.uint64(32) == SHARED_WINDOW >> 32
+    every = np.True_ if chosen is None else chosen
+    if not within.all():
+        yield False, address, ~within & every
+    if within.any():
+        yield True, (address & np.uint64(0xFFFFFFFF)).astype(np.uint32), within & every
+
+
 # Loads, stores and reductions
 
 
 @runs(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
 def _load(op: Any, builder: Builder) -> Step:
     (width, count), results = _words_of(op), _loaded(op)
+    generic = _is_generic(op)
     load = partial(
         load_words, width=width, count=count, number=builder.number(op),
         shared=memory_operand(op).is_shared, order=_order(op, "ld"),
@@ -98,7 +122,11 @@ def _load(op: Any, builder: Builder) -> Step:
 
     def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:
         otherwise = side_by_side(others, gang.count) if others else None
-        return results(load(machine, gang, at, chosen=chosen, otherwise=otherwise))
+        words = np.zeros((gang.count, count), f"uint{8 * width}") if generic else otherwise
+        for shared, place, part in _windows(at, chosen, generic, load.keywords["shared"]):
+            words = load(machine, gang, place, chosen=part, otherwise=words, shared=shared)
+        assert words is not None
+        return results(words)
 
     chosen = getattr(op, "predicate", None)
     return effect(op, builder, run, located(op, builder), chosen, _otherwise(op))
@@ -107,6 +135,7 @@ def _load(op: Any, builder: Builder) -> Step:
 @runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
 def _store(op: Any, builder: Builder) -> Step:
     dtype, chosen = f"uint{8 * _words_of(op)[0]}", getattr(op, "predicate", None)
+    generic = _is_generic(op)
     store = partial(
         store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
         order=_order(op, "st"),
@@ -116,7 +145,8 @@ def _store(op: Any, builder: Builder) -> Step:
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
     ) -> None:
         words = side_by_side(values, gang.count).astype(dtype, copy=False)
-        store(machine, gang, at, words, chosen=chosen)
+        for shared, place, part in _windows(at, chosen, generic, store.keywords["shared"]):
+            store(machine, gang, place, words, chosen=part, shared=shared)
 
     place = located(op, builder, check=chosen is None)
     return effect(op, builder, run, place, _stored(op), chosen)

@@ -1,12 +1,16 @@
 """`ptx`: one instruction at a time, on raw registers."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3
+from tilewright.dialects.cute_nvgpu.lattice.scalar import bits_are_known
 from tilewright.dialects.ptx import (
+    carry,
     control_flow,
     module_variables,
     registers,
@@ -14,7 +18,9 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
+from tilewright.lowering.interpreter.machine.global_memory import LOCAL, SHARED_WINDOW
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
     constant,
     pure,
@@ -25,17 +31,76 @@ from tilewright.lowering.interpreter.ops.base.arith import (
 from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
 from tilewright.lowering.interpreter.program import Exit, Fork
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
+from tilewright.source.diagnostic import OpError
 
 
 @runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
-    return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
+    name, form = op.name.removeprefix("ptx."), op.form.data
+    if not bits_are_known(name, form):
+        raise OpError(op, f"'{op.name}' expected a form whose results are known bit for bit, got "
+                      f"{name}.{form}")  # fmt: skip
+    return pure(op, builder, scalar(name, form))
 
 
-@runs(registers.MovOp, scalars.CvtaOp)
+@runs(carry.CarryOp)
+def _carry(op: carry.CarryOp, builder: Builder) -> Step:
+    return effect(op, builder, partial(_with_carry, op.form.data), op.inputs, op.carry_in)
+
+
+def _with_carry(
+    form: str, machine: Machine, gang: Gang, given: list[Bits], carry: Any
+) -> list[Bits]:
+    """The sum, difference or sum with a product, and its carry or borrow."""
+    name, *half, type_ = form.replace(".cc", "").split(".")
+    carry = np.False_ if carry is None else carry
+    if name[:3] == "mad":
+        given = [scalar("mul", f"{half[0]}.{type_}")(*given[:2]), given[2]]
+    a, b = given
+    more = np.asarray(carry).astype(a.dtype)
+    if name[:3] == "sub":
+        return [a - b - more, (a < b) | ((a == b) & carry)]
+    total = a + b + more
+    return [total, (total < a) | ((total == a) & carry)]
+
+
+@runs(LOP3)
+def _lop3(op: Any, builder: Builder) -> Step:
+    table = op.table.value.data
+
+    def compute(*sources: Bits) -> Bits:
+        result = np.zeros(1, np.uint32)
+        for row in range(8):
+            if table >> row & 1:
+                bits = [
+                    x if row >> place & 1 else ~x
+                    for x, place in zip(sources, (2, 1, 0), strict=True)
+                ]
+                result = result | bits[0] & bits[1] & bits[2]
+        return result
+
+    return pure(op, builder, compute)
+
+
+@runs(registers.MovOp)
 def _same(op: Operation, builder: Builder) -> Step:
-    """The bits themselves: global addresses are the same numbers in the generic space."""
+    """The bits themselves."""
     return pure(op, builder, same)
+
+
+@runs(scalars.CvtaOp)
+def _cvta(op: ScalarOp, builder: Builder) -> Step:
+    """Addresses are the same numbers in the generic space, but those of shared memory, which have a
+    window there."""
+    *to, space, _ = op.form.data.split(".")
+    if space != "shared":
+        return pure(op, builder, same)
+    window = np.uint64(SHARED_WINDOW)
+
+    def moved(a: Bits) -> Bits:
+        return a - window if to else a + window
+
+    return pure(op, builder, moved)
 
 
 @runs(registers.ConstOp)
@@ -55,6 +120,19 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 @runs(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+
+
+@runs(registers.LocalAddressOp)
+def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
+    entry = op.parent_op()
+    assert isinstance(entry, control_flow.EntryOp) and entry.local is not None
+    size, offset = np.uint64(entry.local.value.data), op.offset.value.data
+
+    def run(machine: Machine, gang: Gang) -> Bits:
+        start = np.uint64(machine.memory.variables[LOCAL] + offset)
+        return start + machine.special("thread")[gang.lanes] * size
+
+    return effect(op, builder, run)
 
 
 @runs(module_variables.GlobalAddressOp)
@@ -78,7 +156,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 
 @runs(registers.UnpackOp)
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
-    half = np.uint8 if op.octets else np.uint16
+    half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
     def halves(word: NDArray[Any]) -> NDArray[Any]:
         return np.ascontiguousarray(word)[:, None].view(half)
@@ -102,6 +180,9 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 
 
 # Control flow
+
+
+executes(control_flow.PragmaOp)(nothing)
 
 
 @runs(control_flow.BraOp)

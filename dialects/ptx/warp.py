@@ -1,0 +1,113 @@
+"""Threads of a warp that look at each other's values. PTX ISA 9.7.9.6 and 9.7.13.7 to 9.7.13.11."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import operand_def, opt_result_def, prop_def, result_def
+
+from tilewright.dialects.cute_nvgpu.lattice import warp as rows
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.types import RegType, reg
+
+
+class WarpOp(RowOp):
+    """`NAME.FORM d, a, membermask`, of the threads whose bits the mask has."""
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "a", "membermask": "members"}
+
+    ROWS: ClassVar[tuple[InstructionRow, ...]]
+
+    form = prop_def(StringAttr)
+    a = operand_def(RegType)
+    members = operand_def(reg("b32"))
+    result = result_def(RegType)
+
+    assembly_format = "$form $a `,` $members"
+
+    @property
+    def mnemonic(self) -> str:
+        """`vote.sync.any.pred`."""
+        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+
+    @property
+    def row(self) -> InstructionRow:
+        """The row that has the mnemonic; the first where none has."""
+        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
+        return next(of_form, self.ROWS[0])
+
+    def verify_(self) -> None:
+        row = self.row
+        if self.mnemonic not in row.mnemonics:
+            legal = ", ".join(mnemonic for row in self.ROWS for mnemonic in row.mnemonics)
+            raise self.fail(f"one of {legal}, got {self.mnemonic}")
+        result, a, _ = row.operands
+        assert isinstance(result, Result) and isinstance(a, Scalar)
+        legal_types = reg(a.type_), reg(result.register)
+        if (self.a.type, self.result.type) != legal_types:
+            raise self.fail(
+                f"{legal_types[0]} to {legal_types[1]}, got {self.a.type} to {self.result.type}"
+            )
+
+
+@fields_op("ptx.vote.sync", rows.VOTE, rows.BALLOT)
+class VoteOp(WarpOp):
+    """`vote.sync.MODE d, a, membermask`. PTX ISA 9.7.13.9.
+
+    ```mlir
+    %d = ptx.vote.sync "ballot.b32" %p, %all : !ptx.reg<pred>, !ptx.reg<b32> -> !ptx.reg<b32>
+    ```
+    """
+
+
+@fields_op("ptx.match", rows.MATCH_WORD, rows.MATCH_DOUBLE)
+class MatchOp(WarpOp):
+    """`match.any.sync.TYPE d, a, membermask`. PTX ISA 9.7.13.10."""
+
+
+@fields_op("ptx.redux.sync", rows.REDUX)
+class ReduxOp(WarpOp):
+    """`redux.sync.OP.TYPE d, a, membermask`. PTX ISA 9.7.13.12."""
+
+
+@fields_op("ptx.activemask", rows.ACTIVE_MASK)
+class ActivemaskOp(RowOp):
+    """`activemask.b32 d`. PTX ISA 9.7.13.11."""
+
+    result = result_def(reg("b32"))
+
+
+@fields_op("ptx.shfl", rows.SHUFFLE)
+class ShuffleOp(RowOp):
+    """`shfl.sync.MODE.b32 d|p, a, b, c, membermask`: the value of the thread that b says within the
+    part of the warp that c says, the own one where that has none such. PTX ISA 9.7.9.6.
+
+    ```mlir
+    %d = ptx.shfl "up" %a, %b, %c, %all : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
+    ```
+    """
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {
+        "d": "result + inside", "a": "a", "b": "lane", "c": "clamp", "membermask": "members",
+    }  # fmt: skip
+
+    mode = prop_def(StringAttr)
+    a = operand_def(reg("b32"))
+    lane = operand_def(reg("b32"))
+    clamp = operand_def(reg("b32"))
+    members = operand_def(reg("b32"))
+    result = result_def(reg("b32"))
+    inside = opt_result_def(reg("pred"))
+
+    assembly_format = "$mode $a `,` $lane `,` $clamp `,` $members"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"shfl.sync.{self.mode.data}.b32"
+
+    def verify_(self) -> None:
+        if self.mode.data not in (legal := ("up", "down", "bfly", "idx")):
+            raise self.fail(f"a mode of {', '.join(legal)}, got {self.mode.data}")

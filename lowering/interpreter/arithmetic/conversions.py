@@ -1,0 +1,146 @@
+"""`cvt`, on arrays of raw bits. PTX ISA 9.7.9.21."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.lowering.interpreter.arithmetic.float_conversions import float_conversion
+from tilewright.lowering.interpreter.arithmetic.typed_words import (
+    DTYPES,
+    FLOATS,
+    QUIET,
+    bits_dtype,
+    kept_nan,
+    raw,
+    typed,
+)
+from tilewright.lowering.interpreter.numerics import encode, fma64, format_named, odd_sum
+from tilewright.lowering.interpreter.numerics.flush import flushed
+from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+
+_ROUNDINGS: dict[str, Callable[..., Any]] = {
+    "rni": np.rint,
+    "rmi": np.floor,
+    "rpi": np.ceil,
+    "rzi": np.trunc,
+}
+
+
+def conversion(form: str) -> Function:
+    """The function of a form: raw bits in, raw bits out."""
+    *modifiers, to, source = form.split(".")
+    if to == source:
+        return partial(_within_f32 if to == "f32" else _rounded, modifiers)
+    if to in ("s8", "u8"):
+        return partial(_to_octet, to=to, source=source, rounding=(*modifiers, "")[0])
+    if to[0] in "su" and source in FLOATS:
+        return partial(_float_to_integer, to=to, source=source, modifiers=modifiers)
+    is_directed = (*modifiers, "")[0] in DIRECTIONS and to in ("f32", "f64")
+    if is_directed and source in ("f64", *_INTEGERS):
+        return partial(_directed, to=to, source=source, rounding=modifiers[0])
+    if {"x2", "x4", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
+        return float_conversion(modifiers, to, source)
+    if (to, source) == ("f32", "bf16"):
+        return _widened
+    if "f64" in (to, source) and to in FLOATS and source in FLOATS:
+        return partial(_convert_double, to=to, source=source)
+
+    def run(a: Bits) -> Bits:
+        # An 8-bit source is the low byte of its 16-bit register.
+        value = a.astype(np.uint8) if source in ("s8", "u8") and a.dtype != np.uint8 else a
+        with np.errstate(all="ignore"):
+            return raw(typed(value, source).astype(DTYPES[to]), to)
+
+    return run
+
+
+_INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
+
+
+def _widened(a: Bits) -> Bits:
+    """bf16 is the upper half of f32, a NaN too (H200)."""
+    return a.astype(np.uint32) << np.uint32(16)
+
+
+def _rounded(modifiers: list[str], a: Bits) -> Bits:
+    """f64 as a whole number."""
+    with np.errstate(all="ignore"):
+        return kept_nan(raw(_ROUNDINGS[modifiers[0]](typed(a, "f64")), "f64"), (a,))
+
+
+def _within_f32(modifiers: list[str], a: Bits) -> Bits:
+    """f32 as a whole number, without subnormal ones, or within 0 and 1, where NaN is 0."""
+    value = typed(a, "f32")
+    with np.errstate(all="ignore"):
+        if "ftz" in modifiers:
+            value = flushed(value)
+        if modifiers[0] in _ROUNDINGS:
+            value = _ROUNDINGS[modifiers[0]](value)
+        if "sat" in modifiers:
+            value = np.where(value > 0, np.minimum(value, np.float32(1)), np.float32(0))
+    return raw(value, "f32")
+
+
+def _directed(a: Bits, to: str, source: str, rounding: Any) -> Bits:
+    """A number of more bits than the type has, rounded to one side."""
+    value = typed(a, source)
+    with np.errstate(all="ignore"):
+        if source == "f64":
+            result = encode(value, format_named("f32"), rounding)
+            return np.where(np.isnan(value), _convert_double(a, to, source), result)
+        # A half of 64 bits is exact in f64, their sum rounded to odd knows the side of the rest.
+        wide = value.astype(np.int64 if source[0] == "s" else np.uint64)
+        low = (wide & wide.dtype.type(0xFFFFFFFF)).astype(np.float64)
+        high = (wide >> wide.dtype.type(32)).astype(np.float64) * 2.0**32
+        if to == "f32":
+            return encode(odd_sum(high, low), format_named("f32"), rounding)
+        return raw(fma64(high, np.ones(1), low, rounding), "f64")
+
+
+def _convert_double(a: Bits, to: str, source: str) -> Bits:
+    """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
+    narrow = typed(a, source)
+    with np.errstate(all="ignore"):
+        result = narrow.astype(DTYPES[to])
+    bits: Bits = result.view(bits_dtype(to))
+    if to == "f64":
+        nan = np.isnan(result)
+        return np.where(nan, bits | QUIET, bits) if nan.any() else bits
+    return bits
+
+
+def _to_octet(a: Bits, to: str, source: str, rounding: str) -> Bits:
+    """8 bits with their sign or zeros above them: the low ones, or clamped, NaN being 0."""
+    if not rounding:
+        return typed(a, source).astype(DTYPES[to]).astype(np.int16).view(np.uint16)
+    info = np.iinfo(DTYPES[to])
+    with np.errstate(all="ignore"):
+        value = np.nan_to_num(typed(a, source).astype(np.float64), posinf=np.inf, neginf=-np.inf)
+    if rounding in _ROUNDINGS:
+        value = _ROUNDINGS[rounding](value)
+    return np.clip(value, info.min, info.max).astype(np.int16).view(np.uint16)
+
+
+def _float_to_integer(a: Bits, to: str, source: str, modifiers: list[str]) -> Bits:
+    """A whole number kept in range. NaN becomes 0, but from f64 or to 64 bits the
+    sign bit alone (H200; PTX ISA 9.7.9.21 says 0)."""
+    value = typed(a, source)
+    dtype = np.dtype(DTYPES[to])
+    info = np.iinfo(dtype)
+    with np.errstate(all="ignore"):
+        value = flushed(value) if "ftz" in modifiers else value
+        wide = _ROUNDINGS[modifiers[0]](value.astype(np.float64))
+        # The largest 64-bit integers are no f64: compare with the next power of two.
+        over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
+        inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
+    result = np.where(over, info.max, np.where(under, info.min, inside)).astype(dtype)
+    bits = raw(result, to)
+    if source == "f64" or dtype.itemsize == 8:
+        sign = bits.dtype.type(1 << (8 * dtype.itemsize - 1))
+        bits = np.where(np.isnan(wide), sign, bits)
+    return bits

@@ -1,0 +1,90 @@
+"""Products of integers, whole or in part, and sums that do not wrap. PTX ISA 9.7.1."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tilewright.lowering.interpreter.arithmetic.typed_words import DTYPES, raw, typed
+from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+
+
+def multiply(type_: str, *modifiers: str) -> Function:
+    if modifiers and modifiers[0] == "hi":
+        return _multiply_high(type_)
+    if modifiers and modifiers[0] == "wide":
+        return _product(type_, _wide_type(type_))
+    return _product(type_, type_)
+
+
+def _product(type_: str, wide: str) -> Function:
+    def run(a: Bits, b: Bits) -> Bits:
+        return raw(typed(a, type_).astype(DTYPES[wide]) * typed(b, type_), wide)
+
+    return run
+
+
+def _wide_type(type_: str) -> str:
+    """The integer type of twice the width."""
+    return f"{type_[0]}{2 * int(type_[1:])}"
+
+
+def multiply_add(type_: str, *modifiers: str) -> Function:
+    product = multiply(type_, *modifiers)
+
+    def run(a: Bits, b: Bits, c: Bits) -> Bits:
+        return product(a, b) + c
+
+    return run
+
+
+def multiply_24(type_: str, *modifiers: str) -> Function:
+    """The low 24 bits of both, as signed or unsigned numbers: the product has 48 bits."""
+    up, wide = np.uint32(8), np.dtype(DTYPES[_wide_type(type_)])
+
+    def run(a: Bits, b: Bits, *c: Bits) -> Bits:
+        x, y = (typed(operand << up, type_).astype(wide) >> wide.type(8) for operand in (a, b))
+        product = x * y >> wide.type(16 if modifiers[0] == "hi" else 0)
+        return sum(c, product.astype(np.uint32))
+
+    return run
+
+
+def absolute_difference(type_: str, *_: str) -> Function:
+    def run(a: Bits, b: Bits, c: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        return np.where(x > y, a - b, b - a) + c
+
+    return run
+
+
+def _multiply_high(type_: str) -> Function:
+    width = int(type_[1:])
+
+    def run(a: Bits, b: Bits) -> Bits:
+        x, y = typed(a, type_), typed(b, type_)
+        if width < 64:
+            wide = np.int64 if type_[0] == "s" else np.uint64
+            return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
+        high = _upper_word(a, b)
+        if type_[0] == "s":
+            high = high - np.where(x < 0, b, 0) - np.where(y < 0, a, 0)
+        return high
+
+    return run
+
+
+def _upper_word(a: Bits, b: Bits) -> Bits:
+    """The upper half of products of 64 bits, by their halves."""
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    middle = (a >> half) * (b & low) + ((a & low) * (b & low) >> half)
+    other = (a & low) * (b >> half) + (middle & low)
+    return (a >> half) * (b >> half) + (middle >> half) + (other >> half)
+
+
+def within_range(compute: Callable[..., Any], a: Bits, b: Bits) -> Bits:
+    """A sum or difference of s32, or the nearest number that one holds."""
+    exact = compute(typed(a, "s32").astype(np.int64), typed(b, "s32").astype(np.int64))
+    return np.clip(exact, -(1 << 31), (1 << 31) - 1).astype(np.int32).view(np.uint32)

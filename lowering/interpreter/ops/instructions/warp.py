@@ -1,0 +1,143 @@
+"""Threads of a warp that look at each other's values: shuffles, votes, matches, reductions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilewright.dialects.ptx import warp
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.values import Bits, spread
+
+_BITS = np.arange(WARP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The threads of a gang in the warps that they are of: `warps` and `lanes` are their places,
+    [threads]; `named` says whose bits a membermask has, [threads, 32]."""
+
+    warps: NDArray[np.int64]
+    lanes: NDArray[np.int64]
+    named: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, machine: Machine, gang: Gang, mask: Bits, op: str) -> "_Members":
+        """Raises Fault where a thread of a mask executes something else."""
+        numbers, warps = np.unique(gang.lanes // WARP, return_inverse=True)
+        members = cls(warps, gang.lanes % WARP, np.zeros((gang.count, WARP), bool))
+        words = spread(mask, gang.count).astype(np.int64)
+        threads = machine.slots
+        exist = (numbers[:, None] * WARP + _BITS) % threads < machine.threads
+        named = (words[:, None] >> _BITS & 1 != 0) & exist[warps]
+        missing = named & ~members.table(np.ones(gang.count, bool))[warps]
+        if missing.any():
+            thread, lane = np.unravel_index(int(np.argmax(missing)), missing.shape)
+            raise Fault(
+                f"{op} expected all threads of its membermask {int(words[thread]):#010x}, and lane "
+                f"{int(lane)} executes something else",
+                int(thread),
+            )
+        return cls(warps, gang.lanes % WARP, named)
+
+    def table(self, values: NDArray[Any]) -> NDArray[Any]:
+        """A value of each lane, of the threads that have one: [warps, 32]."""
+        table = np.zeros((int(self.warps.max()) + 1, WARP), values.dtype)
+        table[self.warps, self.lanes] = values
+        return table
+
+
+def _collective(
+    op: Any, builder: Builder, compute: Callable[[_Members, NDArray[Any]], Bits]
+) -> Step:
+    """The step of what the threads of a membermask make of their values, [threads, 32]."""
+
+    def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits:
+        members = _Members.of(machine, gang, mask, op.mnemonic)
+        return compute(members, members.table(spread(a, gang.count))[members.warps])
+
+    return effect(op, builder, run, op.a, op.members)
+
+
+def _as_mask(bits: NDArray[np.bool_]) -> Bits:
+    return (bits << _BITS).sum(axis=1).astype(np.uint32)
+
+
+_VOTES: dict[str, Callable[[NDArray[np.bool_], NDArray[np.bool_]], Any]] = {
+    "any.pred": lambda named, a: (named & a).any(axis=1),
+    "all.pred": lambda named, a: (a | ~named).all(axis=1),
+    "uni.pred": lambda named, a: (a | ~named).all(axis=1) | (~a | ~named).all(axis=1),
+    "ballot.b32": lambda named, a: _as_mask(named & a),
+}
+
+
+@runs(warp.VoteOp)
+def _vote(op: warp.VoteOp, builder: Builder) -> Step:
+    vote = _VOTES[op.form.data]
+    return _collective(op, builder, lambda members, a: vote(members.named, a))
+
+
+@runs(warp.MatchOp)
+def _match(op: warp.MatchOp, builder: Builder) -> Step:
+    def compute(members: _Members, a: NDArray[Any]) -> Bits:
+        own = a[np.arange(len(a)), members.lanes]
+        return _as_mask(members.named & (a == own[:, None]))
+
+    return _collective(op, builder, compute)
+
+
+_REDUCTIONS: dict[str, tuple[Any, int]] = {
+    "add": (np.add, 0),
+    "and": (np.bitwise_and, -1),
+    "or": (np.bitwise_or, 0),
+    "xor": (np.bitwise_xor, 0),
+    "min": (np.minimum, 0),
+    "max": (np.maximum, 0),
+}
+
+
+@runs(warp.ReduxOp)
+def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
+    operation, type_ = op.form.data.split(".")
+    combine, neutral = _REDUCTIONS[operation]
+    dtype = np.dtype("int32" if type_[0] == "s" else "uint32")
+    if operation in ("min", "max"):
+        neutral = getattr(np.iinfo(dtype), "max" if operation == "min" else "min")
+
+    def compute(members: _Members, a: NDArray[Any]) -> Bits:
+        values = np.where(members.named, a.view(dtype), np.array(neutral).astype(dtype))
+        return combine.reduce(values, axis=1, dtype=dtype).view(np.uint32)
+
+    return _collective(op, builder, compute)
+
+
+@runs(warp.ActivemaskOp)
+def _activemask(op: warp.ActivemaskOp, builder: Builder) -> Step:
+    def run(machine: Machine, gang: Gang) -> Bits:
+        members = _Members.of(machine, gang, np.zeros(1, np.uint32), "activemask")
+        return _as_mask(members.table(np.ones(gang.count, bool)))[members.warps]
+
+    return effect(op, builder, run)
+
+
+@runs(warp.ShuffleOp)
+def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
+    mode = op.mode.data
+
+    def run(machine: Machine, gang: Gang, *given: Bits) -> list[Bits]:
+        a, b, c, mask = (spread(value, gang.count).astype(np.int64) for value in given)
+        members = _Members.of(machine, gang, mask.astype(np.uint32), op.mnemonic)
+        lane, own, step = members.lanes, c >> 8 & 31, b & 31
+        first, last = lane & own, lane & own | c & 31 & ~own
+        other = {
+            "up": lane - step, "down": lane + step, "bfly": lane ^ step, "idx": first | step & ~own,
+        }[mode]  # fmt: skip
+        inside = other >= last if mode == "up" else other <= last
+        other = np.where(inside, other, lane)
+        return [members.table(a)[members.warps, other].astype(np.uint32), inside]
+
+    return effect(op, builder, run)

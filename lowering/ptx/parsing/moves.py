@@ -1,0 +1,83 @@
+"""Moves of registers, constants and addresses, as ops or as names of values; hints."""
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
+from tilewright.dialects.ptx import registers
+from tilewright.dialects.ptx.control_flow import PragmaOp
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.ptx.parsing.instructions import reads
+from tilewright.lowering.ptx.parsing.names import Symbol
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
+
+
+@reads(".pragma")
+def _pragma(_: str) -> ReadingRule:
+    def rule(reader: Reader, text: str) -> None:
+        reader.add(PragmaOp(text.strip('" ')))
+
+    return ReadingRule(rule)
+
+
+@reads("mov")
+def _mov(mnemonic: str) -> ReadingRule | None:
+    type_ = mnemonic.partition(".")[2]
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, source = read(operands)
+        if source.kind == "vector":
+            reader.give(dest.text, _packed(reader, [item.text for item in source.items], type_))
+        elif dest.kind == "vector":
+            _unpack(reader, [item.text for item in dest.items], reader.take(source.text, type_))
+        else:
+            reader.give(dest.text, _moved(reader, dest.text, source, type_))
+
+    return ReadingRule(rule)
+
+
+def _packed(reader: Reader, names: list[str], type_: str) -> SSAValue:
+    """Registers side by side in one of a type, the lowest first."""
+    if len(names) > 2:
+        half = len(names) // 2
+        low, high = (_packed(reader, part, _HALF[type_]) for part in (names[:half], names[half:]))
+    else:
+        low, high = (reader.take(name, _HALF[type_]) for name in names)
+    return reader.add(registers.PackOp(low, high)).results[0]
+
+
+def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:
+    """Give registers the parts of one, the lowest first."""
+    halves = reader.add(registers.UnpackOp(whole)).results[0]
+    if len(names) == 2:
+        reader.give_list(names, halves)
+        return
+    half = len(names) // 2
+    for place, part in enumerate((names[:half], names[half:])):
+        _unpack(reader, part, ListedRegister(halves, place).value())
+
+
+_HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
+
+
+def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
+    """The value that a move gives: its source's, which a register of another kind copies."""
+    variable = reader.variable(dest)
+    kind = variable.kind
+    if source.kind == "sum":
+        symbol = reader.scope.find(source.items[0].text)
+        if isinstance(symbol, Symbol) and symbol.space in ("shared", "local"):
+            return reader.resized(reader.address_of(symbol, source.value), kind)
+        return reader.address(source, kind, apart=False)[0]
+    named = reader.scope.find(source.text)
+    if isinstance(named, Variable):
+        value, stays = reader.value(source.text), named.kind == kind
+    else:
+        value, stays = reader.take(source.text, type_ if type_ in ("f32", "f64") else kind), True
+    # What is written elsewhere too is moved here, not on one of two ways on from here.
+    meets = variable.writes > 1 and reader.last.get(variable) == reader.position
+    if stays and (not meets or isinstance(named, Symbol)):
+        return value
+    given = named.kind if isinstance(named, Variable) else kind
+    moved = registers.MovOp(reader.converted(value, given, source.text), reg(kind))
+    return reader.add(moved).results[0]

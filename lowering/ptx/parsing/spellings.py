@@ -1,0 +1,41 @@
+"""Instructions that PTX spells in several ways, as the one that the lattice has."""
+
+import re
+from functools import cache
+
+from tilewright.dialects.cute_nvgpu.atoms.lookup import canonical
+
+_SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), spelling)
+    for pattern, spelling in (
+        (r"setp\.lo\.(u\d+)", r"setp.lt.\1"),
+        (r"setp\.ls\.(u\d+)", r"setp.le.\1"),
+        (r"setp\.hi\.(u\d+)", r"setp.gt.\1"),
+        (r"setp\.hs\.(u\d+)", r"setp.ge.\1"),
+        (r"(selp|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
+        (r"shr\.b(\d+)", r"shr.u\1"),
+        (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
+        (r"membar\.cta", "fence.sc.cta"),
+        (r"membar\.gl", "fence.sc.gpu"),
+        (r"membar\.sys", "fence.sc.sys"),
+        (r"barrier(?:\.cta)?\.sync\.aligned", "bar.sync"),
+        (r"barrier(?:\.cta)?\.arrive\.aligned", "bar.arrive"),
+        (r"bar\.cta\.(sync|arrive)", r"bar.\1"),
+        (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)\.aligned", r"\1.aligned"),
+        (r"(bra|call)\.uni", r"\1"),
+        (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
+        (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
+        (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
+        (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
+    )
+)
+"""The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""
+
+
+@cache
+def normal(mnemonic: str) -> str:
+    """The mnemonic as the lattice has it."""
+    for pattern, spelling in _SPELLINGS:
+        if (match := pattern.fullmatch(mnemonic)) is not None:
+            mnemonic = match.expand(spelling)
+    return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)

@@ -1,0 +1,108 @@
+"""PTX of other compilers, executed: what no kernel of ours has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tilewright as tw
+from tilewright.launch.ptxas import assemble
+from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import CompileError, ExecutionError
+from tilewright.source.parsing import parse_module
+
+HEAD = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .b32 table[4] = {10, 20, 30, 40};
+.visible .entry k(.param .u64 k_out)
+{
+  .local .align 8 .b8 depot[16];
+  .shared .align 4 .b8 tile[128];
+  .reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; .reg .f32 %f<9>;
+  ld.param.u64 %rd1, [k_out];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+"""
+TAIL = "  st.global.u32 [%rd3], %r0;\n  ret;\n}\n"
+
+
+def run(body: str, threads: int = 32) -> NDArray[np.uint32]:
+    """What each thread leaves in %r0; the text that we write of it runs alike, and assembles."""
+    text = HEAD + body + TAIL
+    given = dict(grid=(1, 1, 1), block=(threads, 1, 1), args=[np.zeros(threads, np.uint32)])
+    [result] = tw.interpret(text, **given)
+    again = module_text(parse_module(text))
+    assert assemble(again, "sm_80").ok
+    np.testing.assert_array_equal(tw.interpret(again, **given)[0], result)
+    return result
+
+
+LANE = np.arange(32)
+
+BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
+    "ballot": ("setp.lt.u32 %p1, %r1, 5;\nvote.sync.ballot.b32 %r0, %p1, -1;\n", LANE * 0 + 31),
+    "match": (
+        "and.b32 %r2, %r1, 1;\nmatch.any.sync.b32 %r0, %r2, 0xffffffff;\n",
+        np.where(LANE % 2, 0xAAAAAAAA, 0x55555555),
+    ),
+    "redux": ("redux.sync.max.s32 %r0, %r1, -1;\n", LANE * 0 + 31),
+    "up": ("shfl.sync.up.b32 %r0, %r1, 1, 0, -1;\n", np.maximum(LANE - 1, 0)),
+    "part": (
+        "shfl.sync.idx.b32 %r0|%p1, %r1, 9, 0x181f, -1;\n", LANE // 8 * 8 + 1,
+    ),
+    "local": (
+        "mov.u64 %rd4, depot;\ncvta.local.u64 %rd5, %rd4;\nst.local.u32 [%rd4+4], %r1;\n"
+        "ld.u32 %r0, [%rd5+4];\n",
+        LANE,
+    ),
+    "const": (
+        "and.b32 %r2, %r1, 3;\nmul.wide.u32 %rd4, %r2, 4;\nmov.u64 %rd5, table;\n"
+        "add.s64 %rd5, %rd5, %rd4;\nld.const.u32 %r0, [%rd5];\n",
+        LANE % 4 * 10 + 10,
+    ),
+    "generic": (
+        "mov.u32 %r2, tile;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r2, %r2, %r3;\n"
+        "st.shared.u32 [%r2], %r1;\ncvt.u64.u32 %rd4, %r2;\ncvta.shared.u64 %rd4, %rd4;\n"
+        "setp.lt.u32 %p1, %r1, 16;\n"
+        "st.global.u32 [%rd3], 7;\nselp.u64 %rd5, %rd4, %rd3, %p1;\nld.u32 %r0, [%rd5];\n",
+        np.where(LANE < 16, LANE, 7),
+    ),
+    "carry": (
+        "add.cc.u32 %r2, %r1, 0xfffffff0;\naddc.u32 %r0, %r1, 0;\n", LANE + (LANE >= 16),
+    ),
+    "lop3": ("lop3.b32 %r0, %r1, 0xc, 0x6, 0xca;\n", LANE & 12 | ~LANE & 6),
+    "narrow": (
+        "st.global.u8 [%rd3], -3;\nld.global.s8 %r2, [%rd3];\nadd.s32 %r0, %r2, 4;\n", LANE * 0 + 1,
+    ),
+    "predicated": (
+        "mov.u32 %r0, 1;\nsetp.gt.u32 %p1, %r1, 3;\n@!%p1 bra low;\n@%p1 mul.lo.u32 %r0, %r1, 3;\n"
+        "@%p1 add.u32 %r0, %r0, 1;\nlow:\n",
+        np.where(LANE > 3, 3 * LANE + 1, 1),
+    ),
+    "halves": (
+        "mov.b64 %rd4, {%r1, 5};\nmov.b64 {%r2, %r3}, %rd4;\nadd.u32 %r0, %r2, %r3;\n", LANE + 5,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_instructions_of_other_compilers(name: str) -> None:
+    body, expected = BODIES[name]
+    np.testing.assert_array_equal(run(body), expected.astype(np.uint32))
+
+
+def test_threads_beside_the_membermask_are_missed() -> None:
+    body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nvote.sync.any.pred %p2, %p1, -1;\nout:\n"
+    with pytest.raises(ExecutionError, match="lane 8 executes something else"):
+        run(body + "mov.u32 %r0, 0;\n")
+
+
+def test_approximations_of_unknown_bits_are_refused() -> None:
+    text = HEAD + "sin.approx.f32 %f1, %f1;\nmov.u32 %r0, 0;\n" + TAIL
+    with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
+        tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])

@@ -1,0 +1,32 @@
+"""Times of launches where there is no GPU to take them: those of the latency model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.execution import interpret
+from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
+
+
+class ModelledTimeWarning(UserWarning):
+    """Times that a tuner takes for measured are those of a model."""
+
+
+def modelled_microseconds(
+    module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str
+) -> float:
+    """The microseconds of a launch of a kernel of Tile IR on its flat parameters, which stay as
+    they are: its first CTA runs as it is compiled. Raises as `tilewright.interpret` does."""
+    warnings.warn(
+        f"times are those of a latency model of {arch}, by the first CTA of each launch: they rank "
+        "configurations, and are no measurements",
+        ModelledTimeWarning,
+        stacklevel=2,
+    )
+    time = LaunchTime()
+    interpret(module, grid=grid, args=args, arch=arch, level="ptx", races="ignore", watchers=[time])
+    return time.microseconds

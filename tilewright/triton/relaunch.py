@@ -1,0 +1,195 @@
+"""Launches of Triton kernels like one before, found by what is read of their arguments in place of
+all that Triton asks of them.
+
+A launch of the same arguments, numbers included, is ready but for its stream. For others that
+Triton specializes alike there is the kernel that it has compiled.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from tilewright.launch.launcher import ReadyLaunch
+from tilewright.source.diagnostic import ArgumentError
+from tilewright.triton.gpu import MOST, DeviceKernel
+
+_READY: dict[Any, tuple[ReadyLaunch, Any]] = {}
+_COMPILED: dict[Any, Any] = {}
+Items = tuple[Any, ...]
+"""Of an argument what it is, and all that launches may differ in."""
+
+
+def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Triton's `JITFunction.run`, which lets a launch that is like one before go without checks."""
+    driver: Any = import_module("triton.runtime.driver").driver
+    knobs: Any = import_module("triton").knobs
+
+    def launch(function: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        active, key, device = driver.active, None, 0
+        if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
+            looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
+            device = active.get_current_device()
+            key = _key(function, (device, looked_up), args, grid, options)
+        if key is None:
+            return run(function, *args, grid=grid, warmup=warmup, **options)
+        known = _READY.get(key) or _made_ready(key, args, options)
+        if known is None:
+            compiled = run(function, *args, grid=grid, warmup=warmup, **options)
+            if isinstance(getattr(compiled, "function", None), DeviceKernel):
+                _add(_COMPILED, _assumed(key, args), compiled)
+            return compiled
+        active.launches += 1
+        known[0].start(active.get_current_stream(device))
+        return known[1]
+
+    return launch
+
+
+def _is_watched(runtime: Any) -> bool:
+    """True where hooks are to be told of launches."""
+    enter, leave = runtime.launch_enter_hook, runtime.launch_exit_hook
+    return bool(getattr(enter, "calls", enter) or getattr(leave, "calls", leave))
+
+
+def _add(known: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(known) >= MOST:
+        known.clear()
+    known[key] = value
+
+
+def _key(
+    function: Any, where: Items, args: Items, grid: Any, options: Mapping[str, Any]
+) -> Items | None:
+    """The function, where it runs, the grid, the names of options, and the items; None where they
+    are no key, or where a global that the function reads has changed."""
+    for (name, _), (value, scope) in function.used_global_vals.items():
+        if name not in scope or scope[name] != value:
+            return None
+    if callable(grid):
+        grid = grid(_bound(function, args, options))
+    items = _items((*args, *options.values()))
+    return None if items is None else (function, where, (*grid, 1, 1)[:3], tuple(options), items)
+
+
+def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of all parameters."""
+    bound = dict(zip(function.arg_names, args, strict=False))
+    for name, parameter in function.signature.parameters.items():
+        if name not in bound:
+            bound[name] = options.get(name, parameter.default)
+    return bound
+
+
+def _made_ready(
+    key: Any, args: Items, options: Mapping[str, Any]
+) -> tuple[ReadyLaunch, Any] | None:
+    """The launch, and its compiled kernel; None where there is none, or where the arguments do not
+    fit: what checks all of them says why."""
+    function, _, grid, *_ = key
+    compiled = _COMPILED.get(_assumed(key, args))
+    if compiled is None or 0 in grid:
+        return None
+    bound = _bound(function, args, options)
+    try:
+        ready = compiled.run.ready(compiled.function, grid, [*bound.values()])
+    except ArgumentError:
+        return None
+    if compiled.function.is_ordered:  # else storages may have changed, at the same addresses
+        _add(_READY, key, (ready, compiled))
+    return ready, compiled
+
+
+def _assumed(key: Any, args: Items) -> Any:
+    """All but what launches of one compiled kernel may differ in: the grid, addresses but for
+    their alignment, numbers but for what Triton specializes for."""
+    function, where, _, options, items = key
+    names = [*function.arg_names[: len(args)], *options]
+    variable = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
+    assumed = [
+        _specialized(item) if name in variable else item
+        for name, item in zip(names, items, strict=True)
+    ]
+    return function, where, options, tuple(assumed)
+
+
+def _specialized(item: Items) -> Any:
+    kind, value, *more = item
+    if kind is int:
+        size = -(1 << 31) <= value < 1 << 31, value < 1 << 63
+        return int, value == 1, value % 16 == 0, size
+    if kind is float:
+        return float
+    if kind == _TENSOR:
+        return kind, value, more[0] % 16 == 0
+    if kind == _DESCRIPTOR:
+        return kind, value
+    if kind is tuple:
+        return kind, tuple(map(_specialized, value))
+    return item
+
+
+# What is read of arguments
+
+_TENSOR, _DESCRIPTOR = "tensor", "descriptor"
+Reader = Callable[[Any], Items | None]
+
+
+def _of_torch(tensor: Any) -> Items:
+    return _TENSOR, tensor.dtype, tensor.data_ptr()
+
+
+def _of_plain(value: Any) -> Items:
+    return cast("type[Any]", type(value)), value
+
+
+def _of_float(number: float) -> Items:
+    return float, struct.pack("d", number)
+
+
+def _items(values: Items) -> Items | None:
+    items: list[Any] = []
+    for value in values:
+        kind = cast("type[Any]", type(value))
+        item = (_READERS.get(kind) or _reader(kind))(value)
+        if item is None:
+            return None
+        items.append(item)
+    return tuple(items)
+
+
+def _of_tuple(values: Items) -> Items | None:
+    items = _items(values)
+    return None if items is None else (tuple, items)
+
+
+def _of_descriptor(tensor: Any) -> Items:
+    base = tensor.base
+    numbers = base.data_ptr(), *tensor.shape, *tensor.strides, tensor.padding
+    return _DESCRIPTOR, (base.dtype, tuple(tensor.block_shape)), numbers
+
+
+def _of_others(value: Any) -> None:
+    """They are Triton's to read."""
+
+
+_READERS: dict[type[Any], Reader] = {
+    **dict.fromkeys((bool, int, str, type(None)), _of_plain),
+    float: _of_float,
+    tuple: _of_tuple,
+}
+
+_OWN: dict[tuple[str, str], Reader] = {
+    ("torch", "Tensor"): _of_torch,
+    ("torch.nn.parameter", "Parameter"): _of_torch,
+    ("torch", "dtype"): _of_plain,
+    ("triton.language.core", "dtype"): _of_plain,
+    ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
+}
+"""The readers of types by module and name."""
+
+
+def _reader(kind: type[Any]) -> Reader:
+    return _READERS.setdefault(kind, _OWN.get((kind.__module__, kind.__qualname__), _of_others))
