@@ -46,6 +46,7 @@ from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
+    Padding,
     Races,
     TileLaunch,
     entry_parameters,
@@ -96,6 +97,7 @@ def interpret(
     max_steps: int | None = None,
     races: Races | None = None,
     check: str | Collection[str] | None = None,
+    padding: Padding = "undetermined",
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
     accuracy: Accuracy = "libdevice",
@@ -133,10 +135,10 @@ def interpret(
     conflicting accesses that no token and no atomic orders, and what Tile IR leaves undefined.
     `check` says what is looked for, "padding,integers" by default: "padding", values that loads
     give where nothing determines them, such as beyond a tensor without a padding value, and that
-    reach a store, a branch, an index or an address (without it, and at any other level, they are
-    zeros); "integers", results of arithmetic that Tile IR leaves undefined; "nan", the first NaN or
-    infinity that no operand of the op that makes it has; "unwritten", elements of outputs that no
-    block wrote.
+    reach a store, a branch, an index or an address (without it, by `padding="zeros"`, and at any
+    other level they are zeros); "integers", results of arithmetic that Tile IR leaves undefined;
+    "nan", the first NaN or infinity that no operand of the op that makes it has; "unwritten",
+    elements of outputs that no block wrote.
     `max_steps` bounds the iterations of loops, at each of which `progress` is called, too.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
@@ -145,7 +147,7 @@ def interpret(
     """
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
-        schedule=schedule, max_steps=max_steps, check=check, accuracy=accuracy,
+        schedule=schedule, max_steps=max_steps, check=check, padding=padding, accuracy=accuracy,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
@@ -186,6 +188,7 @@ def _interpret(
     schedule: int | None,
     races: Races | None,
     check: Collection[str] | None,
+    padding: Padding,
     accuracy: Accuracy,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
@@ -221,7 +224,7 @@ def _interpret(
             )
         grid, args = settings.pop("grid"), settings.pop("args")
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
-        settings |= {} if check is None else {"check": check}
+        settings |= {"padding": padding} if check is None else {"padding": padding, "check": check}
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":

@@ -18,13 +18,13 @@ from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
-from tilewright.lowering.interpreter.cuda_tile.machine import Races, RaceWarning
+from tilewright.lowering.interpreter.cuda_tile.machine import Padding, Races, RaceWarning
 from tilewright.progress import ProgressBar
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic
 
 __all__ = [
-    "DEFAULT_ARCH", "InterpretOptions", "RaceWarning", "Races", "TileLaunch",
+    "DEFAULT_ARCH", "InterpretOptions", "Padding", "RaceWarning", "Races", "TileLaunch",
     "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
     "run_tile_kernel",
 ]  # fmt: skip
@@ -40,6 +40,7 @@ class InterpretOptions(TypedDict, total=False):
     numerics: Numerics
     races: Races
     check: str | Collection[str]
+    padding: Padding
     max_steps: int | None
     progress: Callable[[int, int], None] | None
 

@@ -63,3 +63,17 @@ def test_elements_that_no_block_wrote() -> None:
         tw.cutile.on_cpu(check="unwritten"),
     ):
         ct.launch(None, (1,), half_of_it, (x, out[::2]))
+
+
+@ct.kernel
+def total(x, out):
+    ct.store(out, (0,), ct.sum(ct.load(x, (0,), (128,))))
+
+
+@pytest.mark.parametrize("how", [{"padding": "zeros"}, {"check": "integers"}])
+def test_padding_may_be_zeros(how: Any) -> None:
+    x, out = np.ones(100, np.float32), np.zeros(1, np.float32)
+    with pytest.raises(tw.ExecutionError, match="undetermined"):
+        tw.cutile.launch((1,), total, (x, out))
+    tw.cutile.launch((1,), total, (x, out), **how)
+    assert out == 100

@@ -75,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --check WORDS: of Tile IR, what is looked for, with commas between: undetermined padding that takes
     effect (padding; without it it is zeros), undefined results of arithmetic (integers), the first
     NaN or infinity (nan), outputs that no block wrote (unwritten); default: padding,integers
+--padding: "zeros" is --check without padding
 --trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
     as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)
 --break LINE: show the values of --print where threads come to this line of FILE
@@ -86,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --quiet: no progress bar, no summary
 """,
         level={"choices": ("program", "tile", "atom", "ptx")},
+        padding={"choices": ("undetermined", "zeros"), "default": "undetermined"},
         hits={"type": at_least(1), "default": 1},
         seed={"type": at_least(0), "default": 0},
         **{
@@ -205,6 +207,7 @@ def _interpret(
             max_steps=options.max_steps,
             races=options.races,
             check=options.check,
+            padding=options.padding,
         )
         with ExitStack() as stack:
             executor = None

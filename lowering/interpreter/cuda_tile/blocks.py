@@ -158,7 +158,7 @@ class Preparation:
 
     def left_open(self, op: Operation, what: tuple[str, str]) -> int | None:
         """The number of what a load leaves undefined; None where that is zeros."""
-        return self.origin(op, *what) if "padding" in self.options.check else None
+        return self.origin(op, *what) if self.options.pads_with_poison else None
 
     def _step(self, op: Operation) -> Step:
         """An op, prepared, and what it does to poison. Raises OpError without a rule."""

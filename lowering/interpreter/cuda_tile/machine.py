@@ -21,6 +21,7 @@ from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, p
 from tilewright.source.diagnostic import ExecutionError, at, line_of, place_of
 
 Races: TypeAlias = Literal["error", "warn", "ignore"]
+Padding: TypeAlias = Literal["undetermined", "zeros"]
 
 
 class RaceWarning(UserWarning):
@@ -41,7 +42,8 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to run a kernel. `check` is what is looked for (checks.py); `source` is the text
+    """How to run a kernel. `check` is what is looked for (checks.py), `padding` what loads give
+    where nothing determines it, "zeros" also where `check` has no "padding"; `source` is the text
     that diagnostics quote; `say` takes what the kernel prints; `share` is that of the grid that
     runs, `elsewhere` where all of it may run."""
 
@@ -50,6 +52,7 @@ class Launch:
     arch: str = "sm_90a"
     races: Races = "error"
     check: Collection[str] = ("padding", "integers")
+    padding: Padding = "undetermined"
     source: str | None = None
     max_steps: int | None = None
     say: Callable[[str], Any] = print_text
@@ -57,6 +60,11 @@ class Launch:
     share: Share | None = None
     elsewhere: Elsewhere | None = None
     breakpoints: Sequence[Breakpoints] = ()
+
+    @property
+    def pads_with_poison(self) -> bool:
+        """Elements that nothing determines are poison, not zeros."""
+        return self.padding == "undetermined" and "padding" in self.check
 
 
 class Machine:

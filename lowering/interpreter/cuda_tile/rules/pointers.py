@@ -164,7 +164,7 @@ def _alloca(op: AllocaOp, _: Preparation) -> Step:
             name = f"alloca of block {frame.gang.machine.coordinates(int(block))}"
             allocation = memory.add(name, np.zeros(size, np.uint8))
             allocation.written = True
-            if "padding" in frame.gang.machine.launch.check:
+            if frame.gang.machine.launch.pads_with_poison:
                 allocation.filled = np.zeros(size, bool)
             addresses.append(allocation.base)
         return np.asarray(addresses)

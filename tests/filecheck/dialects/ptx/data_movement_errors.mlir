@@ -42,7 +42,7 @@ ptx.entry @f() {
 
 ptx.entry @f() {
   // expected-error @+1 {{'ptx.sreg' expected one of tid.x, tid.y, tid.z, ntid.x}}
-  %x = ptx.sreg "warpid"
+  %x = ptx.sreg "warpsize"
   ptx.ret
 }
 
@@ -138,15 +138,15 @@ ptx.entry @f(%n: u32) {
 // -----
 
 ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{'ptx.ld' expected a space of global, shared, shared::cluster and a type of b8, b16, b32, b64, f32, f64, got local.b32}}
-  %x = ptx.ld "local" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32>
+  // expected-error @+1 {{'ptx.ld' expected a space of global, shared, shared::cluster, generic, local, const, param and a type of b8, b16, b32, b64, f32, f64, got heap.b32}}
+  %x = ptx.ld "heap" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32>
   ptx.ret
 }
 
 // -----
 
 ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{'ptx.ld' expected a space of global, shared, shared::cluster and a type of b8, b16, b32, b64, f32, f64, got global.u32}}
+  // expected-error @+1 {{'ptx.ld' expected a space of global, shared, shared::cluster, generic, local, const, param and a type of b8, b16, b32, b64, f32, f64, got global.u32}}
   %x = ptx.ld "global" "u32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32>
   ptx.ret
 }
