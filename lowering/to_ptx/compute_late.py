@@ -30,7 +30,7 @@ def _ordered(block: Block) -> Iterator[Operation]:
 
 
 def _needed(op: Operation, left: set[Operation]) -> Iterator[Operation]:
-    """What an instruction needs of those that are left, and it."""
+    """An instruction behind those of the ones left that it needs."""
     needs = [(op, iter(op.operands))]
     while needs:
         own, operands = needs[-1]

@@ -29,6 +29,7 @@ _CASTS: dict[Any, tuple[Any, Any]] = {
 
 
 def _verify(self: Any) -> None:
+    self.get_irdl_definition().verify(self)
     source, result = (get_element_type_or_self(value.type) for value in (self.input, self.result))
     grows = result.width.data - source.width.data  # pyright: ignore
     if (-grows if isinstance(self, arith.TruncIOp) else grows) <= 0:
