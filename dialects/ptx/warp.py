@@ -86,7 +86,7 @@ class ShuffleOp(RowOp):
     part of the warp that c says, the own one where that has none such. PTX ISA 9.7.9.6.
 
     ```mlir
-    %d = ptx.shfl "up" %a, %b, %c, %all : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>
+    %d, %inside = ptx.shfl "up" %a, %b, %c, %all inside !ptx.reg<pred>
     ```
     """
 
@@ -102,7 +102,7 @@ class ShuffleOp(RowOp):
     result = result_def(reg("b32"))
     inside = opt_result_def(reg("pred"))
 
-    assembly_format = "$mode $a `,` $lane `,` $clamp `,` $members"
+    assembly_format = "$mode $a `,` $lane `,` $clamp `,` $members (`inside` type($inside)^)?"
 
     @property
     def mnemonic(self) -> str:

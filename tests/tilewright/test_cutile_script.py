@@ -59,7 +59,7 @@ def test_rank():
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_suite_says_how_many_launches_were_ours(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

@@ -74,7 +74,8 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
 def _sum(form: str, requirement: Requirement) -> InstructionRow:
     """That of elements side by side, of the orders that need no less."""
     register, count = registers_of(form)
-    value = Vector("b", register, count) if count > 1 else Scalar("b", register, plain=True)
+    one = Scalar("b", form.rpartition(".")[2], plain=True)
+    value = Vector("b", register, count) if count > 1 else one
     least = next(iter(_needs("red", form)))
     return InstructionRow(
         "ptx.red",

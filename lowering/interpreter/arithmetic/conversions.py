@@ -38,7 +38,7 @@ def conversion(form: str) -> Function:
         return partial(_within_f32 if to == "f32" else _rounded, modifiers)
     if to in ("s8", "u8"):
         return partial(_to_octet, to=to, source=source, rounding=(*modifiers, "")[0])
-    if to[0] in "su" and source in FLOATS:
+    if to in _INTEGERS and source in FLOATS:
         return partial(_float_to_integer, to=to, source=source, modifiers=modifiers)
     is_directed = (*modifiers, "")[0] in DIRECTIONS and to in ("f32", "f64")
     if is_directed and source in ("f64", *_INTEGERS):
