@@ -1,0 +1,50 @@
+"""Kernels in CUDA C++ that nvcc compiled, read and executed: every byte is the chip's."""
+
+from __future__ import annotations
+
+import lzma
+import pickle
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ptx_modules import executed
+
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.launch.ptxas import assemble
+from tilewright.lowering.ptx.text import module_text
+from tilewright.source.parsing import parse_module
+from tilewright.source.verification import verify
+
+ARCHIVE = Path(__file__).parents[1] / "silicon" / "fixtures" / "cuda_kernels.tar.xz"
+OTHERWISE = {
+    "k_math_fast": "expected a form whose results are known bit for bit, got sin.approx",
+    "k_atomics": "race on global memory",  # a plain read beside an atomicCAS
+}
+
+
+@pytest.fixture(scope="module")
+def members() -> dict[str, bytes]:
+    with tarfile.open(ARCHIVE) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}  # pyright: ignore
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_ptxas_takes_what_is_written_of_them(members: dict[str, bytes], arch: str) -> None:
+    module = parse_module(members[f"kernels_{arch}.ptx"].decode())
+    verify(module)
+    report = assemble(module_text(module, target(arch)), arch)
+    assert report.ok, report
+
+
+def test_they_leave_what_a_chip_left(members: dict[str, bytes]) -> None:
+    text = members["kernels_sm_90a.ptx"].decode()
+    cases: list[dict[str, Any]] = pickle.loads(lzma.decompress(members["cases.pkl.xz"]))[
+        "kernels_sm_90a"
+    ]
+    found = {case["kernel"]: why for case in cases if (why := executed(text, case)) is not None}
+    assert len(cases) == 39 and found.keys() == OTHERWISE.keys()
+    for kernel, words in OTHERWISE.items():
+        assert re.search(words, found[kernel])
