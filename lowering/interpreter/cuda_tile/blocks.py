@@ -123,6 +123,11 @@ class Options(Protocol):
         """The words for what is looked for."""
         ...
 
+    @property
+    def pads_with_poison(self) -> bool:
+        """Elements that nothing determines are poison, not zeros."""
+        ...
+
 
 Rule: TypeAlias = Callable[[Any, "Preparation"], Step]
 RULES = OpRules[Rule]()
