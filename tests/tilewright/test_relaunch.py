@@ -23,6 +23,7 @@ import tilewright as tw
 from tilewright import cutile
 from tilewright.cutile import launches, relaunch
 from tilewright.dialects.ptx.control_flow import TENSORMAP
+from tilewright.launch import known_launches
 from tilewright.launch.launcher import LaunchError
 
 __all__ = ["own_cache"]
@@ -253,7 +254,7 @@ def test_who_watches_cutile_compile_is_told(
 
 
 def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
-    monkeypatch.setattr(relaunch, "_MOST", 2)
+    monkeypatch.setattr(known_launches, "MOST", 2)
     for _ in range(5):
         driver.memory += (given := arrays())
         run(given)

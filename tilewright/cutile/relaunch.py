@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from threading import RLock
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,12 +25,10 @@ from tilewright.cutile.rules import GRID
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
+from tilewright.launch.known_launches import MOST, Items, items_reader, kept
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
-
-_MOST = 1 << 12
-"""The launches that are kept ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +47,8 @@ class _Plans:
         plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
         if plan is None:
             return None
-        return _kept(self.by_grid, grid, plan.on_grid(*launched(plan.entry, blocks)))
+        return kept(self.by_grid, grid, plan.on_grid(*launched(plan.entry, blocks)))
 
-
-Items = tuple[Any, ...]
-"""Of each argument an array's element type, shape, strides and address, and its GPU, or a number's
-or a text's type and value, or a tuple of those."""
 
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
@@ -127,7 +121,7 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
     shape = (*key[:-1], _shape(items, addresses))
     template = _TEMPLATES.get(shape)
     if template is not None and not _overlap(template.spans(addresses)):
-        return _kept(_READY, key, template.ready(addresses))
+        return kept(_READY, key, template.ready(addresses))
     try:
         read = _Read.of(kernel, items)
         known = _PLANS.get((kernel, context, target, read.assumptions))
@@ -139,32 +133,11 @@ def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
         return None
     if not read.scalars and not _overlap(read.spans):
         reaches = [end - first for first, end in read.spans]
-        _kept(_TEMPLATES, shape, plan.template(read.values, read.arrays, reaches, programmatic))
-    return _kept(_READY, key, ready)
-
-
-_Launch = TypeVar("_Launch")
-
-
-def _kept(launches: dict[Any, _Launch], key: Any, launch: _Launch) -> _Launch:
-    if len(launches) >= _MOST:
-        launches.clear()
-    launches[key] = launch
-    return launch
+        kept(_TEMPLATES, shape, plan.template(read.values, read.arrays, reaches, programmatic))
+    return kept(_READY, key, ready)
 
 
 # What is read of arguments
-
-
-def _items(args: Sequence[Any]) -> Items | None:
-    items: list[Any] = []
-    for arg in args:
-        kind = cast("type[Any]", type(arg))
-        item = (_READERS.get(kind) or _reader(kind))(arg)
-        if item is None:
-            return None
-        items.append(item)
-    return tuple(items)
 
 
 def _of_torch(tensor: Any) -> Items | None:
@@ -184,32 +157,15 @@ def _of_array(array: Any) -> Items | None:
     return (there.dtype, there.width), there.shape, there.strides, there.address, None
 
 
-def _of_tuple(args: Any) -> Items | None:
-    items = _items(args)
-    return None if items is None else (tuple, items)
-
-
-def _of_plain(value: Any) -> Items:
-    return cast("type[Any]", type(value)), value
-
-
 def _of_float(number: float) -> Items:
     return float, struct.pack("d", number), number
 
 
-_READERS: dict[type, Callable[[Any], Items | None]] = {
-    **dict.fromkeys((bool, int, str, type(None)), _of_plain),
-    float: _of_float,
-    tuple: _of_tuple,
-    **dict.fromkeys((list, np.ndarray), lambda _: None),
-}
-
-
-def _reader(kind: type) -> Callable[[Any], Items | None]:
-    """The reader of arguments of a type; a subclass of torch's tensors may have own methods."""
-    own = (kind.__module__, kind.__qualname__)
-    torch = own in (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
-    return _READERS.setdefault(kind, _of_torch if torch else _of_array)
+_items = items_reader(
+    {float: _of_float, **dict.fromkeys((list, np.ndarray), lambda _: None)},
+    dict.fromkeys((("torch", "Tensor"), ("torch.nn.parameter", "Parameter")), _of_torch),
+    _of_array,
+)
 
 
 def _shape(items: Items, addresses: list[int]) -> Items:
@@ -297,7 +253,7 @@ class _Read:
             self.values.append(item[-1])
 
 
-@lru_cache(_MOST)
+@lru_cache(MOST)
 def _kind(dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[str, int, int]:
     """The assumptions on an array wherever it lies, the bytes of an element, and those of all."""
     name, width = cast("Items", dtype) if isinstance(dtype, tuple) else (str(dtype), dtype.itemsize)

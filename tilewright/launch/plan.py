@@ -14,9 +14,8 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry
+from tilewright.launch.known_launches import kept
 
-_MOST = 1 << 12
-"""The tensor maps that a part of an argument keeps."""
 _ADDRESS = struct.Struct("<Q")
 
 
@@ -49,12 +48,10 @@ class _Map:
         extents = tuple([values[number] for number in self.numbers])
         known = self.known.get(extents)
         if known is None:
-            if len(self.known) >= _MOST:
-                self.known.clear()
             map_ = flat_map(self.parameter, self.source, address, values)
             name, memory = self.parameter.name, launcher.device_memory()
             made = memory.add_tensor_map(name, address, map_.shape, map_.strides, map_.box)
-            known = self.known[extents] = launcher.map_bytes(made)[_ADDRESS.size :]
+            known = kept(self.known, extents, launcher.map_bytes(made)[_ADDRESS.size :])
         return _ADDRESS.pack(address) + known
 
 

@@ -13,14 +13,12 @@ from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry, Extents
+from tilewright.launch.known_launches import MOST, kept
 from tilewright.launch.plan import LaunchPlan
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.parameters import flat
-
-MOST = 1 << 12
-"""The launches that are kept ready, the grids of a kernel, and the kernels that are compiled."""
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -132,10 +130,8 @@ class DeviceKernel:
         entry = kernel.entry()
         plan = LaunchPlan.of(entry, kernel.load(entry))
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
-        if len(self._plans) >= MOST:
-            self._plans.clear()
-        self._plans[grid, cooperative, code] = plan = plan.on_grid(*launched(entry, grid))
-        return plan
+        made = plan.on_grid(*launched(entry, grid))
+        return kept(self._plans, (grid, cooperative, code), made)
 
 
 class KernelLauncher:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
+from tilewright.launch.known_launches import Items, items_reader, kept, plain_items
 from tilewright.launch.launcher import ReadyLaunch
 from tilewright.source.diagnostic import ArgumentError
-from tilewright.triton.gpu import MOST, DeviceKernel
+from tilewright.triton.gpu import DeviceKernel
 
 _READY: dict[Any, tuple[ReadyLaunch, Any]] = {}
 _COMPILED: dict[Any, Any] = {}
-Items = tuple[Any, ...]
-"""Of an argument what it is, and all that launches may differ in."""
 
 
 def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,7 +40,7 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
-                _add(_COMPILED, _assumed(key, args), compiled)
+                kept(_COMPILED, _assumed(key, args), compiled)
             return compiled
         active.launches += 1
         known[0].start(active.get_current_stream(device))
@@ -54,12 +53,6 @@ def _is_watched(runtime: Any) -> bool:
     """True where hooks are to be told of launches."""
     enter, leave = runtime.launch_enter_hook, runtime.launch_exit_hook
     return bool(getattr(enter, "calls", enter) or getattr(leave, "calls", leave))
-
-
-def _add(known: dict[Any, Any], key: Any, value: Any) -> None:
-    if len(known) >= MOST:
-        known.clear()
-    known[key] = value
 
 
 def _key(
@@ -100,7 +93,7 @@ def _made_ready(
     except ArgumentError:
         return None
     if lasts:  # else storages may have changed, at the same addresses
-        _add(_READY, key, (ready, compiled))
+        kept(_READY, key, (ready, compiled))
     return ready, compiled
 
 
@@ -136,35 +129,14 @@ def _specialized(item: Items) -> Any:
 # What is read of arguments
 
 _TENSOR, _DESCRIPTOR = "tensor", "descriptor"
-Reader = Callable[[Any], Items | None]
 
 
 def _of_torch(tensor: Any) -> Items:
     return _TENSOR, tensor.dtype, tensor.data_ptr()
 
 
-def _of_plain(value: Any) -> Items:
-    return cast("type[Any]", type(value)), value
-
-
 def _of_float(number: float) -> Items:
     return float, struct.pack("d", number)
-
-
-def _items(values: Items) -> Items | None:
-    items: list[Any] = []
-    for value in values:
-        kind = cast("type[Any]", type(value))
-        item = (_READERS.get(kind) or _reader(kind))(value)
-        if item is None:
-            return None
-        items.append(item)
-    return tuple(items)
-
-
-def _of_tuple(values: Items) -> Items | None:
-    items = _items(values)
-    return None if items is None else (tuple, items)
 
 
 def _of_descriptor(tensor: Any) -> Items:
@@ -177,21 +149,14 @@ def _of_others(value: Any) -> None:
     """They are Triton's to read."""
 
 
-_READERS: dict[type[Any], Reader] = {
-    **dict.fromkeys((bool, int, str, type(None)), _of_plain),
-    float: _of_float,
-    tuple: _of_tuple,
-}
-
-_OWN: dict[tuple[str, str], Reader] = {
-    ("torch", "Tensor"): _of_torch,
-    ("torch.nn.parameter", "Parameter"): _of_torch,
-    ("torch", "dtype"): _of_plain,
-    ("triton.language.core", "dtype"): _of_plain,
-    ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
-}
-"""The readers of types by module and name."""
-
-
-def _reader(kind: type[Any]) -> Reader:
-    return _READERS.setdefault(kind, _OWN.get((kind.__module__, kind.__qualname__), _of_others))
+_items = items_reader(
+    {float: _of_float},
+    {
+        ("torch", "Tensor"): _of_torch,
+        ("torch.nn.parameter", "Parameter"): _of_torch,
+        ("torch", "dtype"): plain_items,
+        ("triton.language.core", "dtype"): plain_items,
+        ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
+    },
+    _of_others,
+)

@@ -1,0 +1,59 @@
+"""Launches like one before: what they are known by, and how many are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+MOST = 1 << 12
+"""The launches of a kind that are kept ready, and other things that launches have alike."""
+
+Items = tuple[Any, ...]
+"""Of an argument what it is, and all that launches may differ in."""
+Reader = Callable[[Any], Items | None]
+"""Reads the items of an argument; None where it is not for launches like one before."""
+
+_Known = TypeVar("_Known")
+
+
+def kept(known: dict[Any, _Known], key: Any, value: _Known) -> _Known:
+    """The value, which is known by the key from then on; `MOST` of them are."""
+    if len(known) >= MOST:
+        known.clear()
+    known[key] = value
+    return value
+
+
+def plain_items(value: Any) -> Items:
+    """The type of a value, and the value."""
+    return cast("type[Any]", type(value)), value
+
+
+def items_reader(
+    own: Mapping[type, Reader], named: Mapping[tuple[str, str], Reader], others: Reader
+) -> Callable[[Iterable[Any]], Items | None]:
+    """Reads the items of arguments, None where one has none: numbers but floats, texts, and tuples
+    of arguments; of types of its `own`, of types by module and name, for a subclass may have
+    methods of another meaning; and of all others."""
+
+    def items(args: Iterable[Any]) -> Items | None:
+        read: list[Any] = []
+        for arg in args:
+            kind = cast("type[Any]", type(arg))
+            item = (readers.get(kind) or reader(kind))(arg)
+            if item is None:
+                return None
+            read.append(item)
+        return tuple(read)
+
+    def of_tuple(args: Any) -> Items | None:
+        inner = items(args)
+        return None if inner is None else (tuple, inner)
+
+    def reader(kind: type[Any]) -> Reader:
+        place = (kind.__module__, kind.__qualname__)
+        return readers.setdefault(kind, named.get(place, others))
+
+    plain = dict.fromkeys((bool, int, str, type(None)), plain_items)
+    readers: dict[type, Reader] = {**plain, tuple: of_tuple, **own}
+    return items
