@@ -7,15 +7,15 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import SMS
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.launch.ptxas import PtxasNotFound, assemble
 from tilewright.lowering.interpreter.timeline.latencies import multiply_adds
 from tilewright.passes.check_target import required_targets
 
-REGISTERS, GRANULE, RESERVED = 65536, 256, 1024
-"""Registers of an SM, how many of them a warp takes at a time, and the bytes of shared memory that
-the system keeps of each CTA."""
+REGISTERS, GRANULE = 65536, 256
+"""Registers of an SM, and how many of them a warp takes at a time."""
 
 
 def resources(

@@ -29,6 +29,9 @@ SHARED_MEMORY: dict[int, SharedMemoryRow] = {
 
 assert {target.number for target in TARGETS.values()} == SHARED_MEMORY.keys()
 
+RESERVED = 1024
+"""The bytes of an SM's shared memory that the system takes for each CTA beside its own."""
+
 STATIC_SHARED_LIMIT = min(row.static for row in SHARED_MEMORY.values())
 """Above this many bytes a kernel's shared memory must be dynamic. PTX ISA 5.1.7."""
 

@@ -3,14 +3,12 @@
 from collections import defaultdict
 
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.machine import Launch
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.record import Timeline
-
-_RESERVED = 1024
-"""The bytes of shared memory that the system keeps of each CTA."""
 
 
 class LaunchTime(Timeline):
@@ -32,7 +30,7 @@ class LaunchTime(Timeline):
         fitting = min(
             chip.ctas,
             chip.threads // self._launch.threads,
-            (chip.shared << 10) // (self._shared + _RESERVED),
+            (chip.shared << 10) // (self._shared + RESERVED),
         )
         together = max(min(fitting, -(-self._launch.ctas // chip.count)), 1)
         turns = -(-self._launch.ctas // (chip.count * together))

@@ -31,7 +31,7 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
@@ -97,9 +97,8 @@ _FRAGMENTS = 144
 _IN_FLIGHT = 3
 """The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
 `latency` says how many."""
-_MOST_STAGES, _FEW_STAGES, _OWN = 12, 3, 1024
-"""The stages from which on more hide nothing, of loops that only multiply and of others, and the
-shared memory that a CTA takes beside its own."""
+_MOST_STAGES, _FEW_STAGES = 12, 3
+"""The stages from which on more hide nothing, of loops that only multiply and of others."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -353,7 +352,7 @@ def late_registers(
     too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
     threads, alone = thread_count(entry, arch), registers_of(entry, arch)
     all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
-    fitting = (shared_memory_limit(arch) + _OWN) // (memory + _OWN)
+    fitting = (shared_memory_limit(arch) + RESERVED) // (memory + RESERVED)
     least = min(fitting, _held(threads + WARP, alone))
     room = _of_thread(_REGISTERS, ctas * all_threads)
     if needed <= room:
@@ -373,12 +372,12 @@ def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
 def is_alone(arch: Target, memory: int) -> bool:
     """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
     tells it, spills a little where registers would then do for two."""
-    return 2 * (memory + _OWN) > shared_memory_limit(arch) + _OWN
+    return 2 * (memory + RESERVED) > shared_memory_limit(arch) + RESERVED
 
 
 def cta_room(arch: Target, ctas: int) -> int:
     """The shared memory of each of so many CTAs of a multiprocessor."""
-    return (shared_memory_limit(arch) + _OWN) // ctas - _OWN
+    return (shared_memory_limit(arch) + RESERVED) // ctas - RESERVED
 
 
 def stages_and_ctas(
