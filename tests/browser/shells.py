@@ -31,7 +31,7 @@ zle -N show; bindkey '^X' show
 }
 COMMANDS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
 LINES = [
-    ("tilewright chec", "tilewright check-ptx "),
+    ("tilewright check-p", "tilewright check-ptx "),
     ("tilewright run --numer", "tilewright run --numerics "),
     ("tilewright run --numerics har", "tilewright run --numerics hardware "),
     ("tilewright conformance lat", "tilewright conformance lattice "),
