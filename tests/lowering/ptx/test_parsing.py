@@ -11,6 +11,8 @@ import pytest
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
@@ -90,6 +92,26 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
         parse_module(kernel(body), "k.ptx")
     assert message in raised.value.message
     assert (raised.value.line, raised.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (".b8 x[2] = {1, 2, 3}", "expected at most 2 bytes of constants, got 3"),
+        (".b8 x[2000000000]", "expected a variable of at most 1073741824 bytes, got 2000000000"),
+        (".param x[2] = {1, 2}", "expected a type of numbers, such as .b32, got .param"),
+        (f".b32 x = {'9' * 5000}", "expected a number of at most 64 bits, got one of 5000 digits"),
+    ],
+)
+def test_variables_that_are_none(declared: str, message: str) -> None:
+    text = f".version 8.0\n.target sm_80\n.address_size 64\n.global {declared};\n"
+    with pytest.raises(CompileError, match=re.escape(message)) as raised:
+        parse_module(text, "k.ptx")
+    assert raised.value.line == 4
+
+
+def test_every_scalar_op_is_read_back() -> None:
+    assert {op.name for op in SCALAR_OPS.values()} <= {op.name for op in PTX.operations}
 
 
 @pytest.mark.parametrize(
