@@ -103,6 +103,6 @@ def test_threads_beside_the_membermask_are_missed() -> None:
 
 
 def test_approximations_of_unknown_bits_are_refused() -> None:
-    text = HEAD + "sin.approx.f32 %f1, %f1;\nmov.u32 %r0, 0;\n" + TAIL
+    text = HEAD + "tanh.approx.f16x2 %r0, %r1;\n" + TAIL
     with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
