@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
 from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import mnemonic as atomic_mnemonic
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CACHING,
@@ -115,8 +116,7 @@ def _atomic(mnemonic: str) -> ReadingRule | None:
     if (operation, type_[0]) == ("add", "s") or operation in _ON_BITS:
         rest[-1] = f"{'u' if operation == 'add' else 'b'}{type_[1:]}"
     form, semantics = ".".join(rest), ".".join(order)
-    place = "" if space == GENERIC else f"{space}."
-    if (row := INSTRUCTIONS.get(f"{name}.{semantics}.{place}{form}")) is None:
+    if (row := INSTRUCTIONS.get(atomic_mnemonic(name, semantics, space, form))) is None:
         return None
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
     properties = {"space": space, "semantics": semantics, "form": form}
