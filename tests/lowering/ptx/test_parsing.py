@@ -13,7 +13,7 @@ import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
-from tilewright.lowering.ptx.parsing.instructions import rule_of
+from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
@@ -135,6 +135,25 @@ def test_every_scalar_op_is_read_back() -> None:
 def test_spellings(spelled: str, read: str) -> None:
     assert normal(spelled) == read
     assert rule_of(spelled) is not None
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        ("fma.f32.rn", "fma.rn.f32"),
+        ("setp.s32.lt", "setp.lt.s32"),
+        ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
+        ("redux.add.sync.u32", "redux.sync.add.u32"),
+    ],
+)
+def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
+    assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_accesses_take_their_words_in_any_order() -> None:
+    text = kernel("ld.u32.global.v2 {%r1, %r2}, [%rd1];\nst.u32.global [%rd1], %r2;\n")
+    again = module_text(parse_module(text))
+    assert "ld.global.v2.b32" in again and "st.global.b32" in again
 
 
 def test_registers_become_arguments_where_ways_meet() -> None:
