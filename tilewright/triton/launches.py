@@ -24,7 +24,7 @@ from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
 from tilewright.triton.host import HostDriver, backend
-from tilewright.triton.parameters import as_pointer
+from tilewright.triton.parameters import GRID, as_pointer, check_arguments
 
 
 def _capability(given: Any) -> Capability:
@@ -99,9 +99,11 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
     launch = function.run
 
-    def with_arrays(self: Any, *args: Any, **named: Any) -> Any:
+    def with_arrays(self: Any, *args: Any, grid: Any, **named: Any) -> Any:
+        check_arguments(self, args, named)
+        grid = GRID.value("grid", grid, (ArgumentError,))
         pointers = {name: as_pointer(value) for name, value in named.items()}
-        return launch(self, *map(as_pointer, args), **pointers)
+        return launch(self, *map(as_pointer, args), grid=grid, **pointers)
 
     with (
         mock.patch.dict(registered.backends, replaced, clear=True),
