@@ -92,7 +92,7 @@ def declare(statement: PtxStatement, scope: Names) -> None:
                 statement.position,
             )
         scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype", ".branchtargets"):
+    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
         raise PtxError(
             f"expected a declaration that is read here, got {statement.name}", statement.position
         )
