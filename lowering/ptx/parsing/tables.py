@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
@@ -16,7 +17,7 @@ def without_tables(body: Sequence[PtxStatement]) -> Sequence[PtxStatement]:
         return body
     tables = {
         label.text: _NAME.findall(table.text)
-        for label, table in zip(body, body[1:], strict=False)
+        for label, table in pairwise(body)
         if label.kind == "label" and table.name == _TABLE
     }
     plain = list[PtxStatement]()
@@ -28,9 +29,7 @@ def without_tables(body: Sequence[PtxStatement]) -> Sequence[PtxStatement]:
     return plain
 
 
-def _branches(
-    statement: PtxStatement, tables: dict[str, list[str]]
-) -> Iterator[PtxStatement]:
+def _branches(statement: PtxStatement, tables: dict[str, list[str]]) -> Iterator[PtxStatement]:
     index, _, name = (part.strip() for part in statement.text.partition(","))
     if (labels := tables.get(name)) is None:
         raise PtxError(f"expected a table of labels, got {name}", statement.position)
