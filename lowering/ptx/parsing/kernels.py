@@ -22,7 +22,7 @@ from tilewright.dialects.ptx.control_flow import (
     parameter_register,
 )
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import composed, matrices, memory, moves
+from tilewright.lowering.ptx.parsing import composed, driver_calls, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -30,7 +30,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, SharedVa
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-RULES_OF = (composed, matrices, memory, moves)
+RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(

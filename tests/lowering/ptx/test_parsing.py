@@ -81,7 +81,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
         ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
-        ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
+        ("call f, (%r1);\n", "expected a call of a function of the text, of vprintf", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
         ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
