@@ -33,7 +33,7 @@ from tilewright import xdsl_patches
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
-from tilewright.xdsl_patches.quick_parser import Known, QuickParser
+from tilewright.xdsl_patches.quick_parser import KnownTexts, QuickParser
 
 
 class _Aliases(dict[str, Attribute]):
@@ -241,8 +241,8 @@ _LOCATION = re.compile(
 )
 """Locations that are another one, a place, a name of one, or a call."""
 
-_KNOWN = Known()
-"""What the default context has read."""
+_KNOWN = KnownTexts()
+"""Texts that the default context has read."""
 
 
 @cache

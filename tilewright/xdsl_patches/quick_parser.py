@@ -29,13 +29,14 @@ _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
-"""What of an op's line says more than its characters: aliases, blocks, and what may hold a `%`."""
+"""The parts of an op's line that say more than its characters: aliases, blocks, and what may hold
+a `%`."""
 _MOST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
 class KnownOp:
-    """What an op is but for its values: its operands are those that its text names at places, of
+    """An op but for its values: its operands are those that its text names at places, of
     types."""
 
     class_: type[Operation]
@@ -44,9 +45,9 @@ class KnownOp:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a context has read, by its text: types, and ops of one line that ends in a place, but
-    for it and the names of values."""
+class KnownTexts:
+    """Texts that a context has read: types, and ops of one line that ends in a place, but for it
+    and the names of values."""
 
     types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
     ops: dict[Any, KnownOp] = field(default_factory=dict[Any, KnownOp])
@@ -61,7 +62,7 @@ def _keep(known: dict[Any, Any], text: Any, what: Any) -> None:
 class QuickParser(Parser):
     """A parser of MLIR text, which keeps what it reads where it is given what is `known`."""
 
-    def __init__(self, ctx: Context, text: str, name: str, known: Known | None = None):
+    def __init__(self, ctx: Context, text: str, name: str, known: KnownTexts | None = None):
         super().__init__(ctx, text, name)
         self._known = known
 
