@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
 from tilewright.source.diagnostic import ExecutionError
 
-Octets = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+Octets = UInt8Array
+Flags = BoolArray
 
 
 class OrderMatters(ExecutionError):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 from tilewright.lowering.interpreter.values import Lanes
 
 
@@ -17,7 +16,7 @@ class Awaitable(Protocol):
     """The place where threads wait, each for what its keys say."""
 
     @property
-    def ready(self) -> Callable[..., NDArray[np.bool_]]:
+    def ready(self) -> Callable[..., BoolArray]:
         """Of the keys of threads: those that may go on, [threads]."""
         ...
 
@@ -38,13 +37,13 @@ class Wait:
 
     place: Awaitable
     op: Operation
-    keys: tuple[NDArray[Any], ...]
+    keys: tuple[AnyArray, ...]
 
     def take(self, lanes: Lanes) -> Wait:
         """The wait of some of the threads."""
         return Wait(self.place, self.op, tuple(key[lanes] for key in self.keys))
 
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self) -> BoolArray:
         """The threads that may go on: [threads]."""
         return self.place.ready(*self.keys)
 
