@@ -48,9 +48,6 @@ Line = tuple[str, int]
 WARPS = 64
 """The warps of the first CTAs of which everything is recorded."""
 
-EVENTS = 400_000
-"""The events after which nothing more is recorded."""
-
 GROUPS = {
     "ptx.wgmma.mma_async": "wgmma",
     "ptx.cp.async": "cp.async",
@@ -193,7 +190,7 @@ class Timeline:
                 f"({number % width}, {number // width % height}, {number // width // height})"
                 for number in places
             ]
-        if machine is not self._machine or len(self.events) > EVENTS:
+        if machine is not self._machine:
             return []
         lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
         return np.unique(lanes // WARP).tolist()

@@ -38,7 +38,7 @@ from tilewright.source.diagnostic import OpError
 @runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
     name, form = op.name.removeprefix("ptx."), op.form.data
-    if not bits_are_known(name, form):
+    if not bits_are_known(form):
         raise OpError(op, f"'{op.name}' expected a form whose results are known bit for bit, got "
                       f"{name}.{form}")  # fmt: skip
     return pure(op, builder, scalar(name, form))
