@@ -52,7 +52,7 @@ class Awaited(Protocol):
         ...
 
     def resume(self, lanes: Int64Array) -> None:
-        """The threads, all of which are ready, go on."""
+        """The threads, which are all ready, go on."""
         ...
 
     def deadlock(self, lanes: Int64Array) -> str:

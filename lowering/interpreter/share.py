@@ -53,8 +53,8 @@ class Share:
     uses: list[BufferUse] = field(default_factory=list[BufferUse])
 
     def part(self, total: int, unit: int) -> tuple[int, int]:
-        """The CTAs of this share, the first and that behind the last, of which `unit` at a time
-        stay together."""
+        """The CTAs of this share, the first and that behind the last; `unit` of them at a time stay
+        together."""
         units = -(-total // unit)
         first, last = (
             min(units * number // self.count * unit, total)

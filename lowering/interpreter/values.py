@@ -97,7 +97,7 @@ class Overwritten(Undefined):
 
 
 class Clobbered(Undefined):
-    """Registers of which an op has written some since they got their value."""
+    """Registers; an op has written some since they got their value."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
 
 
 def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
-    """Registers of which a wgmma in flight has some threads'."""
+    """Registers; a wgmma in flight has those of some threads."""
     for register in (a, b):
         if isinstance(register, Undefined) and not isinstance(register, InFlight):
             return Undefined(register.origin)

@@ -94,7 +94,7 @@ class Box:
         return places
 
     def finer(self, factor: int) -> Box:
-        """The same in parts of elements, of which each has so many."""
+        """The same in parts of elements; each element has so many."""
         return Box(
             self.rows,
             self.first * factor,
@@ -162,7 +162,7 @@ class Scatter:
         return self.offsets[row].ravel() if self.mask is None else self.offsets[row][self.mask[row]]
 
     def finer(self, factor: int) -> Scatter:
-        """The same in parts of elements, of which each has so many."""
+        """The same in parts of elements; each element has so many."""
         offsets = self.offsets[..., None]
         if factor > 1:
             offsets = offsets * factor + np.arange(factor)

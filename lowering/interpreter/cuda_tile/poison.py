@@ -83,7 +83,7 @@ class UndefinedUse(Fault):
         self.use, self.origin, self.index = use, origin, tuple(index)
 
     def among(self, rows: Rows) -> UndefinedUse:
-        """The same in a tile of which these are some rows."""
+        """The same in a tile that these are some rows of."""
         row = None if self.lane is None else int(rows[self.lane])
         return UndefinedUse(self.use, self.origin, row, self.index)
 
@@ -138,7 +138,7 @@ def whole_marks(*values: Tile | Poisoned) -> list[Marks]:
 
 
 def united(marks: Iterable[Marks]) -> Marks:
-    """The marks of elements each of which is undefined if any of some others is."""
+    """The marks of elements that are undefined where any of some others is."""
     first, *rest = marks
     for more in rest:
         if more is not first:
@@ -162,7 +162,7 @@ def moved(move: Callable[..., Tile], *values: Tile | Poisoned) -> Any:
 
 
 def any_of(tile: Tile, *operands: Tile | Poisoned) -> Tile | Poisoned:
-    """A tile each element of which has the poison of the operands' elements there."""
+    """A tile whose elements have the poison of the operands' elements there."""
     poisoned = [operand for operand in operands if isinstance(operand, Poisoned)]
     first, *rest = poisoned
     rows = first.rows

@@ -138,7 +138,7 @@ def merged(parts: Sequence[tuple[Rows, Value]], rows: Rows) -> Value:
 
 
 def _merged(parts: Sequence[AnyArray], places: Sequence[Rows], count: int) -> AnyArray:
-    """Parts, views of none of which leave a region, in the rows that are their places."""
+    """Parts, whose views stay within a region, in the rows that are their places."""
     merged = np.empty((count, *parts[0].shape[1:]), parts[0].dtype)
     for part, place in zip(parts, places, strict=True):
         merged[place] = part

@@ -124,8 +124,8 @@ class AtomicOrder:
         return size == 0 or a // size == b // size
 
     def too_narrow(self, op: int, ops: Int32Array, ctas: Int64Array, own: Int64Array) -> BoolArray:
-        """True of strong accesses by threads of CTAs of the grid of which one's scope does not have
-        the other's thread, of another CTA each, in it."""
+        """True of strong accesses by threads of different CTAs where one's scope does not have the
+        other's thread in it."""
         result = np.zeros(len(ops), dtype=np.bool_)
         for number, width in self.widths.items():
             result |= ~self.meets(width, ctas, own) & ((ops == -number) | (op == -number))

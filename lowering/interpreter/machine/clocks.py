@@ -51,7 +51,7 @@ class Clocks:
         self._own = np.arange(self.lanes) // WARP
 
     def add_column(self) -> int:
-        """A new clock, of which nobody knows anything."""
+        """A new clock; nobody knows anything of it."""
         return int(self._add_columns(1)[0])
 
     def add_pair(self) -> tuple[int, int]:

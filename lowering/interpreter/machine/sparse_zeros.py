@@ -1,4 +1,4 @@
-"""Zeros of which few are ever touched: of each byte of shared memory, say, which warp read it.
+"""Zeros, few of them ever touched: of each byte of shared memory, say, which warp read it.
 
 NumPy asks for huge pages, and the first touch of each clears all of its two megabytes.
 """
@@ -17,7 +17,7 @@ _LARGE = 1 << 22
 
 
 def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> AnyArray:
-    """`numpy.zeros`, in pages of the usual size, none of which is there until it is touched."""
+    """`numpy.zeros`, in pages of the usual size, which are there once they are touched."""
     size = prod(shape) * np.dtype(dtype).itemsize
     if size < _LARGE:
         return np.zeros(shape, dtype)
@@ -28,7 +28,7 @@ def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> AnyArray:
 
 
 def repeated(zeros: AnyArray, rows: Int64Array, times: int) -> AnyArray:
-    """Sparse zeros so many times as long, of which these rows are not all zeros."""
+    """Sparse zeros so many times as long; these rows are not all zeros."""
     result = sparse_zeros((len(zeros), zeros.shape[1] * times), zeros.dtype)
     result[rows] = np.repeat(zeros[rows], times, axis=1)
     return result

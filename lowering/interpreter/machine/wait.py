@@ -22,7 +22,7 @@ class Awaitable(Protocol):
 
     @property
     def resume(self) -> Callable[..., None]:
-        """Of threads and their keys: they go on, all of which are ready."""
+        """Of threads and their keys, which are all ready: they go on."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class Wait:
         return self.place.ready(*self.keys)
 
     def resume(self, lanes: Lanes) -> None:
-        """Threads go on, all of which are ready."""
+        """Threads, which are all ready, go on."""
         self.place.resume(lanes, *self.keys)
 
     def deadlock(self, lanes: Lanes) -> str:

@@ -177,7 +177,7 @@ class Shadow:
         return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
 
     def by_word(self, changed: BoolArray, span: Span) -> BoolArray:
-        """Which words change, of which elements do: [threads, words]."""
+        """The words that change where these elements do: [threads, words]."""
         octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
         words: BoolArray = np.asarray(octets.reshape(len(changed), -1, self.unit).any(axis=2))
         return words

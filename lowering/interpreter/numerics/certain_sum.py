@@ -63,7 +63,7 @@ def certain_dot_add(
 
 
 def _quantum(values: Floats, mantissa: int) -> float:
-    """A power of two of which all values are multiples: the last place of the least."""
+    """A power of two that divides all values: the last place of the least."""
     magnitudes = np.where(values == 0, np.inf, np.abs(values))
     least = float(np.fmin.reduce(magnitudes, axis=None, initial=np.inf))  # NaN aside
     return math.ldexp(1.0, math.frexp(least)[1] - 1 - mantissa) if least < np.inf else np.inf

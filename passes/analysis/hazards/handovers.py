@@ -104,8 +104,8 @@ class Handovers(ArrayAccesses):
         return roles
 
     def _check_handed_on(self) -> None:
-        """Raise Hazard for the first accesses that nothing orders, of which one reads what the
-        other one writes, or that are strong for too few."""
+        """Raise Hazard for the first accesses that nothing orders, where one reads what the other
+        one writes, or that are strong for too few."""
         for one, other in self._conflicts() if self.is_kernel else ():
             if one.knows(other) or other.knows(one):
                 continue

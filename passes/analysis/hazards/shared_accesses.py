@@ -167,7 +167,7 @@ class SharedAccesses(Handovers):
                          self._meeting(parts, other.role, role))  # fmt: skip
 
     def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
-        """Two roles' own accesses, of which the later one in the list of events is wrong."""
+        """Two roles' own accesses; the later one in the list of events is wrong."""
         (before, was), (after, mine) = sorted(
             zip(parts, (one, other), strict=True), key=lambda pair: pair[0].event.number
         )

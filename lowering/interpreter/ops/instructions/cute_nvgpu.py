@@ -139,7 +139,7 @@ def multiply(
 def copy_async(
     machine: Machine, gang: Gang, dest: Bits, source: Bits, size: int, fill: Bits | None, op: int
 ) -> None:
-    """`cp.async` of `size` bytes, of which `fill` are read."""
+    """`cp.async` of `size` bytes; `fill` of them are read."""
     count = np.full(gang.count, size, dtype=np.int64)
     if fill is not None:
         count = spread(fill, gang.count).astype(np.int64)
@@ -154,7 +154,7 @@ def start_copy(
     machine: Machine, lanes: Lanes, dest: Bits, source: Bits, counts: Int64Array, size: int,
     op: int,
 ) -> None:  # fmt: skip
-    """`cp.async` of `size` bytes by each of these threads, of which `counts` are read."""
+    """`cp.async` of `size` bytes by each of these threads; `counts` of them are read."""
     read = partial(machine.memory.read_bytes, source, counts, size)
     data, begun = read(), machine.accesses.begin_read(lanes, source, counts, op)
     late = read if machine.schedule.is_random else None

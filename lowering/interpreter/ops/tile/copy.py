@@ -70,8 +70,8 @@ class Copying:
         write(self.machine, self.gang, self.dest, values, self.op, width=width, chosen=chosen)
 
     def _together(self, values: Bits, first: Places) -> tuple[Bits, Chosen]:
-        """Elements that lie in one place of the destination, of which `first` is the number of the
-        first one, get the value of those of them that are chosen, and are chosen if one is."""
+        """Elements that lie in one place of the destination, `first` being the number of the first
+        one, get the value of those of them that are chosen, and are chosen if one is."""
         shape = (self.gang.count, values.shape[1])
         values, first = np.broadcast_to(values, shape), np.broadcast_to(first, shape)
         chosen = np.broadcast_to(True if self.chosen is None else self.chosen, shape)
