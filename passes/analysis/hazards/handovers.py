@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.passes.analysis.hazards.array_accesses import ArrayAccesses
 from tilewright.passes.analysis.hazards.phases import Clock
 from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.scopes import (
     GlobalAccess,
     access_of,
@@ -80,7 +81,7 @@ class Handovers(ArrayAccesses):
         """The last fence of each role and scope: a strong write behind it makes it a release."""
         return {}
 
-    def _global(self, event: Event, roles: list[int]) -> list[int]:
+    def _global(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         word, scope = order_of(event.op) or (WEAK, -1)
         for role in roles:
             access = access_of(event, self.roles[role].lanes, self.launch)
