@@ -163,7 +163,7 @@ def content(field: Any) -> Any:
 
 
 class RowOp(PtxOp):
-    """An instruction with a row of the lattice, which says its mnemonic and its operands; the op has
+    """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
     their values."""
 
     @property
