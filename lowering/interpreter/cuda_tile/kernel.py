@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.contents import modules_of
@@ -14,6 +13,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -159,13 +159,13 @@ def bound(
 
 
 def _placed(
-    pointed: dict[int, NDArray[Any] | ArrayTable],
+    pointed: dict[int, AnyArray | ArrayTable],
     written: dict[int, bool],
     names: dict[int, str],
     memory: Allocations,
 ) -> tuple[PlacedArguments, dict[int, int]]:
     """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
-    rows: list[tuple[NDArray[Any], bool, str]] = []
+    rows: list[tuple[AnyArray, bool, str]] = []
     members: dict[int, range] = {}
     for i, content in pointed.items():
         if isinstance(content, ArrayTable):
@@ -193,7 +193,7 @@ def _is_pointer(parameter: SSAValue) -> bool:
     return _element(parameter).kind == "pointer"
 
 
-def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
+def _number(entry: EntryOp, i: int, element: Element, number: Any) -> AnyArray:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
     if shape := getattr(number, "shape", ()):
