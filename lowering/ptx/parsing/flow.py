@@ -39,7 +39,7 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction, as `ptx.mbarrier.try_wait.parity` is."""
+    instruction without a result, as `ptx.mbarrier.try_wait.parity` is."""
     place = 0
     while place < len(statements):
         statement = statements[place]
@@ -47,7 +47,7 @@ def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
             loop = statements[place : place + 5]
             if (length := _asks_until_done(loop)) is not None:
                 asked = loop[1]
-                yield asked._replace(text=f"done,{asked.text.partition(',')[2]}")
+                yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
                 place += length
                 continue
         yield statement

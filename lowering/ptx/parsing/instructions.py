@@ -280,9 +280,9 @@ class _OpFields:
         elif name in self.results:
             given[name] = _names(part)
             fields[name] = reg(kind, len(given[name]))
-        elif name in self.known and part.kind == "integer":
-            fields[name] = part.value
-        elif name in self.known or not _stands_for(name, part):
+        elif name in self.known and (value := reader.number(part)) is not None:
+            fields[name] = value
+        elif name in self.known or not _stands_for(reader, name, part):
             wanted = "an integer" if name in self.known else name
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
@@ -344,10 +344,11 @@ def _kind(form: Any) -> str:
     return REGISTER_OF.get(getattr(form, "type_", None) or "b32", "b32")
 
 
-def _stands_for(word: str, part: Written) -> bool:
-    """True where an operand that no field is of is the one that the op has there."""
+def _stands_for(reader: Reader, word: str, part: Written) -> bool:
+    """True where an operand that no field is of is the one that the op has there, or a register for
+    what it does not give."""
     if word == "_" or part.kind == "sink":
-        return part.kind == "sink"
-    if part.kind != "integer":
+        return part.kind == "sink" or reader.sink(part.text)
+    if (value := reader.number(part)) is None:
         return word == part.text
-    return (part.value - int(word, 0)) % (1 << 32) == 0
+    return (value - int(word, 0)) % (1 << 32) == 0

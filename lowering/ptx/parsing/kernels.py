@@ -157,6 +157,7 @@ class KernelReading:
         last = self._choose_kinds(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
+        reader.check_unread()
         ends = _threaded(edges, parts[0])
         for part in order:
             if part not in ends:

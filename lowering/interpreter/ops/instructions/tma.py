@@ -24,6 +24,7 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, lo
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -105,6 +106,8 @@ def land(
 def _load(op: Any, builder: Builder) -> Step:
     """Of a pair the mbarrier may be in the other CTA."""
     number, is_pair = builder.number(op), op.row is rows.TENSOR_LOAD_PAIR
+    if op.row is rows.TENSOR_LOAD_PAIR_MULTICAST:
+        raise OpError(op, f"'{op.name}' expected multicast or pair when it runs, got both")
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
