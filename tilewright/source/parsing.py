@@ -242,7 +242,7 @@ _LOCATION = re.compile(
 """Locations that are another one, a place, a name of one, or a call."""
 
 _READ = ReadBefore()
-"""What the default context has read."""
+"""Types and ops that the default context has read."""
 
 
 @cache

@@ -29,14 +29,13 @@ _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
-"""What of an op's line says more than its characters: aliases, blocks, and what may hold a `%`."""
+"""Parts of a line that mean something else elsewhere, or may hold a `%`: aliases, blocks, strings."""
 _MOST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOp:
-    """What an op is but for its values: its operands are those that its text names at places, of
-    types."""
+    """An op but for its values: its operands are those that its text names at places, of types."""
 
     class_: type[Operation]
     operands: Sequence[tuple[int, Attribute]]
@@ -45,7 +44,7 @@ class ReadOp:
 
 @dataclass(frozen=True, slots=True)
 class ReadBefore:
-    """What a context has read, by its text: types, and ops of one line that ends in a place, but
+    """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
     for it and the names of values."""
 
     types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
