@@ -111,10 +111,10 @@ class HostDriver:
 
     def get_device_interface(self) -> Any:
         """The part of `torch.cuda` that `triton.testing` asks for."""
-        from tilewright.cutile.device import Event
+        from tilewright.cutile.device import HostEvent
 
         return SimpleNamespace(
-            Event=Event, synchronize=lambda: None, current_device=self.get_current_device
+            Event=HostEvent, synchronize=lambda: None, current_device=self.get_current_device
         )
 
     def get_benchmarker(self) -> Any:
