@@ -29,7 +29,7 @@ _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
-"""Parts of a line that mean something else elsewhere, or may hold a `%`: aliases, blocks, strings."""
+"""Parts of a line that mean something else elsewhere, or may hold a `%`."""
 _MOST = 1 << 12
 
 
