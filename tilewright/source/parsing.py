@@ -57,7 +57,7 @@ class LocatedParser(QuickParser):
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, text, name, _READ if ctx is default_context() else None)
+        super().__init__(ctx, text, name, READ if ctx is default_context() else None)
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
@@ -241,7 +241,7 @@ _LOCATION = re.compile(
 )
 """Locations that are another one, a place, a name of one, or a call."""
 
-_READ = ReadBefore()
+READ = ReadBefore()
 """Types and ops that the default context has read."""
 
 
