@@ -1,7 +1,9 @@
 """A Tile IR kernel run on arrays: binds its arguments, prepares it once, runs its grid."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -21,7 +23,6 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
     PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
-from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
@@ -35,6 +36,9 @@ from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     written_memory,
 )
 from tilewright.source.diagnostic import ArgumentError
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 
 RULES_OF = modules_of(rules.__name__)
 """All are read, so that each op's rule is known."""
@@ -55,7 +59,7 @@ def run_kernel(
     wrong arguments, ExecutionError for what no kernel may do, OpError for an op that cannot be
     executed.
     """
-    stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
+    stops = list(_stops(entry, launch))
     watchers = [stop.watch for stop in stops]
     watchers += [watch_floats] if "nan" in launch.check else []
     preparation = Preparation(POINTWISE, launch, watchers)
@@ -96,6 +100,15 @@ def run_kernel(
         check_written(entry, arrays, launch.source)
         return arrays
     raise AssertionError("a synchronising run needs no other")
+
+
+def _stops(entry: EntryOp, launch: Launch) -> Iterator[LineStops]:
+    """The breakpoints of a launch; they show values of threads too, whose interpreter is read for
+    no launch without one."""
+    for points in launch.breakpoints:
+        from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
+
+        yield LineStops(points, entry, launch.source)
 
 
 def _gang_size(ops: Sequence[Operation]) -> int:
