@@ -150,7 +150,7 @@ class PlacedArguments:
                 missing = ~self._seen(i, allocation.stored, np.bool_)
                 size = self._outputs[i] // self.arrays[i].itemsize
                 if size > 1 and missing.size % size == 0:
-                    missing = missing.reshape(-1, size).any(axis=1)
+                    missing = np.asarray(missing.reshape(-1, size).any(axis=1))
                 if missing.any():
                     yield self._names[i], missing
 
