@@ -365,6 +365,18 @@ def kernel_signature(
     return kernel_parameters(find_kernel(module, kernel, name))
 
 
+def declared_block(
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+) -> Sequence[int] | None:
+    """The threads that the kernel of a module declares, a warp where it declares none; None of Tile
+    IR. Raises CompileError where there are more kernels."""
+    module = _levels(module_or_text, name).module
+    if is_tile_ir(module):
+        return None
+    kernel = find_kernel(module, None, name)
+    return _extents(kernel, "gpu.known_block_size", "reqntid") or (32,)
+
+
 def argument_names(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[str]:

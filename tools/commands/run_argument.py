@@ -49,13 +49,14 @@ def read_arguments(
     name: str,
     *,
     lengths: bool = True,
+    files: bool = True,
 ) -> list[KernelArgument]:
     """The `arguments` of a `kernel`, one for each parameter, all by their place or all by their
-    names; what is random is of a `seed`, and a number may be an array's length only with `lengths`.
-    Raises InputError and CompileError."""
+    names; what is random is of a `seed`, a number may be an array's length only with `lengths`, and
+    an array a file's only with `files`. Raises InputError and CompileError."""
     parameters = kernel_signature(source, options.kernel, name)
     texts = _in_order(options.arguments, argument_names(source, options.kernel, name))
-    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths)
+    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths, files)
     if len(arguments) != len(parameters):
         raise InputError(_wrong_count(texts, parameters))
     paths = [
@@ -72,6 +73,7 @@ def _flat(
     parameters: Sequence[Parameter],
     generator: np.random.Generator,
     lengths: bool,
+    files: bool,
 ) -> list[KernelArgument]:
     """Arguments in order, as far as there are parameters. Where they are fewer, and of bytecode,
     whose parameters have no names and may be parts of what Python passes, an array stands for its
@@ -83,7 +85,7 @@ def _flat(
         if len(arguments) >= len(parameters):
             raise InputError(_wrong_count(texts, parameters))
         parameter = parameters[len(arguments)]
-        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter)
+        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter, files)
         if not lengths and text.isdecimal() and parameter.element is not None:
             raise InputError(f"{reader.where}: expected {_FORMS}, got '{text}', which is no file")
         arguments.append(replace(reader.read(text, generator), name=parameter.name))
@@ -117,15 +119,17 @@ def _wrong_count(texts: Sequence[str], parameters: Sequence[Parameter]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the ARG of one parameter; `where` names both in every error."""
+    """Reads the ARG of one parameter; `where` names both in every error. Without `files` a file is
+    none."""
 
     where: str
     parameter: Parameter
+    files: bool = True
 
     def read(self, text: str, generator: np.random.Generator) -> KernelArgument:
         if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.text))
-        if "=" not in text or os.path.exists(text):
+        if "=" not in text or self._is_file(text):
             return KernelArgument(self._value(self._input(text, generator)))
         if "=@" in text:
             output, _, source = text.partition("=@")
@@ -141,7 +145,7 @@ class _Reader:
         """An array from a file, of zeros, or of random elements."""
         if text.startswith("zeros:"):
             return self._zeros(text.removeprefix("zeros:"))
-        if os.path.exists(text) or not _SHAPE.fullmatch(text):
+        if self._is_file(text) or not _SHAPE.fullmatch(text):
             return self._load(text)
         zeros = self._zeros(text)
         return random_array(zeros.shape, zeros.dtype, generator)
@@ -190,7 +194,12 @@ class _Reader:
 
     # Memrefs
 
+    def _is_file(self, text: str) -> bool:
+        return self.files and os.path.exists(text)
+
     def _load(self, path: str) -> NDArray[Any]:
+        if not self.files:
+            raise self._error(f"expected SHAPE:DTYPE or zeros:SHAPE (no file here), got '{path}'")
         try:
             with open(path, "rb") as stream:
                 array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
