@@ -3,6 +3,7 @@ that launches kernels; here, of a bounded number of steps."""
 
 import argparse
 import io
+import os
 import re
 import runpy
 import traceback
@@ -132,6 +133,8 @@ def run_script(text: str, name: str) -> Ran:
         path = Path(folder, name)
         path.write_text(text)
         stack.enter_context(redirect_stdout(shown))
+        # What Triton keeps names the file that a script was in.
+        stack.enter_context(mock.patch.dict(os.environ, TRITON_CACHE_DIR=folder))
         for package in ("cutile", "triton"):
             with suppress(ImportError):  # a front end that is not installed
                 stack.enter_context(_launches_here(package, ran.modules))
