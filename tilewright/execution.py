@@ -40,7 +40,7 @@ from tilewright.pipeline import (
 )
 from tilewright.shares import shared_out
 from tilewright.source.checked import Rule, items, require
-from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic, ExecutionError
+from tilewright.source.diagnostic import ArgumentError, ExecutionError
 from tilewright.source.guard import guard
 from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
@@ -49,6 +49,7 @@ from tilewright.tile_kernel import (
     Padding,
     Races,
     TileLaunch,
+    chosen_kernel,
     entry_parameters,
     find_entry,
     python_names,
@@ -228,7 +229,8 @@ def _interpret(
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":
-        raise ArgumentError("expected Tile IR for level 'program' and numerics 'fast', got none")
+        option = "level 'program'" if level == "program" else "numerics 'fast'"
+        raise ArgumentError(f"expected Tile IR for {option}, got none")
     if block is None:
         raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
@@ -389,13 +391,7 @@ def argument_names(
 
 def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
     """The kernel of that name, or the only one. Raises CompileError."""
-    kernels = kernels_of(module)
-    named = [op for op in kernels if kernel in (None, symbol_of(op))]
-    if len(named) == 1:
-        return named[0]
-    names = ", ".join(map(symbol_of, kernels)) or "none"
-    wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
-    raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
+    return chosen_kernel(kernels_of(module), kernel, name)
 
 
 def _lowest_target(module: ModuleOp) -> str:

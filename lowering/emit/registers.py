@@ -30,7 +30,7 @@ class NeverWritten(ValueError):
     """Registers are read that nothing has written."""
 
 
-class RegisterTensor:
+class RegisterChunks:
     """The elements of one register tensor of each thread."""
 
     def __init__(self, element: Attribute, size: int, chunk: int) -> None:
@@ -47,7 +47,7 @@ class RegisterTensor:
         """The type of a fragment of these elements, by default a chunk."""
         return FragmentType.get(self.chunk if count is None else count, self.element)
 
-    def as_they_are(self) -> RegisterTensor:
+    def as_they_are(self) -> RegisterChunks:
         """The elements now, whatever is written later."""
         return copy(self)
 

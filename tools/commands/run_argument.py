@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.arguments.dtypes import DTYPES, ML_FLOATS, random_array
+from tilewright.arguments.dtypes import DTYPE_NAMES, DTYPES, ML_FLOATS, random_array
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
 from tilewright.execution import argument_names, kernel_signature
 from tilewright.tools.commands.input import InputError
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 _SHAPE = re.compile(r"\d+(x\d+)*(:\w+)?")
 """An array of random elements: its shape and, where the type does not say it, its dtype."""
-
-
-def _short_names() -> dict[str, str]:
-    """The names that DTYPE may be, and NumPy's for each: MLIR's names, u8 for ui8, NumPy's own."""
-    names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
-    names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
-    return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
-
-
-_NAMES = _short_names()
 _NUMBER = re.compile(r"[+-]?\d.*")
 
 
@@ -228,7 +218,7 @@ class _Reader:
         """NumPy's names of the dtypes that the parameter takes, the usual one first."""
         element = self.parameter.element
         if element is None:
-            return tuple(dict.fromkeys(_NAMES.values()))
+            return tuple(dict.fromkeys(DTYPE_NAMES.values()))
         if element not in DTYPES:
             raise self._error(f"no .npy file can hold elements of {element}")
         return DTYPES[element]
@@ -254,12 +244,12 @@ class _Reader:
             raise self._error(f"expected SHAPE:DTYPE, since the type names none, got '{spec}'")
         if not re.fullmatch(r"(?:\d{1,18}(?:x\d{1,18})*)?", shape_text):
             raise self._error(f"expected SHAPE:DTYPE such as 256x256:f32, got '{spec}'")
-        if name and _NAMES.get(name) not in legal:
-            choices = " or ".join(short for short in _NAMES if _NAMES[short] in legal)
+        if name and DTYPE_NAMES.get(name) not in legal:
+            choices = " or ".join(short for short in DTYPE_NAMES if DTYPE_NAMES[short] in legal)
             raise self._error(f"expected DTYPE {choices}, got '{name}'")
         shape = tuple(map(int, shape_text.split("x"))) if shape_text else ()
         try:
-            array = np.zeros(shape, dtype=_NAMES[name] if name else legal[0])
+            array = np.zeros(shape, dtype=DTYPE_NAMES[name] if name else legal[0])
         except (ValueError, MemoryError):
             raise self._error(f"expected a shape that fits into memory, got {shape_text}") from None
         return self._checked(array, shape_text or "a scalar")

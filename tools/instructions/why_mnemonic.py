@@ -41,8 +41,9 @@ def is_judged(mnemonic: str) -> bool:
     wanted = canonical(mnemonic)
     if wanted in listings():
         return True
-    ordered = in_order(wanted) or wanted
-    return f"{_instruction(ordered)}.{ordered.partition('.')[2]}.".startswith(_COMPLETE)
+    if in_order(wanted) is not None:
+        return True
+    return f"{_instruction(wanted)}.{wanted.partition('.')[2]}.".startswith(_COMPLETE)
 
 
 @lru_cache(_KNOWN_REASONS)

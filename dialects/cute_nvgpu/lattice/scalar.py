@@ -112,6 +112,7 @@ _UNSIGNED = ("u16", "u32", "u64")
 _INTEGER = (*_SIGNED, *_UNSIGNED)
 _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
+_TURING = needs("sm_75", (7, 0))
 _AMPERE = needs("sm_80", (7, 0))
 _HOPPER = needs("sm_90", (7, 8))
 _BIT_MASKS = needs("sm_70", (7, 6))
@@ -278,7 +279,11 @@ ARITHMETIC = (
 APPROXIMATE = (
     ScalarRow(
         "ex2", "d = 2 to the power of a, approximately; with `ftz` subnormal numbers become zeros",
-        "9.7.3.21", _APPROXIMATE,
+        "9.7.3.21, 9.7.4.11",
+        {
+            **_APPROXIMATE, **forms(_HALF, 1, "approx.", requirement=_TURING),
+            **forms(_BRAIN, 1, "approx.ftz.", requirement=_HOPPER),
+        },
     ),
     ScalarRow(
         "lg2",
@@ -293,27 +298,24 @@ APPROXIMATE = (
         "rsqrt", "d = 1 / sqrt(a), approximately; with `ftz` subnormal numbers become zeros",
         "9.7.3.16, 9.7.3.17", {**_ALSO_DOUBLE, **forms(("f64",), 1, "approx.")},
     ),
-)  # fmt: skip
-"""The functions that the chip approximates: the PTX ISA bounds the errors alone."""
-
-UNKNOWN = (
     ScalarRow("sin", "d = the sine of a, approximately", "9.7.3.18", _APPROXIMATE),
     ScalarRow("cos", "d = the cosine of a, approximately", "9.7.3.19", _APPROXIMATE),
     ScalarRow(
         "tanh", "d = the hyperbolic tangent of a, approximately", "9.7.3.22",
         {
-            **forms(("f32",), 1, "approx."), **forms(_HALF, 1, "approx."),
+            **forms(("f32",), 1, "approx.", requirement=_TURING),
+            **forms(_HALF, 1, "approx.", requirement=_TURING),
             **forms(_BRAIN, 1, "approx.", requirement=_HOPPER),
         },
     ),
 )  # fmt: skip
-"""Functions that the chip approximates by tables that are not known here."""
+"""The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-def bits_are_known(name: str, suffix: str) -> bool:
-    """True where the bits of a form's results are known: otherwise nothing computes it."""
-    unknown = (*(row.name for row in UNKNOWN), "sqrt")
-    return name not in unknown or not suffix.startswith("approx")
+def bits_are_known(suffix: str) -> bool:
+    """True where the bits of a form's results are known: otherwise nothing computes it. How the
+    special function unit rounds to 16 bits is not."""
+    return not suffix.startswith("approx") or suffix.endswith(("f32", "f64"))
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
@@ -571,6 +573,6 @@ CONVERT = (
 )  # fmt: skip
 
 SCALARS: dict[str, ScalarRow] = {
-    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *UNKNOWN, *LOGIC, *CONVERT)
+    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
 }
 """Every row, by the name of its instruction."""

@@ -47,45 +47,32 @@ def shift_right(type_: str, *_: str) -> Function:
     return run
 
 
-def select(type_: str, *_: str) -> Function:
+@bitwise
+def select(a: Bits, b: Bits, p: Bits) -> Bits:
     """selp."""
-
-    def run(a: Bits, b: Bits, p: Bits) -> Bits:
-        return np.where(p, a, b)
-
-    return run
+    return np.where(p, a, b)
 
 
-def population(type_: str, *_: str) -> Function:
+@bitwise
+def population(a: Bits) -> Bits:
     """popc: the bits that are set."""
-
-    def run(a: Bits) -> Bits:
-        return np.bitwise_count(a).astype(np.uint32)
-
-    return run
+    return np.bitwise_count(a).astype(np.uint32)
 
 
-def leading_zeros(type_: str, *_: str) -> Function:
+@bitwise
+def leading_zeros(a: Bits) -> Bits:
     """clz."""
-    width = 8 * bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        # Every bit below the highest one set, too: what is not set then is above it.
-        filled = a.copy()
-        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-            filled |= filled >> a.dtype.type(shift)
-        return (width - np.bitwise_count(filled)).astype(np.uint32)
-
-    return run
+    width = 8 * a.dtype.itemsize
+    # Every bit below the highest one set, too: what is not set then is above it.
+    filled = a.copy()
+    for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+        filled |= filled >> a.dtype.type(shift)
+    return (width - np.bitwise_count(filled)).astype(np.uint32)
 
 
-def bits_reversed(type_: str, *_: str) -> Function:
+@bitwise
+def bits_reversed(a: Bits) -> Bits:
     """brev."""
-    width = 8 * bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, width // 8)
-        bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
-        return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
-
-    return run
+    octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, a.dtype.itemsize)
+    bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
+    return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]

@@ -69,7 +69,7 @@ ARRIVING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """A thing that a warp of a CTA did, or that ran beside it: `kind` is "run", "wait" (for what
     `name` says) or the pipe where it was in flight; cycles."""
 
@@ -149,7 +149,7 @@ class Timeline:
 
     @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
-        self.events: list[Event] = []
+        self.events: list[TimelineEvent] = []
         self.arch = ""
         self.blocks: list[str] = []
         self._most = warps
@@ -306,7 +306,7 @@ class Timeline:
     ) -> None:
         own = warp - cta * (self._slots // WARP)
         file, number = (None, None) if line is None else line
-        self.events.append(Event(cta, own, kind, name, start, end, number, file))
+        self.events.append(TimelineEvent(cta, own, kind, name, start, end, number, file))
 
     @property
     def _slots(self) -> int:

@@ -30,7 +30,7 @@ from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.spellings import normal
+from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
 
 Maker = Callable[[str], "ReadingRule | None"]
 _RULES: dict[str, Maker] = {}
@@ -52,7 +52,16 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
-    return (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    rule = (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    ordered = None if rule else _by_words().get(in_any_order(mnemonic))
+    return rule_of(ordered) if ordered not in (None, mnemonic) else rule
+
+
+@cache
+def _by_words() -> dict[tuple[str, ...], str]:
+    """The mnemonics of scalars and of rows, by their words."""
+    scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
+    return {in_any_order(mnemonic): mnemonic for mnemonic in (*scalar, *_by_mnemonic())}
 
 
 # Scalars

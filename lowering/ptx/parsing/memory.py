@@ -33,6 +33,7 @@ from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.ssa import Variable
 
+_TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
 _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 
@@ -40,10 +41,12 @@ _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
     name, _, rest = mnemonic.replace("::cta", "").partition(".")
-    *words, type_ = rest.split(".")
-    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
-    if access not in ACCESS_TYPES:
+    words = rest.split(".")
+    type_ = next((word for word in words if word in _TYPES), None)
+    if type_ is None:
         return None
+    words.remove(type_)
+    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
     for word in words:
         if word in _SPACES:
@@ -106,25 +109,13 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 
 @reads("atom", "red")
 def _atomic(mnemonic: str) -> ReadingRule | None:
-    name, *words = mnemonic.replace("::cta", "").split(".")
-    order = [word for word in words if word in (*_ORDERS, "acq_rel")] or ["relaxed"]
-    order += [word for word in words if word in SCOPES] or ["gpu"]
-    space = next((word for word in words if word in _SPACES), GENERIC)
-    rest = [word for word in words if word not in (*order, space)]
-    operation, type_ = rest[0], rest[-1]
-    if (operation, type_[0]) == ("add", "s") or operation in _ON_BITS:
-        rest[-1] = f"{'u' if operation == 'add' else 'b'}{type_[1:]}"
-    form, semantics = ".".join(rest), ".".join(order)
-    place = "" if space == GENERIC else f"{space}."
-    if (row := INSTRUCTIONS.get(f"{name}.{semantics}.{place}{form}")) is None:
+    if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
+    name, order, scope, *rest = mnemonic.split(".")
+    space = rest.pop(0) if rest[0] in SPACES else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": semantics, "form": form}
+    properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])
-
-
-_ON_BITS = ("exch", "cas", "and", "or", "xor")
-"""The operations whose types are bits alone, whatever sign the text gives them."""
 
 
 @reads("multimem")

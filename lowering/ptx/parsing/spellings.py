@@ -1,9 +1,17 @@
-"""Instructions that PTX spells in several ways, as the one that the lattice has."""
+"""Instructions that PTX spells in several ways, as the one that the lattice has.
+
+ptxas takes the qualifiers of an instruction in any order: only types, layouts, state spaces and the
+like count by their own order.
+"""
 
 import re
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import canonical
+from tilewright.dialects.cute_nvgpu.lattice.atomics import mnemonic as atomic
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES, SPACES
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
 _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
@@ -44,4 +52,49 @@ def normal(mnemonic: str) -> str:
     for pattern, spelling in _SPELLINGS:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
+    if mnemonic.startswith(("atom.", "red.")):
+        return _atomic(mnemonic)
     return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)
+
+
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_ON_BITS = ("exch", "cas", "and", "or", "xor")
+"""The operations whose types are bits alone, whatever sign the text gives them."""
+
+
+def _atomic(mnemonic: str) -> str:
+    """An atomic operation with the order that it has if nothing is said."""
+    name, *words = mnemonic.replace("::cta", "").split(".")
+    order = [word for word in words if word in _ORDERS] or ["relaxed"]
+    order += [word for word in words if word in SCOPES] or ["gpu"]
+    space = next((word for word in words if word in SPACES), GENERIC)
+    operation, *rest = [word for word in words if word not in (*order, space)]
+    if rest[-1:] == ["s32"] and operation == "add":
+        rest = ["u32"]
+    elif rest and operation in _ON_BITS:
+        rest[-1] = f"b{rest[-1][1:]}"
+    return atomic(name, ".".join(order), space, ".".join((operation, *rest)))
+
+
+_CLASSES = (
+    {*ELEMENT_TYPES, *SCALE_TYPES, *REGISTER_OF, "lo", "hi", "wide"},
+    {"row", "col"},
+    {*SPACES},
+    {"xor", "and", "popc"},
+    {"ws", "sp"},
+)
+"""Words whose order among themselves has a meaning."""
+
+_NAME_WORDS = {"wgmma": 2, "fence": 2, "tcgen05": 2}
+"""How many words name the instruction and stand first, where that is more than one."""
+
+
+def in_any_order(mnemonic: str) -> tuple[str, ...]:
+    """The words of a mnemonic, the same for all orders that mean the same: its name, those whose
+    order counts by class, and the others sorted."""
+    words = mnemonic.split(".")
+    named = _NAME_WORDS.get(words[0], 1)
+    name, rest = words[:named], words[named:]
+    classes = [[word for word in rest if word in group] for group in _CLASSES]
+    others = sorted(word for word in rest if not any(word in group for group in _CLASSES))
+    return (*name, *(word for group in classes for word in (*group, "")), *others)

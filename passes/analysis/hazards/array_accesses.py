@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
-from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
+from tilewright.passes.analysis.hazards.mbarriers import MbarrierPhases
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
 from tilewright.passes.analysis.hazards.trace import Event
@@ -34,7 +34,7 @@ class ArrayAccess:
     group: int = 0
 
 
-class ArrayAccesses(Mbarriers):
+class ArrayAccesses(MbarrierPhases):
     """Who accesses arrays that are reached both ways."""
 
     @cached_property

@@ -1,6 +1,6 @@
 """Asynchronous copies from and to shared memory: `cp.async`, and boxes by TMA."""
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.running import ALWAYS
 from tilewright.passes.analysis.hazards.shared_accesses import SharedAccesses
 from tilewright.passes.analysis.hazards.trace import Event
@@ -15,7 +15,7 @@ class Copies(SharedAccesses):
         for role, part in zip(roles, touched, strict=True):
             if part is None:
                 continue
-            access = Access("cp.async", role, True, part.cells, [part])
+            access = RoleAccess("cp.async", role, True, part.cells, [part])
             access.group[role] = self.groups["cp", role] + 1
             self._begin((self.roles[role].cta, view.root), access, [role], role)
         return roles
@@ -53,7 +53,7 @@ class Copies(SharedAccesses):
                 self._copied(event, role, [done])
                 cta = self.roles[role].cta if pair else barrier.cta
                 if cells is not None:
-                    access = Access("tma.load", role, True, cells, [Part(event, cells)], [done])
+                    access = RoleAccess("tma.load", role, True, cells, [Part(event, cells)], [done])
                     self._begin((cta, view.root), access, [role])
                 known = [0 if time == ALWAYS else time for time in self.knows[role]]
                 if pair:
@@ -72,7 +72,7 @@ class Copies(SharedAccesses):
             cells = self.cells.all_of(event, event.accesses[0], role)
             if cells is None:
                 continue
-            access = Access("tma.store", role, False, cells, [Part(event, cells)])
+            access = RoleAccess("tma.store", role, False, cells, [Part(event, cells)])
             access.group[role] = self.groups["bulk", role] + 1
             self._begin((self.roles[role].cta, view.root), access, [role], role)
         return roles

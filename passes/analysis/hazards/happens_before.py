@@ -14,7 +14,7 @@ from tilewright.passes.analysis.hazards.trace import WARP, Event
 Handler = Callable[[Event, list[int]], Iterable[int]]
 
 
-class Machine(TensorAccesses):
+class HappensBefore(TensorAccesses):
     """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
 
     @cached_property

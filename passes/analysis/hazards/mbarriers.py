@@ -5,17 +5,17 @@ from heapq import heappush
 from xdsl.dialects import memref
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
+from tilewright.passes.analysis.hazards.phases import Clock, MbarrierState
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.source.diagnostic import named
 
 
-class Mbarriers(ThreadBarriers):
+class MbarrierPhases(ThreadBarriers):
     """Phases of mbarriers."""
 
-    def _mbarriers(self, event: Event, role: int, mask: int | None = None) -> list[Mbarrier]:
+    def _mbarriers(self, event: Event, role: int, mask: int | None = None) -> list[MbarrierState]:
         """The mbarrier of an event, in the role's own CTA or those of a mask."""
         assert event.barrier is not None
         own = self.roles[role].cta
@@ -42,7 +42,7 @@ class Mbarriers(ThreadBarriers):
             barrier.made = None
         return roles
 
-    def _check_unused(self, event: Event, barrier: Mbarrier, role: int) -> None:
+    def _check_unused(self, event: Event, barrier: MbarrierState, role: int) -> None:
         """Raise Hazard where somebody may still look at an mbarrier that a role ends."""
         knows = self.knows[role]
         if not self.is_kernel:
@@ -63,13 +63,13 @@ class Mbarriers(ThreadBarriers):
         return roles
 
     def _use(
-        self, event: Event, barrier: Mbarrier, role: int, *, asynchronous: bool = False
+        self, event: Event, barrier: MbarrierState, role: int, *, asynchronous: bool = False
     ) -> None:
         """A role arrives or looks: at an mbarrier that is made, and ends later."""
         self._check_made(event, barrier, role, asynchronous)
         barrier.users[role] = self._stamp(role)[1], event.op
 
-    def _complete(self, event: Event, barrier: Mbarrier, role: int) -> tuple[int, int]:
+    def _complete(self, event: Event, barrier: MbarrierState, role: int) -> tuple[int, int]:
         """A copy or a commit of a role arrives at the phase that is under way: its clock, and when
         it is over."""
         self._use(event, barrier, role, asynchronous=True)
@@ -78,7 +78,9 @@ class Mbarriers(ThreadBarriers):
         barrier.copy = barrier.completed + 1, event.op
         return done
 
-    def _check_made(self, event: Event, barrier: Mbarrier, role: int, asynchronous: bool) -> None:
+    def _check_made(
+        self, event: Event, barrier: MbarrierState, role: int, asynchronous: bool
+    ) -> None:
         if not self.is_kernel:
             return
         if barrier.made is None:
@@ -97,7 +99,7 @@ class Mbarriers(ThreadBarriers):
         memory = event.barrier[0]
         return memory is Space.SMEM or isinstance(getattr(memory, "owner", None), memref.AllocOp)
 
-    def _check_behind(self, event: Event, barrier: Mbarrier, role: int) -> None:
+    def _check_behind(self, event: Event, barrier: MbarrierState, role: int) -> None:
         """An arrival, or a copy's bytes, are behind the phase before."""
         knows, last = self.knows[role], barrier.last
         if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
@@ -126,7 +128,7 @@ class Mbarriers(ThreadBarriers):
         """The mask of a CTA: 0 of a rank outside the cluster."""
         return 1 << rank if 0 <= rank < self.launch.ctas else 0
 
-    def _arrive_at(self, event: Event, barrier: Mbarrier, role: int, out: Clock) -> None:
+    def _arrive_at(self, event: Event, barrier: MbarrierState, role: int, out: Clock) -> None:
         count, expected, *_ = event.constant
         threads = len(self.roles[role].lanes)
         left = threads
@@ -146,7 +148,7 @@ class Mbarriers(ThreadBarriers):
             left -= number
             self._settle(barrier)
 
-    def _overflow(self, event: Event, barrier: Mbarrier, count: int) -> None:
+    def _overflow(self, event: Event, barrier: MbarrierState, count: int) -> None:
         raise Hazard(
             "count", event.op,
             missing=(
@@ -157,7 +159,7 @@ class Mbarriers(ThreadBarriers):
             nearest=f"count {(barrier.count or 0) - barrier.pending + count} there",
         )  # fmt: skip
 
-    def _settle(self, barrier: Mbarrier) -> None:
+    def _settle(self, barrier: MbarrierState) -> None:
         """Complete the phase where nothing is missing, and let go on who waits for it."""
         if barrier.count is None or barrier.pending or barrier.bytes:
             return
@@ -225,11 +227,11 @@ class Mbarriers(ThreadBarriers):
         return bool(elsewhere)
 
 
-def made_by(barrier: Mbarrier) -> str:
+def made_by(barrier: MbarrierState) -> str:
     return named(barrier.made[0]) if barrier.made else "the caller"
 
 
-def waits_for(barrier: Mbarrier) -> tuple[str, str]:
+def waits_for(barrier: MbarrierState) -> tuple[str, str]:
     """The lack of a phase that never ends, and what would end it."""
     phase = f"phase {barrier.completed} of the mbarrier of {made_by(barrier)}"
     if barrier.pending:

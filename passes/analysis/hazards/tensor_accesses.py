@@ -3,7 +3,7 @@ consistency."""
 
 from typing import Any
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
@@ -46,7 +46,7 @@ class TensorAccesses(TensorLifetimes):
             cells = self.cells.all_of(event, operand, role)
         if cells is None:
             return
-        access = Access("umma", role, place.writes, cells, [Part(event, cells)])
+        access = RoleAccess("umma", role, place.writes, cells, [Part(event, cells)])
         access.signature = event.constant
         key = (cta, view.root)
         if in_tensor:
@@ -102,7 +102,7 @@ class TensorAccesses(TensorLifetimes):
             cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is None:
                 continue
-            access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
+            access = RoleAccess(event.kind, members[0], place.writes, cells, [Part(event, cells)])
             key = (self.roles[members[0]].cta, view.root)
             self._check_allocated(event, key, cells)
             self._check_tensor(key, access, members[0])
@@ -110,7 +110,7 @@ class TensorAccesses(TensorLifetimes):
         return ready
 
     def _given_back(self, event: Event, key: Key, role: int, cells: int) -> None:
-        access = Access("tmem.dealloc", role, True, cells, [Part(event, cells)])
+        access = RoleAccess("tmem.dealloc", role, True, cells, [Part(event, cells)])
         self._check_tensor(key, access, role)
 
     def _tile_wait(self, event: Event, roles: list[int]) -> list[int]:
@@ -119,7 +119,7 @@ class TensorAccesses(TensorLifetimes):
                 access.waited.add(role)
         return roles
 
-    def _entered(self, key: Key, access: Access, owner: int) -> Access:
+    def _entered(self, key: Key, access: RoleAccess, owner: int) -> RoleAccess:
         """An access that was checked, among those that are under way: one with the accesses of its
         kind that its role, or warp, made since it last waited, which are over when it is."""
         stream = self.streams[access.kind, owner]
@@ -135,7 +135,7 @@ class TensorAccesses(TensorLifetimes):
         stream.append(access)
         return access
 
-    def _check_tensor(self, key: Key, access: Access, role: int) -> None:
+    def _check_tensor(self, key: Key, access: RoleAccess, role: int) -> None:
         known = self.fenced[role]
         passed = False
         for other in self.tensors.get(key, ()):
@@ -154,7 +154,7 @@ class TensorAccesses(TensorLifetimes):
         if passed:
             self.tensors[key] = [other for other in self.tensors[key] if other.cells]
 
-    def _follows(self, other: Access, access: Access, role: int) -> bool:
+    def _follows(self, other: RoleAccess, access: RoleAccess, role: int) -> bool:
         """The role, or its warp, has the later access ordered by itself."""
         if other.kind == "umma":
             if access.kind != "umma" or other.role != role:
@@ -163,7 +163,7 @@ class TensorAccesses(TensorLifetimes):
         mine = self.roles[other.role].warp == self.roles[role].warp
         return mine and role in other.waited
 
-    def _read_since(self, other: Access, access: Access, key: Key) -> bool:
+    def _read_since(self, other: RoleAccess, access: RoleAccess, key: Key) -> bool:
         """A thread copies to where it has copied before, and its MMAs have read that since."""
         if _kind(other) != "cp" or _kind(access) != "cp" or other.role != access.role:
             return False
@@ -173,7 +173,7 @@ class TensorAccesses(TensorLifetimes):
                 left &= ~later.cells
         return not left
 
-    def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
+    def _tensor_hazard(self, other: RoleAccess, access: RoleAccess, role: int) -> Hazard:
         part = next(part for part in other.parts if part.cells & access.cells)
         op, before = access.parts[0].event.op, part.event.op
         where = self._meeting((part, access.parts[0]), other.role, role)
@@ -196,7 +196,7 @@ class TensorAccesses(TensorLifetimes):
         return Hazard("result" if other.writes else "read", op, before, missing, where)
 
 
-def _alike(first: Access, second: Access) -> bool:
+def _alike(first: RoleAccess, second: RoleAccess) -> bool:
     return (
         first.role == second.role
         and first.writes == second.writes
@@ -204,7 +204,7 @@ def _alike(first: Access, second: Access) -> bool:
     )
 
 
-def _kind(access: Access) -> Any:
+def _kind(access: RoleAccess) -> Any:
     """The kind of an asynchronous operation."""
     signature: Any = access.signature
     return signature[0] if access.kind == "umma" else None

@@ -20,7 +20,7 @@ from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 
 @dataclass(eq=False, slots=True)
-class Allocation:
+class TensorAllocation:
     """Tensor memory of a CTA: the op that allocates it, its role and the role's clock, how many
     columns and which cells those are, if that is known, and the op that gives it back."""
 
@@ -36,7 +36,7 @@ class TensorLifetimes(Warpgroups):
     """Allocations of tensor memory, by CTA, and the ops with which CTAs give up the permit."""
 
     @cached_property
-    def allocated(self) -> defaultdict[int, list[Allocation]]:
+    def allocated(self) -> defaultdict[int, list[TensorAllocation]]:
         """The allocations of each CTA, in order."""
         return defaultdict(list)
 
@@ -53,7 +53,7 @@ class TensorLifetimes(Warpgroups):
             cta = self.roles[members[0]].cta
             if cta in self.relinquished:
                 raise Hazard("relinquished", event.op, self.relinquished[cta])
-            allocation = Allocation(event.op, *self._stamp(members[0]))
+            allocation = TensorAllocation(event.op, *self._stamp(members[0]))
             if (columns := self.trace.columns.get(event.number)) is not None:
                 allocation.columns, allocation.cells = columns[1], _cells(*columns)
             self.allocated[cta].append(allocation)
@@ -97,7 +97,7 @@ class TensorLifetimes(Warpgroups):
         """A role gives cells back: nobody accesses them any more."""
         raise NotImplementedError
 
-    def _live(self, cta: int) -> list[Allocation]:
+    def _live(self, cta: int) -> list[TensorAllocation]:
         """The allocations of a CTA that it has not given back."""
         return [own for own in self.allocated[cta] if own.freed is None]
 

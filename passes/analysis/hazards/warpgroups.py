@@ -1,6 +1,6 @@
 """The events of warpgroups: wgmmas in flight, and the registers that they pass on."""
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.copies import Copies
 from tilewright.passes.analysis.hazards.running import WARPGROUP
 from tilewright.passes.analysis.hazards.trace import WARP, Event
@@ -24,7 +24,7 @@ class Warpgroups(Copies):
                     event, operand, speakers[:1] if same else speakers
                 ):
                     cells |= touched.cells if touched else 0
-                access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
+                access = RoleAccess("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}
                 key = (self.roles[speakers[0]].cta, root)
                 self._begin(key, access, speakers, team)

@@ -20,10 +20,17 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, operand_count, registers_of
+from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ADDRESSED,
+    INSTRUCTIONS,
+    operand_count,
+    registers_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    GENERIC,
     SEMANTICS,
+    SPACES,
     VECTOR_BITS,
     WEAK,
 )
@@ -223,21 +230,22 @@ def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("name", ["atom", "red"])
-@pytest.mark.parametrize("space", data.LdOp.ROW.spaces)
+@pytest.mark.parametrize("space", ADDRESSED)
 def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     """Every order of every form, by what it needs."""
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
-        instruction, order, scope, where, form = mnemonic.split(".", 4)
+        instruction, order, scope, *form = mnemonic.split(".")
+        where = form.pop(0) if form[0] in SPACES else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
-            forms.setdefault(needs, []).append((f"{order}.{scope}", form))
+            forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
     vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
     assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
-            address = kernel.pointer if space == "global" else kernel.shared_address(256)
+            address = kernel.shared_address(256) if space == "shared" else kernel.pointer
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:
@@ -249,7 +257,8 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
             else:
                 kernel.add(RedOp(address, *values, space, form, offset, semantics=semantics))
         text = check(kernel, ptxas, lowest=needs)
-        assert all(f"{name}.{order}.{space}.{form}" in text for order, form in some)
+        place = "" if space == GENERIC else f"{space}."
+        assert all(f"\t{name}.{order}.{place}{form} " in text for order, form in some)
         if needs[0] == "sm_90":
             refused_below(text, f"{name}.", ptxas)
 

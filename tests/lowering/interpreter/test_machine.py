@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_levels import both
 
 import tilewright as tw
 from tilewright.execution import run
@@ -34,15 +35,6 @@ HEAD = """
 
 def kernel(body: str, arguments: str = "%o: memref<?xi32>") -> str:
     return f"func.func @k({arguments}) attributes {{gpu.kernel}} {{{HEAD}{body}\n  func.return\n}}"
-
-
-def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (64,), **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in LEVELS)
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
 
 
 def zeros(count: int = 64) -> np.ndarray:

@@ -84,6 +84,13 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "@%p1 add.u32 %r0, %r0, 1;\nlow:\n",
         np.where(LANE > 3, 3 * LANE + 1, 1),
     ),
+    "generic atomics": (  # of odd threads in shared, of even ones in global memory
+        "mov.u64 %rd4, tile;\ncvta.shared.u64 %rd5, %rd4;\nst.shared.u32 [tile], 0;\nbar.sync 0;\n"
+        "and.b32 %r2, %r1, 1;\nsetp.ne.u32 %p1, %r2, 0;\nselp.b64 %rd6, %rd5, %rd3, %p1;\n"
+        "red.add.u32 [%rd6], %r1;\natom.exch.b32 %r3, [%rd6], 7;\nbar.sync 0;\n"
+        "ld.shared.u32 %r4, [tile];\nld.global.u32 %r5, [%rd3];\nmad.lo.u32 %r0, %r5, 10, %r4;\n",
+        LANE * 0 + np.where(LANE % 2, 7, 77),
+    ),
     "halves": (
         "mov.b64 %rd4, {%r1, 5};\nmov.b64 {%r2, %r3}, %rd4;\nadd.u32 %r0, %r2, %r3;\n", LANE + 5,
     ),
@@ -103,6 +110,6 @@ def test_threads_beside_the_membermask_are_missed() -> None:
 
 
 def test_approximations_of_unknown_bits_are_refused() -> None:
-    text = HEAD + "sin.approx.f32 %f1, %f1;\nmov.u32 %r0, 0;\n" + TAIL
+    text = HEAD + "tanh.approx.f16x2 %r0, %r1;\n" + TAIL
     with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])

@@ -11,7 +11,9 @@ import pytest
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.ptx.parsing.instructions import rule_of
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
+from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
@@ -93,6 +95,26 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
 
 
 @pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (".b8 x[2] = {1, 2, 3}", "expected at most 2 bytes of constants, got 3"),
+        (".b8 x[2000000000]", "expected a variable of at most 1073741824 bytes, got 2000000000"),
+        (".param x[2] = {1, 2}", "expected a type of numbers, such as .b32, got .param"),
+        (f".b32 x = {'9' * 5000}", "expected a number of at most 64 bits, got one of 5000 digits"),
+    ],
+)
+def test_variables_that_are_none(declared: str, message: str) -> None:
+    text = f".version 8.0\n.target sm_80\n.address_size 64\n.global {declared};\n"
+    with pytest.raises(CompileError, match=re.escape(message)) as raised:
+        parse_module(text, "k.ptx")
+    assert raised.value.line == 4
+
+
+def test_every_scalar_op_is_read_back() -> None:
+    assert {op.name for op in SCALAR_OPS.values()} <= {op.name for op in PTX.operations}
+
+
+@pytest.mark.parametrize(
     ("spelled", "read"),
     [
         ("setp.hs.u32", "setp.ge.u32"),
@@ -113,6 +135,25 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
 def test_spellings(spelled: str, read: str) -> None:
     assert normal(spelled) == read
     assert rule_of(spelled) is not None
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        ("fma.f32.rn", "fma.rn.f32"),
+        ("setp.s32.lt", "setp.lt.s32"),
+        ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
+        ("redux.add.sync.u32", "redux.sync.add.u32"),
+    ],
+)
+def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
+    assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_accesses_take_their_words_in_any_order() -> None:
+    text = kernel("ld.u32.global.v2 {%r1, %r2}, [%rd1];\nst.u32.global [%rd1], %r2;\n")
+    again = module_text(parse_module(text))
+    assert "ld.global.v2.b32" in again and "st.global.b32" in again
 
 
 def test_registers_become_arguments_where_ways_meet() -> None:

@@ -28,8 +28,9 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     split,
     undefined,
 )
+from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
 from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
-from tilewright.lowering.interpreter.program import Exit, Fork
+from tilewright.lowering.interpreter.program import Exit
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
 from tilewright.source.diagnostic import OpError
 
@@ -37,7 +38,7 @@ from tilewright.source.diagnostic import OpError
 @runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
     name, form = op.name.removeprefix("ptx."), op.form.data
-    if not bits_are_known(name, form):
+    if not bits_are_known(form):
         raise OpError(op, f"'{op.name}' expected a form whose results are known bit for bit, got "
                       f"{name}.{form}")  # fmt: skip
     return pure(op, builder, scalar(name, form))
@@ -185,16 +186,8 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 executes(control_flow.PragmaOp)(nothing)
 
 
-@runs(control_flow.BraOp)
-def _bra(op: control_flow.BraOp, builder: Builder) -> None:
-    builder.end(builder.jump(builder.label(op.dest), op.arguments, op.dest.args), op)
-
-
-@runs(control_flow.CondBraOp)
-def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
-    then = builder.jump(builder.label(op.then_block), op.then_arguments, op.then_block.args)
-    other = builder.jump(builder.label(op.else_block), op.else_arguments, op.else_block.args)
-    builder.end(Fork(builder.slot(op.condition), then, other), op)
+runs(control_flow.BraOp)(branch)
+runs(control_flow.CondBraOp)(conditional_branch)
 
 
 @runs(control_flow.RetOp)
