@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 import tilewright as tw
-from tilewright.lowering.interpreter.timeline.record import Event
+from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.tools.report.page import page
 from tilewright.tools.report.timeline import timeline_data
 
@@ -33,7 +33,7 @@ def two_ctas() -> tw.Timeline:
     timeline = tw.Timeline()
     timeline.blocks = ["(0, 0, 0)", "(1, 0, 0)"]
     timeline.events = [
-        Event(cta, 0, "run", "add", start, start + 3, 1 + start % 3)
+        TimelineEvent(cta, 0, "run", "add", start, start + 3, 1 + start % 3)
         for cta in range(2)
         for start in range(0, 100_000, 5)
     ]
