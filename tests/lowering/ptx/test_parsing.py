@@ -150,25 +150,6 @@ def test_spellings(spelled: str, read: str) -> None:
     assert rule_of(spelled) is not None
 
 
-@pytest.mark.parametrize(
-    ("spelled", "read"),
-    [
-        ("fma.f32.rn", "fma.rn.f32"),
-        ("setp.s32.lt", "setp.lt.s32"),
-        ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
-        ("redux.add.sync.u32", "redux.sync.add.u32"),
-    ],
-)
-def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
-    assert rule_of(spelled) is rule_of(read) is not None
-
-
-def test_accesses_take_their_words_in_any_order() -> None:
-    text = kernel("ld.u32.global.v2 {%r1, %r2}, [%rd1];\nst.u32.global [%rd1], %r2;\n")
-    again = module_text(parse_module(text))
-    assert "ld.global.v2.b32" in again and "st.global.b32" in again
-
-
 def test_registers_for_what_no_op_gives() -> None:
     arrives = "mbarrier.arrive.shared.b64 %rd2, [%r1];\n"
     module = parse_module(kernel(f"mov.u32 %r1, 0;\n{arrives}"))
@@ -195,6 +176,25 @@ def test_tries_of_a_wait() -> None:
         module = parse_module(kernel(body).replace("sm_80", "sm_90"))
         verify(module, None)
         assert f"ptx.mbarrier.{op} " in str(module) and ", 20;" in module_text(module)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        ("fma.f32.rn", "fma.rn.f32"),
+        ("setp.s32.lt", "setp.lt.s32"),
+        ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
+        ("redux.add.sync.u32", "redux.sync.add.u32"),
+    ],
+)
+def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
+    assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_accesses_take_their_words_in_any_order() -> None:
+    text = kernel("ld.u32.global.v2 {%r1, %r2}, [%rd1];\nst.u32.global [%rd1], %r2;\n")
+    again = module_text(parse_module(text))
+    assert "ld.global.v2.b32" in again and "st.global.b32" in again
 
 
 def test_registers_become_arguments_where_ways_meet() -> None:
