@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
-_SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
         (r"setp\.lo\.(u\d+)", r"setp.lt.\1"),
@@ -65,7 +65,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 @cache
 def normal(mnemonic: str) -> str:
     """The mnemonic as the lattice has it."""
-    for pattern, spelling in _SPELLINGS:
+    for pattern, spelling in SPELLINGS:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
     if mnemonic.startswith(("atom.", "red.")):
