@@ -3,8 +3,8 @@
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 WARP = 32
@@ -12,7 +12,7 @@ WARP = 32
 Dim = tuple[int, int, int]
 
 
-def clustered(grid: Dim, cluster: Dim) -> NDArray[np.int64]:
+def clustered(grid: Dim, cluster: Dim) -> Int64Array:
     """The CTAs of a grid, by their place in it, cluster by cluster; those of a cluster in the order
     of their ranks."""
     numbers = np.arange(prod(grid), dtype=np.int64).reshape(grid[::-1])
@@ -33,7 +33,7 @@ class SpecialRegisters:
     """Those of a wave: `ctas` are its CTAs by their place in the grid, each of `slots` thread
     slots, whole warps; CTAs of a cluster stand side by side."""
 
-    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: NDArray[np.int64], slots: int):
+    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: Int64Array, slots: int):
         self._block, self._grid = block, grid
         self._cluster = cluster
         self._ctas = ctas

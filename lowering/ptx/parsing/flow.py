@@ -8,6 +8,7 @@ from xdsl.ir import Block
 
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.tables import without_tables
 
 _NAME = re.compile(NAME)
 _TRY_WAIT = "mbarrier.try_wait.parity."
@@ -101,6 +102,7 @@ class Flow:
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
         """Add the statements of a body. Raises PtxError."""
+        body = without_tables(body)
         targets = {
             label for one in body
             if one.name in ("bra", "bra.uni") for label in _NAME.findall(one.text)

@@ -49,12 +49,23 @@ def reads(*names: str) -> Callable[[Maker], Maker]:
     return register
 
 
+_COMPOSERS: list[Maker] = []
+
+
+def composes(maker: Maker) -> Maker:
+    """Register the maker of the rules of instructions that are read as several others."""
+    _COMPOSERS.append(maker)
+    return maker
+
+
 @cache
 def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
     rule = (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    for compose in () if rule else _COMPOSERS:
+        rule = compose(mnemonic)
     ordered = None if rule else _by_words().get(in_any_order(mnemonic))
     return rule_of(ordered) if ordered not in (None, mnemonic) else rule
 
@@ -81,6 +92,7 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
+        dest, _, negated = dest.partition("|")
         if len(sources) == 1 and len(types) > 1:
             sources = [source.strip() for source in sources[0].strip("{}").split(",")]
         if len(sources) != len(types):
@@ -90,7 +102,10 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        reader.give(dest, reader.add(op.of(suffix, inputs)).results[0])
+        result = reader.add(op.of(suffix, inputs)).results[0]
+        reader.give(dest, result)
+        if negated:
+            reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
 
     made = ReadingRule(rule, kind=result)
     return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made

@@ -30,9 +30,8 @@ from tilewright.dialects.ptx.control_flow import (
     RetOp,
     parameter_register,
 )
-from tilewright.dialects.ptx.scalars import NotOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import matrices, memory, moves
+from tilewright.lowering.ptx.parsing import composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -40,7 +39,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variable
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-RULES_OF = (matrices, memory, moves)
+RULES_OF = (composed, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -101,7 +100,7 @@ def declare(statement: PtxStatement, scope: Names) -> None:
                 statement.position,
             )
         scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype", ".branchtargets"):
+    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
         raise PtxError(
             f"expected a declaration that is read here, got {statement.name}", statement.position
         )
@@ -191,7 +190,7 @@ class KernelReading:
                 rule = self._rule(statement)
                 text = statement.text
                 names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
-                for name in names.split(","):
+                for name in names.replace("|", ",").split(","):
                     variable = scope.find(name.strip())
                     if isinstance(variable, Variable):
                         if not variable.writes or statement.position < variable.first:
@@ -247,10 +246,7 @@ class KernelReading:
     def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
         if not statement.guard:
             return None
-        guard = reader.take(statement.guard.lstrip("! "), "pred")
-        if statement.guard[0] != "!":
-            return guard
-        return reader.add(NotOp.of("pred", [guard])).results[0]
+        return reader.take(statement.guard, "pred")
 
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         if not ways:

@@ -25,7 +25,7 @@ from tilewright.dialects.ptx.registers import (
     SregOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalars import AddOp, CvtOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, SsaBuilder, Value, Variable
@@ -150,6 +150,8 @@ class Reader:
         """The register of an instruction type that an operand is: what a register holds, a constant
         or the address of a variable."""
         kind = REGISTER_OF.get(type_, type_)
+        if text[:1] == "!":
+            return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
         named = self.scope.find(text)
         if isinstance(named, Variable):
             return self.converted(self.ssa.read(self.block, named), kind, text)

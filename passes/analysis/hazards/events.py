@@ -120,7 +120,7 @@ def _tma_store(op: Any) -> Effect:
 
 
 def _wmma(op: Any) -> Effect | None:
-    """A matrix, of which one thread of a warp counts as the one that accesses it."""
+    """A matrix: one thread of a warp counts as the one that accesses it."""
     if not memory_operand(op).is_shared:
         return None
     access: WmmaAccess = op.access
