@@ -1,6 +1,7 @@
 """Constants, special registers, and moves and names between registers. PTX ISA 9.7.9, 10."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
@@ -168,7 +169,8 @@ class LocalAddressOp(MoveOp):
 
 @fields_op("ptx.mov")
 class MovOp(MoveOp):
-    """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
+    """Move the bits of a register to another of the same width: `mov.b32`, or `mov.f32` between two
+    of one kind. PTX ISA 9.7.9.1."""
 
     source = operand_def(RegType)
     result = result_def(RegType)
@@ -176,7 +178,13 @@ class MovOp(MoveOp):
     @property
     def row(self) -> InstructionRow:
         kind = self.result.type.kind.data
-        return MOV[kind if kind == "pred" else f"b{KINDS[kind]}"]
+        is_same = self.source.type == self.result.type
+        return MOV[kind if is_same or kind == "pred" else f"b{KINDS[kind]}"]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        result, source = self.row.operands
+        return result, replace(source, plain=False)
 
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type

@@ -8,18 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
@@ -70,9 +72,11 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
 
 @cache
 def _by_words() -> dict[tuple[str, ...], str]:
-    """The mnemonics of scalars and of rows, by their words."""
+    """The mnemonics of scalars, of rows and of copies of matrices and boxes, by their words."""
     scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
-    return {in_any_order(mnemonic): mnemonic for mnemonic in (*scalar, *_by_mnemonic())}
+    copies = matrix_copies(), *(row.forms for row in TENSOR_COPIES)
+    known = (*scalar, *_by_mnemonic(), *chain.from_iterable(copies))
+    return {in_any_order(mnemonic): mnemonic for mnemonic in known}
 
 
 # Scalars

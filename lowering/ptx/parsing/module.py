@@ -91,7 +91,7 @@ class _ModuleReading:
     def _variable(self, statement: PtxStatement) -> None:
         if (match := variable_of(statement)) is None:
             return
-        symbol = symbol_of(match)
+        symbol = symbol_of(match, statement.position)
         self._scope.names[symbol.name] = symbol
         if symbol.space in ("global", "const"):
             if symbol.size is None:

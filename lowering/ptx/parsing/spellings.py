@@ -46,18 +46,12 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
-        (r"(..matrix\.sync\.aligned)((?:\.x\d|\.trans)+)\.(m\d+n\d+)(\..*)", r"\1.\3\2\4"),
         (r"(cvta\.to\.shared)::\w+(\..*)", r"\1\2"),
         (
             r"(cp\.async\.bulk\.tensor\.\dd)\.shared::\w+\.global(?:\.tile)?(\.mbarrier.*)",
             r"\1.shared::cluster.global.tile\2",
         ),
         (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
-        (r"(cp\..*\.tensor\..*)(\.L2::cache_hint)(\.cta_group::2)", r"\1\3\2"),
-        (
-            r"(tcgen05\.commit\..*)\.multicast::cluster\.shared::cluster\.b64",
-            r"\1.shared::cluster.multicast::cluster.b64",
-        ),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )

@@ -131,8 +131,6 @@ def test_every_scalar_op_is_read_back() -> None:
         ),
         ("add.s32", "add.s32"),
         ("barrier.cluster.arrive.release", "barrier.cluster.arrive"),
-        ("ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
-         "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"),
         ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
          "mbarrier.try_wait.parity.shared.b64"),
         ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
@@ -165,6 +163,28 @@ def test_constants_in_registers() -> None:
     assert "ptx.bar.sync 3" in str(module)
 
 
+def test_what_ptxas_sees_comes_back() -> None:
+    """Bounds of a launch, variables in the order of their declarations, moves where they are."""
+    text = kernel(
+        ".shared .align 1 .b8 byte;\n.shared .align 8 .b8 late[8];\n.local .align 8 .b8 own[24];\n"
+        "mov.u32 %r1, late;\nmov.u32 %r2, byte;\nmov.u64 %rd2, own;\nst.local.u32 [%rd2], %r1;\n"
+        "st.shared.u32 [%r1], %r2;\nmov.u32 %r4, 7;\nmov.u32 %r3, %r2;\nadd.s32 %r2, %r2, 1;\n"
+        "setp.eq.s32 %p1, %r2, 9;\n@%p1 bra yes;\nbra.uni no;\nyes:\nmov.u32 %r4, 8;\n"
+        "no:\nst.global.v2.u32 [%rd1], {%r4, %r3};\n"
+    ).replace(")\n{", ")\n.maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n{")
+    module = parse_module(text)
+    again = module_text(module)
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+    for part in (
+        ".maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n",
+        ".local .align 8 .b8 k_local[24];",
+        "mov.u32 %r1, k_shared+8;\n\tmov.u32 %r2, k_shared;",
+        "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
+        "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
+    ):
+        assert part in again, part
+
+
 def test_tries_of_a_wait() -> None:
     """A loop that does no more than wait is one op; the tries of another are ops."""
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
@@ -185,6 +205,10 @@ def test_tries_of_a_wait() -> None:
         ("setp.s32.lt", "setp.lt.s32"),
         ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
         ("redux.add.sync.u32", "redux.sync.add.u32"),
+        (
+            "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
+            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+        ),
     ],
 )
 def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
