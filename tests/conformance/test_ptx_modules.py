@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ptx_modules import executed
+from ptx_modules import executed, machine_code
 
+import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import UnprovenWarning
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
+from tilewright.tools.conformance.records import records
 from tilewright.tools.tilewright import main
 
 ARCHIVE = Path(__file__).parents[1] / "silicon" / "fixtures" / "cuda_kernels.tar.xz"
+CUTILE = dict(records(ARCHIVE.with_name("cuda_tile.tar")))
 OTHERWISE = {
     "k_math_fast": "6 bytes of array 0 differ",  # ptxas fuses a quotient with a sum: FUSED
     "k_atomics": "race on global memory",  # a plain read beside an atomicCAS
@@ -45,6 +48,13 @@ def test_ptxas_takes_what_is_written_of_them(members: dict[str, bytes], arch: st
     verify(module)
     report = assemble(module_text(module, target(arch)), arch)
     assert report.ok, report
+
+
+@pytest.mark.parametrize("name", ["product_bf16", "softmax", "histogram"])
+def test_kernels_of_cutile_become_the_same_machine_code(name: str) -> None:
+    text = tw.compile(CUTILE[name]["bytecode"], "sm_90a", name=name).ptx
+    code = machine_code(module_text(parse_module(text), target("sm_90a")), "sm_90a")
+    assert code and code == machine_code(text, "sm_90a")
 
 
 def test_they_leave_what_a_chip_left(members: dict[str, bytes]) -> None:

@@ -115,7 +115,7 @@ class Reader:
         self.last: dict[Variable, int] = {}
         self.tail = 0
         self.location: LocationAttr | None = None
-        self.unread: dict[SSAValue, PtxError] = {}
+        self.unread: dict[UndefOp, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -306,22 +306,22 @@ class Reader:
         variable = self.scope.find(name)
         if not isinstance(variable, Variable):
             return False
-        value = self.add(UndefOp(reg(variable.kind))).results[0]
-        self.ssa.write(self.block, variable, value)
-        self.unread[value] = self.fail(f"expected _ or a register that nothing reads, got {name}")
+        self.add(op := UndefOp(reg(variable.kind)))
+        self.ssa.write(self.block, variable, op.result)
+        self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
         return True
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
         reads."""
-        for value, error in self.unread.items():
-            for use in list(value.uses):
+        for op, error in self.unread.items():
+            for use in list(op.result.uses):
                 if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
                     move.detach()
                     move.erase()
-            if value.first_use is not None:
+            if op.result.first_use is not None:
                 raise error
-            value.owner.detach()
+            op.detach()
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""

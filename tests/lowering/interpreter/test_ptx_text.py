@@ -164,6 +164,42 @@ def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:
         run(body.replace("BARRIER", "bar"), 64)
 
 
+def on_hopper(body: str) -> str:
+    return HEAD.replace("sm_80", "sm_90") + body + TAIL
+
+
+def test_clusters() -> None:
+    """Each CTA knows its cluster; threads apart from each other arrive at its barrier."""
+    text = on_hopper(
+        "mov.u32 %r2, %ctaid.x;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+        "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra low;\nbarrier.cluster.arrive.relaxed;\nbra.uni on;\n"
+        "low:\nbarrier.cluster.arrive.release;\non:\nbarrier.cluster.wait.acquire;\n"
+        "mov.u32 %r3, %clusterid.x;\nmov.u32 %r4, %cluster_ctaid.x;\nmov.u32 %r5, %nclusterid.x;\n"
+        "mov.u32 %r6, %cluster_nctarank;\nmad.lo.u32 %r0, %r3, 10, %r4;\n"
+        "mad.lo.u32 %r0, %r0, 10, %r5;\nmad.lo.u32 %r0, %r0, 10, %r6;\n"
+    ).replace("k_out)", "k_out)\n.reqnctapercluster 2, 1, 1", 1)
+    given = dict(grid=(6, 1, 1), block=(32, 1, 1), args=[np.zeros(6, np.uint32)])
+    for written in (text, module_text(parse_module(text))):
+        [result] = tw.interpret(written, **given)
+        assert result.tolist() == [32, 132, 1032, 1132, 2032, 2132]
+
+
+def test_a_loop_that_asks_an_mbarrier() -> None:
+    """Whoever is told that the phase is complete knows what was written before."""
+    text = on_hopper(
+        ".shared .align 8 .b8 full[8];\nmov.u32 %r2, full;\nmov.u32 %r3, tile;\nmov.u32 %r4, 0;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 1;\nbar.sync 0;\n"
+        "setp.ne.u32 %p1, %r1, 31;\n@%p1 bra ask;\nst.shared.u32 [%r3], 77;\n"
+        "mbarrier.arrive.shared.b64 %rd9, [%r2];\n"
+        "ask:\nadd.u32 %r4, %r4, 1;\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0, 99;\n"
+        "@!%p2 bra ask;\nld.shared.u32 %r0, [%r3];\n"
+    )
+    given = dict(grid=(1, 1, 1), block=(32, 1, 1), args=[np.zeros(32, np.uint32)])
+    for written in (text, module_text(parse_module(text))):
+        [result] = tw.interpret(written, **given)
+        assert (result == 77).all()
+
+
 def test_threads_beside_the_membermask_are_missed() -> None:
     body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nvote.sync.any.pred %p2, %p1, -1;\nout:\n"
     with pytest.raises(ExecutionError, match="lane 8 executes something else"):
