@@ -20,7 +20,7 @@ from tilewright.source.diagnostic import ExecutionError, at
 
 _EXPRESSION = re.compile(r"%([\w.$-]+)(?:\[(\d+)(?:,\s*(\d+))?\])?")
 FEW = 8
-"""Threads of which a value is shown that differs among them."""
+"""Threads whose value, which differs among them, is shown."""
 
 
 @dataclass(frozen=True, slots=True)

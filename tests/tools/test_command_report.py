@@ -19,7 +19,7 @@ from bridge_kernels import add
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
-from tilewright.lowering.interpreter.timeline.record import Event
+from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.tools.report.page import report
 from tilewright.tools.report.resources import occupancy
 from tilewright.tools.report.timeline import timeline_data
@@ -169,7 +169,7 @@ def test_the_timeline_has_a_cta_whole() -> None:
     timeline = tw.Timeline()
     timeline.blocks = ["(0, 0, 0)"]
     timeline.events = [
-        Event(0, 0, "run", "add", start, start + 1 + 6 * (start % 1000 == 0), 3)
+        TimelineEvent(0, 0, "run", "add", start, start + 1 + 6 * (start % 1000 == 0), 3)
         for start in range(0, 50_000, 2)
     ]
     data = timeline_data(timeline)

@@ -1,4 +1,4 @@
-"""What is asked of a run."""
+"""Requests for a run."""
 
 from __future__ import annotations
 

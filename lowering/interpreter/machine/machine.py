@@ -17,9 +17,9 @@ from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_copies import AsyncCopies
 from tilewright.lowering.interpreter.machine.atomics import Atomics
@@ -97,7 +97,7 @@ class Gang:
             int(np.argmax(self.lanes // WARP == missing)),
         )
 
-    def part(self, chosen: NDArray[np.bool_], live: Iterable[int]) -> Gang:
+    def part(self, chosen: BoolArray, live: Iterable[int]) -> Gang:
         """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
         kept = {slot: take(self.regs[slot], lanes) for slot in live}
@@ -134,7 +134,7 @@ class Machine:
         launch: Launch,
         memory: GlobalMemory,
         accesses: GlobalAccesses,
-        ctas: NDArray[np.int64],
+        ctas: Int64Array,
     ):
         self.program = program
         self.launch = launch
@@ -352,7 +352,7 @@ class Machine:
         message = gang.awaited.deadlock(gang.lanes)
         self.fail(gang.awaited.op, message, int(gang.lanes[0]))
 
-    def _observable(self) -> list[NDArray[Any]]:
+    def _observable(self) -> list[AnyArray]:
         """All that threads can look at or wait for, but their registers."""
         return [
             *(allocation.data for allocation in self.memory.allocations),

@@ -25,7 +25,7 @@ class LaunchTime(Timeline):
 
     @property
     def microseconds(self) -> float:
-        """The time of all CTAs, of which as many as fit, registers aside, share an SM's pipes."""
+        """The time of all CTAs; as many as fit, registers aside, share an SM's pipes."""
         chip = chip_of(divmod(target(self.arch).number, 10))
         fitting = min(
             chip.ctas,

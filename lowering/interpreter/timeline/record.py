@@ -47,7 +47,7 @@ Line = tuple[str, int]
 """A file, and a line of it."""
 
 WARPS = 64
-"""The warps of the first CTAs of which everything is recorded."""
+"""The warps of the first CTAs, whose every step is recorded."""
 
 GROUPS = {
     "ptx.wgmma.mma_async": "wgmma",
