@@ -252,6 +252,7 @@ async function start() {
   const aboutSoon = later(aboutCursor);
   $("text").addEventListener("input", edited);
   editor.scroll.addEventListener("scroll", () => { $("text").scrollTop = editor.scroll.scrollTop; });
+  $("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("tools").requestSubmit(); });
   $("text").addEventListener("scroll", scrollTogether);
   document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); cursor(); } });
   $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; lower(); };

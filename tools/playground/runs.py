@@ -30,7 +30,7 @@ from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arg
 from tilewright.tools.commands.run_argument import read_arguments
 from tilewright.tools.language_server.python_kernels import error_places
 
-MOST_STEPS = 1 << 20
+MOST_STEPS = 1 << 18
 """Steps of a run, as `max_steps` counts them, at most."""
 MOST_SHOWN = 1 << 18
 """Characters of what a run prints, at most."""
