@@ -18,10 +18,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_REGISTERS, MOV, SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
@@ -31,6 +32,7 @@ SPECIAL_REGISTERS = (
     "laneid",
     "warpid",
     *(f"lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")),
+    *CLUSTER_REGISTERS,
 )
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
 
@@ -117,6 +119,10 @@ class SregOp(MoveOp):
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
             raise self.fail(f"one of {', '.join(SPECIAL_REGISTERS)}, got {self.register.data}")
+
+    def requirement(self) -> Requirement:
+        in_clusters = self.register.data in CLUSTER_REGISTERS
+        return SCOPES["cluster"] if in_clusters else super().requirement()
 
 
 @fields_op("ptx.shared_address", MOV["u32"])

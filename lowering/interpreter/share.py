@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
 from tilewright.source.diagnostic import ExecutionError
 
-Octets = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+Octets = UInt8Array
+Flags = BoolArray
 
 
 class OrderMatters(ExecutionError):
@@ -53,8 +53,8 @@ class Share:
     uses: list[BufferUse] = field(default_factory=list[BufferUse])
 
     def part(self, total: int, unit: int) -> tuple[int, int]:
-        """The CTAs of this share, the first and that behind the last, of which `unit` at a time
-        stay together."""
+        """The CTAs of this share, the first and that behind the last; `unit` of them at a time stay
+        together."""
         units = -(-total // unit)
         first, last = (
             min(units * number // self.count * unit, total)

@@ -261,7 +261,7 @@ class KernelText:
     # Instructions
 
     def instruction(self, op: Operation) -> None:
-        """Print one instruction. Raises OpError for an op that is none."""
+        """Print one instruction. Raises OpError for another op."""
         if _is_plain(type(op)):
             self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return

@@ -21,8 +21,8 @@ from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.gpu import is_kernel
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.source.diagnostic import CompileError, at
 
 

@@ -33,7 +33,7 @@ from tilewright import xdsl_patches
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
-from tilewright.xdsl_patches.quick_parser import Known, QuickParser
+from tilewright.xdsl_patches.quick_parser import QuickParser, ReadBefore
 
 
 class _Aliases(dict[str, Attribute]):
@@ -57,7 +57,7 @@ class LocatedParser(QuickParser):
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, text, name, _KNOWN if ctx is default_context() else None)
+        super().__init__(ctx, text, name, READ if ctx is default_context() else None)
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
@@ -241,8 +241,8 @@ _LOCATION = re.compile(
 )
 """Locations that are another one, a place, a name of one, or a call."""
 
-_KNOWN = Known()
-"""What the default context has read."""
+READ = ReadBefore()
+"""Types and ops that the default context has read."""
 
 
 @cache

@@ -29,14 +29,13 @@ _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
-"""What of an op's line says more than its characters: aliases, blocks, and what may hold a `%`."""
+"""Parts of a line that mean something else elsewhere, or may hold a `%`."""
 _MOST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class KnownOp:
-    """What an op is but for its values: its operands are those that its text names at places, of
-    types."""
+class ReadOp:
+    """An op but for its values: its operands are those that its text names at places, of types."""
 
     class_: type[Operation]
     operands: Sequence[tuple[int, Attribute]]
@@ -44,12 +43,12 @@ class KnownOp:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a context has read, by its text: types, and ops of one line that ends in a place, but
+class ReadBefore:
+    """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
     for it and the names of values."""
 
     types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
-    ops: dict[Any, KnownOp] = field(default_factory=dict[Any, KnownOp])
+    ops: dict[Any, ReadOp] = field(default_factory=dict[Any, ReadOp])
 
 
 def _keep(known: dict[Any, Any], text: Any, what: Any) -> None:
@@ -61,7 +60,7 @@ def _keep(known: dict[Any, Any], text: Any, what: Any) -> None:
 class QuickParser(Parser):
     """A parser of MLIR text, which keeps what it reads where it is given what is `known`."""
 
-    def __init__(self, ctx: Context, text: str, name: str, known: Known | None = None):
+    def __init__(self, ctx: Context, text: str, name: str, known: ReadBefore | None = None):
         super().__init__(ctx, text, name)
         self._known = known
 
@@ -84,10 +83,10 @@ class QuickParser(Parser):
                 rest = {"result_types": op.result_types, "properties": {**op.properties},
                         "attributes": {**op.attributes}}  # fmt: skip
                 operands = [*zip(places, op.operand_types, strict=True)]
-                _keep(self._known.ops, key, KnownOp(type(op), operands, rest))
+                _keep(self._known.ops, key, ReadOp(type(op), operands, rest))
         return op
 
-    def _again(self, read: KnownOp, line: str) -> Operation | None:
+    def _again(self, read: ReadOp, line: str) -> Operation | None:
         """The op of a line like one that was read; None where it names what does not fit."""
         bound, values = self._values(line)
         operands = [values[place] for place, _ in read.operands]

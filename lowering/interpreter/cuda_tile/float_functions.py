@@ -16,6 +16,7 @@ from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.functions import FUNCTIONS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
+from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
@@ -141,7 +142,7 @@ def _once_rounded(compute: Callable[..., Any]) -> Function:
     return InPieces(piecewise, np.dtype(np.float32), words=2)
 
 
-def _words(tile: Tile) -> NDArray[np.uint32]:
+def _words(tile: Tile) -> UInt32Array:
     return np.ascontiguousarray(tile).view(np.uint32)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.machine.special_registers import WARP
@@ -29,14 +29,14 @@ class Barriers:
         self._clocks = clocks
         self.completed = np.zeros(count, dtype=np.int64)
 
-    def ready(self, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def ready(self, numbers: Int64Array, phases: Int64Array) -> BoolArray:
         """The threads whose phases are over: [threads]."""
         return self.completed[numbers] > phases
 
-    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
+    def resume(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> None:
         """Threads go on; what they learn they mostly know since the last one came."""
 
-    def deadlock(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> str:
+    def deadlock(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> str:
         """The diagnosis of the first barrier, where the phase will not end."""
         number = int(numbers[0])
         return self._diagnosis(number, int((numbers == number).sum()))
@@ -81,7 +81,7 @@ class Phase:
     arrived: int = 0
     known: Known = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     waiting: list[Lanes] = field(default_factory=list[Lanes])
-    warps: list[NDArray[np.int64]] = field(default_factory=list[NDArray[np.int64]])
+    warps: list[Int64Array] = field(default_factory=list[Int64Array])
 
 
 class CtaBarriers(Barriers):
@@ -93,7 +93,7 @@ class CtaBarriers(Barriers):
         self._slots = slots
         self._phases: dict[int, Phase] = {}
         # Of each barrier: the warps that arrived in its last phase, and their clocks then.
-        self._last: dict[int, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
+        self._last: dict[int, tuple[Int64Array, Int32Array]] = {}
 
     def arrive(
         self, lanes: Lanes, barrier: int, threads: int | None, *, waits: bool = False
@@ -214,7 +214,7 @@ class ClusterBarrier(Barriers):
         self._waits[lanes] += 1
         return Wait(self, op, (lanes // self._slots, self._waits[lanes] - 1))
 
-    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
+    def resume(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> None:
         """Let threads know what all knew when they arrived."""
         for cluster in np.unique(numbers).tolist():
             self._clocks.learn(lanes[numbers == cluster], self._released[cluster])

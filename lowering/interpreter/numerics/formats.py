@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
@@ -158,7 +159,7 @@ def format_named(name: str) -> FloatFormat:
         raise NumericsError(f"expected a floating-point type of {known}, got {name!r}") from None
 
 
-def _fields(words: NDArray[np.int64], fmt: FloatFormat) -> tuple[NDArray[np.int64], ...]:
+def _fields(words: Int64Array, fmt: FloatFormat) -> tuple[Int64Array, ...]:
     """Split words into sign (0 or 1), biased exponent and mantissa, each int64 like `words`."""
     payload = words >> fmt.ignored_low_bits
     mantissa = payload & ((1 << fmt.mantissa_bits) - 1)
@@ -167,7 +168,7 @@ def _fields(words: NDArray[np.int64], fmt: FloatFormat) -> tuple[NDArray[np.int6
     return sign, biased, mantissa
 
 
-def _value_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Floats:
+def _value_of_words(words: Int64Array, fmt: FloatFormat) -> Floats:
     """Value of each word by the book: shape of `words`, float64. Slow; fills the tables."""
     sign, biased, mantissa = _fields(words, fmt)
     if not fmt.has_zero:
@@ -187,7 +188,7 @@ def _value_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Floats:
     return np.where(sign == 1, -value, value)
 
 
-def _exponent_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Exponents:
+def _exponent_of_words(words: Int64Array, fmt: FloatFormat) -> Exponents:
     """Exponent of each word, as `exponent_of` defines it: shape of `words`, int16."""
     _, biased, mantissa = _fields(words, fmt)
     if not fmt.has_zero:

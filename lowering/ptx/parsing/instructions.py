@@ -47,12 +47,23 @@ def reads(*names: str) -> Callable[[Maker], Maker]:
     return register
 
 
+_COMPOSERS: list[Maker] = []
+
+
+def composes(maker: Maker) -> Maker:
+    """Register the maker of the rules of instructions that are read as several others."""
+    _COMPOSERS.append(maker)
+    return maker
+
+
 @cache
 def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
     rule = (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    for compose in () if rule else _COMPOSERS:
+        rule = compose(mnemonic)
     ordered = None if rule else _by_words().get(in_any_order(mnemonic))
     return rule_of(ordered) if ordered not in (None, mnemonic) else rule
 
@@ -77,6 +88,7 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
+        dest, _, negated = dest.partition("|")
         if len(sources) == 1 and len(types) > 1:
             sources = [source.strip() for source in sources[0].strip("{}").split(",")]
         if len(sources) != len(types):
@@ -86,7 +98,10 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        reader.give(dest, reader.add(op.of(suffix, inputs)).results[0])
+        result = reader.add(op.of(suffix, inputs)).results[0]
+        reader.give(dest, result)
+        if negated:
+            reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
 
     made = ReadingRule(rule, kind=result)
     return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made
@@ -280,9 +295,9 @@ class _OpFields:
         elif name in self.results:
             given[name] = _names(part)
             fields[name] = reg(kind, len(given[name]))
-        elif name in self.known and part.kind == "integer":
-            fields[name] = part.value
-        elif name in self.known or not _stands_for(name, part):
+        elif name in self.known and (value := reader.number(part)) is not None:
+            fields[name] = value
+        elif name in self.known or not _stands_for(reader, name, part):
             wanted = "an integer" if name in self.known else name
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
@@ -344,10 +359,11 @@ def _kind(form: Any) -> str:
     return REGISTER_OF.get(getattr(form, "type_", None) or "b32", "b32")
 
 
-def _stands_for(word: str, part: Written) -> bool:
-    """True where an operand that no field is of is the one that the op has there."""
+def _stands_for(reader: Reader, word: str, part: Written) -> bool:
+    """True where an operand that no field is of is the one that the op has there, or a register for
+    what it does not give."""
     if word == "_" or part.kind == "sink":
-        return part.kind == "sink"
-    if part.kind != "integer":
+        return part.kind == "sink" or reader.sink(part.text)
+    if (value := reader.number(part)) is None:
         return word == part.text
-    return (part.value - int(word, 0)) % (1 << 32) == 0
+    return (value - int(word, 0)) % (1 << 32) == 0

@@ -21,9 +21,8 @@ from tilewright.dialects.ptx.control_flow import (
     RetOp,
     parameter_register,
 )
-from tilewright.dialects.ptx.scalars import NotOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import matrices, memory, moves
+from tilewright.lowering.ptx.parsing import composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -31,7 +30,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, SharedVa
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-RULES_OF = (matrices, memory, moves)
+RULES_OF = (composed, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -92,7 +91,7 @@ def declare(statement: PtxStatement, scope: Names) -> None:
                 statement.position,
             )
         scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype", ".branchtargets"):
+    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
         raise PtxError(
             f"expected a declaration that is read here, got {statement.name}", statement.position
         )
@@ -157,6 +156,7 @@ class KernelReading:
         last = self._choose_kinds(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
+        reader.check_unread()
         ends = _threaded(edges, parts[0])
         for part in order:
             if part not in ends:
@@ -176,7 +176,7 @@ class KernelReading:
                 rule = self._rule(statement)
                 text = statement.text
                 names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
-                for name in names.split(","):
+                for name in names.replace("|", ",").split(","):
                     variable = scope.find(name.strip())
                     if isinstance(variable, Variable):
                         variable.writes += 1
@@ -229,10 +229,7 @@ class KernelReading:
     def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
         if not statement.guard:
             return None
-        guard = reader.take(statement.guard.lstrip("! "), "pred")
-        if statement.guard[0] != "!":
-            return guard
-        return reader.add(NotOp.of("pred", [guard])).results[0]
+        return reader.take(statement.guard, "pred")
 
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         if not ways:

@@ -19,10 +19,12 @@ from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListMakeOp,
     LocalAddressOp,
+    MovOp,
     SharedAddressOp,
     SregOp,
+    UndefOp,
 )
-from tilewright.dialects.ptx.scalars import AddOp, CvtOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, SsaBuilder, Value, Variable
@@ -104,6 +106,7 @@ class Reader:
         self.resizes = ""
         self.last: dict[Variable, int] = {}
         self.location: LocationAttr | None = None
+        self.unread: dict[SSAValue, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -140,6 +143,8 @@ class Reader:
         """The register of an instruction type that an operand is: what a register holds, a constant
         or the address of a variable."""
         kind = REGISTER_OF.get(type_, type_)
+        if text[:1] == "!":
+            return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
         named = self.scope.find(text)
         if isinstance(named, Variable):
             return self.converted(self.ssa.read(self.block, named), kind, text)
@@ -201,6 +206,15 @@ class Reader:
         if len(parts) == 1:
             return parts[0]
         return self.add(ListMakeOp(parts, reg(kind, len(parts)))).results[0]
+
+    def number(self, written: Written) -> int | None:
+        """The number that an operand is: in the text, or as the constant that a register holds."""
+        if written.kind == "integer":
+            return written.value
+        variable = self.scope.find(written.text)
+        value = self.ssa.read(self.block, variable) if isinstance(variable, Variable) else None
+        owner = value.owner if isinstance(value, SSAValue) else None
+        return owner.bits.value.data if isinstance(owner, ConstOp) else None
 
     # Addresses
 
@@ -275,6 +289,28 @@ class Reader:
                 raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
             value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind)
         self.ssa.write(self.block, variable, value)
+
+    def sink(self, name: str) -> bool:
+        """True for a register, which gets what no op gives: nothing may read that."""
+        variable = self.scope.find(name)
+        if not isinstance(variable, Variable):
+            return False
+        value = self.add(UndefOp(reg(variable.kind))).results[0]
+        self.ssa.write(self.block, variable, value)
+        self.unread[value] = self.fail(f"expected _ or a register that nothing reads, got {name}")
+        return True
+
+    def check_unread(self) -> None:
+        """Raise PtxError where something reads what no op gives, but for moves that nothing
+        reads."""
+        for value, error in self.unread.items():
+            for use in list(value.uses):
+                if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
+                    move.detach()
+                    move.erase()
+            if value.first_use is not None:
+                raise error
+            value.owner.detach()
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""

@@ -21,6 +21,10 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"setp\.hi\.(u\d+)", r"setp.gt.\1"),
         (r"setp\.hs\.(u\d+)", r"setp.ge.\1"),
         (r"(selp|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
+        (r"mad(\.r[nzmp](?:\.ftz)?(?:\.sat)?\.f\d\d)", r"fma\1"),
+        (r"(cvt\.r[nmpz]i(?:\.ftz)?)\.sat(\.[us](?:16|32|64)\.f\d\d)", r"\1\2"),
+        (r"cvt\.(?:r[nmpz]\.)?f32\.bf16", "cvt.f32.bf16"),
+        (r"cvt\.(r[nz])\.ftz\.f16\.f32", r"cvt.\1.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
         (r"membar\.cta", "fence.sc.cta"),
@@ -29,7 +33,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"barrier(?:\.cta)?\.sync\.aligned", "bar.sync"),
         (r"barrier(?:\.cta)?\.arrive\.aligned", "bar.arrive"),
         (r"bar\.cta\.(sync|arrive)", r"bar.\1"),
-        (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)\.aligned", r"\1.aligned"),
+        (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)(\.aligned)?", r"\1\2"),
         (r"(bra|call)\.uni", r"\1"),
         (
             r"(mma(?:\.sp(?:::ordered_metadata)?)?\.sync\.aligned)\.(kind::.*?)"
@@ -38,9 +42,23 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"(mma\..*\.col)\.(s32\.\w+\.\w+\.s32)\.satfinite", r"\1.satfinite.\2"),
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
+        (r"(mbarrier\.try_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
+        (r"(..matrix\.sync\.aligned)((?:\.x\d|\.trans)+)\.(m\d+n\d+)(\..*)", r"\1.\3\2\4"),
+        (r"(cvta\.to\.shared)::\w+(\..*)", r"\1\2"),
+        (
+            r"(cp\.async\.bulk\.tensor\.\dd)\.shared::\w+\.global(?:\.tile)?(\.mbarrier.*)",
+            r"\1.shared::cluster.global.tile\2",
+        ),
+        (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
+        (r"(cp\..*\.tensor\..*)(\.L2::cache_hint)(\.cta_group::2)", r"\1\3\2"),
+        (
+            r"(tcgen05\.commit\..*)\.multicast::cluster\.shared::cluster\.b64",
+            r"\1.shared::cluster.multicast::cluster.b64",
+        ),
+        (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )
 """The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""

@@ -84,6 +84,32 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "@%p1 add.u32 %r0, %r0, 1;\nlow:\n",
         np.where(LANE > 3, 3 * LANE + 1, 1),
     ),
+    "table": (
+        "ts: .branchtargets A, B, C;\nand.b32 %r2, %r1, 3;\nsetp.lt.u32 %p1, %r1, 28;\n"
+        "mov.u32 %r0, 99;\n@%p1 brx.idx %r2, ts;\nbra.uni D;\nA: mov.u32 %r0, 5;\nbra D;\n"
+        "B: mov.u32 %r0, 6;\nbra D;\nC: mov.u32 %r0, 7;\nD:\n",
+        np.where(LANE < 28, np.minimum(5 + LANE % 4, 7), 99),
+    ),
+    "comparison and another": (
+        "setp.lt.u32 %p1, %r1, 20;\nsetp.gt.and.u32 %p2|%p3, %r1, 9, !%p1;\n"
+        "selp.u32 %r2, 1, 0, %p2;\nselp.u32 %r3, 2, 0, %p3;\nadd.u32 %r0, %r2, %r3;\n",
+        np.where(LANE < 20, 0, 1),
+    ),
+    "comparison and its opposite": (
+        "setp.lt.u32 %p1|%p2, %r1, 20;\nselp.u32 %r2, 1, 0, %p1;\nselp.u32 %r3, 2, 0, %p2;\n"
+        "add.u32 %r0, %r2, %r3;\n",
+        np.where(LANE < 20, 1, 2),
+    ),
+    "set": (
+        "setp.ne.u32 %p1, %r1, 3;\nset.lt.and.u32.s32 %r2, %r1, 9, %p1;\n"
+        "set.ge.f32.u32 %f1, %r1, 4;\ncvt.rzi.u32.f32 %r3, %f1;\nmad.lo.u32 %r0, %r2, 2, %r3;\n",
+        np.where((LANE < 9) & (LANE != 3), -2, 0) + (LANE >= 4),
+    ),
+    "lop3 and a predicate": (
+        "setp.ne.u32 %p1, %r1, 3;\nlop3.and.b32 %r2|%p2, %r1, 6, 4, 0xC0, %p1;\n"
+        "selp.u32 %r3, 100, 0, %p2;\nadd.u32 %r0, %r2, %r3;\n",
+        (LANE & 6) + np.where((LANE & 6 != 0) & (LANE != 3), 100, 0),
+    ),
     "generic atomics": (  # of odd threads in shared, of even ones in global memory
         "mov.u64 %rd4, tile;\ncvta.shared.u64 %rd5, %rd4;\nst.shared.u32 [tile], 0;\nbar.sync 0;\n"
         "and.b32 %r2, %r1, 1;\nsetp.ne.u32 %p1, %r2, 0;\nselp.b64 %rd6, %rd5, %rd3, %p1;\n"

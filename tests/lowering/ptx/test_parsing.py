@@ -130,11 +130,52 @@ def test_every_scalar_op_is_read_back() -> None:
             "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
         ),
         ("add.s32", "add.s32"),
+        ("barrier.cluster.arrive.release", "barrier.cluster.arrive"),
+        ("ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
+         "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"),
+        ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
+         "mbarrier.try_wait.parity.shared.b64"),
+        ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
+         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+         ".L2::cache_hint"),
+        ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
+         "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"),
+        ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64",
+         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster"
+         ".b64"),
     ],
-)
+)  # fmt: skip
 def test_spellings(spelled: str, read: str) -> None:
     assert normal(spelled) == read
     assert rule_of(spelled) is not None
+
+
+def test_registers_for_what_no_op_gives() -> None:
+    arrives = "mbarrier.arrive.shared.b64 %rd2, [%r1];\n"
+    module = parse_module(kernel(f"mov.u32 %r1, 0;\n{arrives}"))
+    verify(module, None)
+    assert "mbarrier.arrive.shared.b64 _, [%r1];" in module_text(module)
+    with pytest.raises(CompileError, match="or a register that nothing reads, got %rd2"):
+        parse_module(kernel(f"{arrives}st.global.b64 [%rd1], %rd2;\n"))
+
+
+def test_constants_in_registers() -> None:
+    """A number that an op has to know may come in a register."""
+    module = parse_module(kernel("mov.u32 %r1, 3;\nmov.u32 %r2, %r1;\nbar.sync %r2;\n"))
+    assert "ptx.bar.sync 3" in str(module)
+
+
+def test_tries_of_a_wait() -> None:
+    """A loop that does no more than wait is one op; the tries of another are ops."""
+    wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
+    for body, op in (
+        (f"again:\n{wait};\n@!%p1 bra again;\n", "try_wait.parity"),
+        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "try_wait.once"),
+        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "try_wait.once"),
+    ):
+        module = parse_module(kernel(body).replace("sm_80", "sm_90"))
+        verify(module, None)
+        assert f"ptx.mbarrier.{op} " in str(module) and ", 20;" in module_text(module)
 
 
 @pytest.mark.parametrize(
