@@ -61,18 +61,24 @@ def version(pair: tuple[int, int]) -> str:
 
 
 def atoms_page() -> str:
-    """docs/atoms.md: the lattice, its layouts and every mnemonic."""
+    """docs/atoms.md: the lattice."""
     header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
     rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
             for row in lattice()]  # fmt: skip
-    # docs/ptx.md has the forms of the ptx dialect's own.
-    atoms = (row for row in lattice() if not row.op.startswith("ptx."))
-    mnemonics = (mnemonic for row in atoms for mnemonic in row.mnemonics)
-    spelled = "".join(f"- `{mnemonic}`\n" for mnemonic in dict.fromkeys(map(any_n, mnemonics)))
-    return (
-        f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
-        f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
+    return f"# The lattice of atoms\n\n{NOTE}{LATTICE_NOTE}\n{table(header, rows)}"
+
+
+def mnemonics_page() -> str:
+    """docs/atoms_mnemonics.md: every mnemonic, by op."""
+    spelled: dict[str, dict[str, None]] = {}
+    for row in lattice():
+        # docs/ptx.md has the forms of the ptx dialect's own.
+        if not row.op.startswith("ptx."):
+            spelled.setdefault(row.op, {}).update(dict.fromkeys(map(any_n, row.mnemonics)))
+    sections = (
+        "\n".join(["", f"## `{op}`", "", "```text", *own, "```", ""]) for op, own in spelled.items()
     )
+    return f"# Mnemonics of atoms\n\n{NOTE}{''.join(sections)}"
 
 
 def any_n(mnemonic: str) -> str:
@@ -106,7 +112,7 @@ def escaped(cell: str) -> str:
 
 
 def layouts_section() -> str:
-    """The canonical layouts of docs/atoms.md, those alike in one line."""
+    """The canonical layouts of docs/atoms_layouts.md, those alike in one line."""
     elements: dict[tuple[str, ...], dict[str, None]] = {}
     for atom in (atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)):
         shape = shape_text(atom.shape) + (" sparse" if atom.row.sparsity else "")
@@ -121,7 +127,12 @@ def layouts_section() -> str:
     ]
     rows += wgmma_layouts()
     header = ["shape", "operand", "types", "elements a thread", "layout"]
-    return f"\n## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+    return f"## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+
+
+def layouts_page() -> str:
+    """docs/atoms_layouts.md: who holds what of the matrices of MMAs and of copies."""
+    return f"# Layouts of atoms\n\n{NOTE}\n{layouts_section()}{copies_section()}"
 
 
 def wgmma_layouts() -> list[list[str]]:
@@ -167,7 +178,7 @@ source a thread gets.
 
 
 def copies_section() -> str:
-    """The copies of docs/atoms.md, and how their matrices lie."""
+    """The copies of docs/atoms_layouts.md, and how their matrices lie."""
     emitted = [copy for row in MATRIX_COPY_ROWS for copy in copies_of(row) if copy.space]
     copies = [
         *([f"`{pattern(row)}`", *facts(row)] for row in MATRIX_COPY_ROWS),
@@ -431,6 +442,8 @@ PAGES = {
     "tile.md": tile_page,
     "math.md": math_page,
     "atoms.md": atoms_page,
+    "atoms_layouts.md": layouts_page,
+    "atoms_mnemonics.md": mnemonics_page,
     "machine_code.md": machine_code_page,
     "ptx.md": ptx_page,
     "undocumented.md": undocumented_page,

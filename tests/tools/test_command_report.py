@@ -265,6 +265,8 @@ def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
     assert [level["name"] for level in data["levels"]][:3] == ["Python", "program", "cute"]
     assert data["levels"][0]["text"].splitlines()[data["line"] - 1] == "def add(a, b, c, T: Int):"
     assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)", "(1, 0, 0)"]
+    with pytest.raises(tw.ArgumentError, match="expected run as a dict of grid and args"):
+        kernel.report(run={"gird": (2,), "args": (*arrays, 128)})
 
 
 def test_the_command_takes_what_a_run_takes(

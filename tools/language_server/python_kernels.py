@@ -51,13 +51,13 @@ def python_diagnostics(text: str, path: str, arch: str | None) -> Iterator[Diagn
         try:
             exec(compile(_needed(tree, kernels), path, "exec"), scope)
         except (Exception, SystemExit) as error:
-            yield from _located(error, path, kernels[0].lineno, text)
+            yield from error_places(error, path, kernels[0].lineno, text)
             return
         for node in kernels:
             try:
                 yield from _remarks(scope[node.name], comments[node], arch or DEFAULT_ARCH)
             except Exception as error:
-                yield from _located(error, path, node.lineno, text)
+                yield from error_places(error, path, node.lineno, text)
 
 
 def _comment(node: ast.FunctionDef, lines: Sequence[str]) -> list[str]:
@@ -151,7 +151,7 @@ def _compiled(kernel: Any, arguments: Mapping[str, Any], arch: str) -> Any:
     return tw.cutile.compile(kernel, function.bind(**arguments).args, arch)
 
 
-def _located(error: BaseException, path: str, line: int, text: str) -> Iterator[Diagnostic]:
+def error_places(error: BaseException, path: str, line: int, text: str) -> Iterator[Diagnostic]:
     """An error at the place in a file that it, or its traceback, names; else at a line."""
     if isinstance(error, CompileError):
         for one in (error.diagnostic, *error.further):

@@ -67,9 +67,12 @@ async function ask(question, fields, kind = question) {
   }
 }
 
+// An action that is done once nobody has asked for it for a while; `stop` says whether one was to be.
 function later(action, pause = 250) {
   let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(action, pause); };
+  const stop = () => { const waiting = timer; clearTimeout(timer); timer = 0; return waiting !== 0; };
+  const ask = () => { stop(); timer = setTimeout(() => { timer = 0; action(); }, pause); };
+  return Object.assign(ask, { stop });
 }
 
 function picture(svg, alt) {
@@ -138,7 +141,7 @@ function showLevels(answer, title) {
   mark(answer.diagnostics || []);
   levels = answer.levels || [];
   if (answer.error) levels.push({ name: "error", text: answer.error, lines: [] });
-  $("for").textContent = answer.for || "";
+  $("for").textContent = answer.for ?? $("for").textContent;
   $("levels").replaceChildren(...levels.map((one) => {
     const tab = make("button", { textContent: one.name, onclick: () => choose(one.name) });
     tab.setAttribute("role", "tab");
@@ -148,18 +151,24 @@ function showLevels(answer, title) {
 }
 
 let lowered = false;
+const ofRun = (one) => one.name === "run" || one.name === "error";
 async function lower() {
   if (language($("text").value) === "py") return run();
   lowered = true;
-  showLevels(await ask("levels", document_()), chosen === "run" ? "PTX" : chosen);
+  const answer = await ask("levels", document_());
+  if (answer) answer.levels = [...answer.levels || [], ...levels.filter(ofRun)];
+  showLevels(answer, chosen);
 }
 
 async function run() {
   const python = language($("text").value) === "py";
-  const answer = await ask(...(python ? ["script", document_()] : ["run", { ...document_(), arguments: $("arguments").value }]), "levels");
+  // Nothing that is said of the text comes after what the run says.
+  soon.stop();
+  if (lowerSoon.stop() && lowered && !python) await lower();
+  const answer = await (python ? ask("script", document_(), "run") : ask("run", { ...document_(), arguments: $("arguments").value }));
   if (answer?.arguments) $("arguments").value = answer.arguments;
-  if (answer?.levels && !python) answer.levels = [...levels.filter((one) => one.name !== "run" && one.name !== "error"), ...answer.levels];
-  showLevels(answer, "run");
+  if (answer && !python) answer.levels = [...levels.filter((one) => !ofRun(one)), ...answer.levels || []];
+  showLevels(answer, answer?.error ? "error" : "run");
 }
 
 // Markdown of a hover: pictures, code and text.
@@ -213,7 +222,8 @@ async function open() {
   }
   $("file").value = $("arguments").value = "";
   $("text").value = text;
-  showLevels({});
+  levels = [];
+  showLevels({ for: "" });
   edited();
 }
 
@@ -244,7 +254,7 @@ async function start() {
   editor.scroll.addEventListener("scroll", () => { $("text").scrollTop = editor.scroll.scrollTop; });
   $("text").addEventListener("scroll", scrollTogether);
   document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); cursor(); } });
-  $("lower").onclick = () => { column("levels"); lower(); };
+  $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; lower(); };
   for (const tab of $("columns").children) tab.onclick = () => column(tab.dataset.column);
   addEventListener("resize", () => column($("ir").dataset.column));
   $("file").onchange = open;

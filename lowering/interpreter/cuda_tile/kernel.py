@@ -24,7 +24,12 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
 from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    element_of,
+    element_of_tile,
+    pointee_of,
+)
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
@@ -91,8 +96,14 @@ def run_kernel(
                 return arrays
         _place_globals(entry, machine, origins)
         if unwritten:
-            pointers = [i for i, one in enumerate(entry.body.block.args) if _is_pointer(one)]
-            arrays.follow(place for place, i in enumerate(pointers) if i in origins)
+            pointers = [one for one in entry.body.block.args if _is_pointer(one)]
+            arrays.follow(
+                {
+                    place: pointee_of(one.type).bytes
+                    for place, one in enumerate(pointers)
+                    if one.index in origins
+                }
+            )
         try:
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:

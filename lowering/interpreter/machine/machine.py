@@ -10,9 +10,9 @@ until that has come about: warps that take different paths run independently of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import prod
 from typing import Any, NoReturn
 
@@ -32,6 +32,7 @@ from tilewright.lowering.interpreter.machine.bulk_stores import BulkStores
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.livelock import Livelock
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
@@ -41,10 +42,8 @@ from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
-    Dim,
     SpecialRegisters,
     all_lanes,
-    clustered,
 )
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorMemory
@@ -56,12 +55,8 @@ from tilewright.lowering.interpreter.program import (
     Program,
     Suspend,
 )
-from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 from tilewright.source.diagnostic import ExecutionError, at
-
-RESIDENT_THREADS = 8192
-"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
 
 
 @dataclass(eq=False)
@@ -128,40 +123,6 @@ def _not_ahead(gangs: list[Gang]) -> list[Gang]:
 
 def _place(gang: Gang) -> int:
     return gang.block.number
-
-
-@dataclass
-class Launch:
-    """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
-    becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
-    runs, what takes the text that the kernel prints, and what says more of an op that went wrong.
-    """
-
-    grid: Dim
-    block: Dim
-    numerics: str
-    arch: str
-    source: str | None = None
-    progress: Callable[[int, int], None] | None = None
-    cluster: Dim = (1, 1, 1)
-    schedule: int | None = None
-    max_steps: int | None = None
-    most: int | None = None
-    races: str = "ignore"
-    share: Share | None = None
-    say: Callable[[str], Any] = print_text
-    explain: Callable[[Machine, Gang, Operation, int | None, str], list[str]] | None = None
-
-    @property
-    def threads(self) -> int:
-        x, y, z = self.block
-        return x * y * z
-
-    @property
-    def ctas(self) -> int:
-        x, y, z = self.grid
-        return x * y * z
 
 
 class Machine:
@@ -427,28 +388,3 @@ class Machine:
         if gang is not None and self.launch.explain is not None:
             notes += self.launch.explain(self, gang, op, lane, message)
         raise ExecutionError("\n".join(notes)) from None
-
-
-def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
-    """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
-    size = prod(launch.cluster)
-    per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
-    ctas = clustered(launch.grid, launch.cluster)
-    first, last = 0, launch.ctas
-    if (share := launch.share) is not None:
-        # Random orders, and counts of steps, are those of whole waves.
-        in_waves = launch.schedule is not None or launch.max_steps is not None
-        first, last = share.part(launch.ctas, per_wave if in_waves else size)
-    if launch.most is not None:
-        last = min(last, -(-launch.most // size) * size)
-    bounds = [*range(first, last, per_wave), last]
-    executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
-    for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, accesses, ctas[first:last])
-        machine.run(list(arguments))
-        executed += machine.executed
-        if launch.progress is not None:
-            launch.progress(last, launch.ctas)
-    if share is not None:
-        share.executed, share.uses = executed, accesses.uses()
-    return executed

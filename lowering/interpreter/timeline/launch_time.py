@@ -6,7 +6,7 @@ from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.record import Timeline
 
