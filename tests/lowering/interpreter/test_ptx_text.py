@@ -143,27 +143,6 @@ def test_instructions_of_other_compilers(name: str) -> None:
     np.testing.assert_array_equal(run(body), expected.astype(np.uint32))
 
 
-def test_barriers_that_reduce() -> None:
-    body = (
-        "setp.lt.u32 %p1, %r1, 20;\nbar.red.popc.u32 %r2, 0, %p1;\n"
-        "bar.red.and.pred %p2, 0, 64, !%p1;\nbarrier.cta.red.or.aligned.pred %p3, 0, %p1;\n"
-        "selp.u32 %r3, 100, 0, %p2;\nselp.u32 %r4, 200, 0, %p3;\nadd.u32 %r0, %r2, %r3;\n"
-        "add.u32 %r0, %r0, %r4;\n"
-    )
-    assert (run(body, 64) == 220).all()
-
-
-def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:
-    body = (
-        "setp.lt.u32 %p1, %r1, 20;\n@%p1 bra A;\nBARRIER.arrive 1, 64;\nmov.u32 %r0, 5;\n"
-        "bra B;\nA: BARRIER.sync 1, 64;\nmov.u32 %r0, 6;\nB:\n"
-    )
-    result = run(body.replace("BARRIER", "barrier"), 64)
-    np.testing.assert_array_equal(result, np.where(np.arange(64) < 20, 6, 5))
-    with pytest.raises(ExecutionError, match="barrier 1"):
-        run(body.replace("BARRIER", "bar"), 64)
-
-
 def on_hopper(body: str) -> str:
     return HEAD.replace("sm_80", "sm_90") + body + TAIL
 
@@ -198,6 +177,27 @@ def test_a_loop_that_asks_an_mbarrier() -> None:
     for written in (text, module_text(parse_module(text))):
         [result] = tw.interpret(written, **given)
         assert (result == 77).all()
+
+
+def test_barriers_that_reduce() -> None:
+    body = (
+        "setp.lt.u32 %p1, %r1, 20;\nbar.red.popc.u32 %r2, 0, %p1;\n"
+        "bar.red.and.pred %p2, 0, 64, !%p1;\nbarrier.cta.red.or.aligned.pred %p3, 0, %p1;\n"
+        "selp.u32 %r3, 100, 0, %p2;\nselp.u32 %r4, 200, 0, %p3;\nadd.u32 %r0, %r2, %r3;\n"
+        "add.u32 %r0, %r0, %r4;\n"
+    )
+    assert (run(body, 64) == 220).all()
+
+
+def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:
+    body = (
+        "setp.lt.u32 %p1, %r1, 20;\n@%p1 bra A;\nBARRIER.arrive 1, 64;\nmov.u32 %r0, 5;\n"
+        "bra B;\nA: BARRIER.sync 1, 64;\nmov.u32 %r0, 6;\nB:\n"
+    )
+    result = run(body.replace("BARRIER", "barrier"), 64)
+    np.testing.assert_array_equal(result, np.where(np.arange(64) < 20, 6, 5))
+    with pytest.raises(ExecutionError, match="barrier 1"):
+        run(body.replace("BARRIER", "bar"), 64)
 
 
 def test_threads_beside_the_membermask_are_missed() -> None:

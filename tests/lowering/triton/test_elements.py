@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
@@ -49,6 +50,19 @@ def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any])
     [*_, got] = run(text, a, b, np.zeros(16, DTYPES[element]))
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(got, function(a, b))
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_fp8_towards_zero(element: str) -> None:
+    body = f"""%n = tt.fp_to_fp %a, rounding = rtz : tensor<16x{element}> -> tensor<16xf8E5M2>
+    %r = tt.bitcast %n : tensor<16xf8E5M2> -> tensor<16xi8>"""
+    a = (numbers(element, (16,)) * 1.3).astype(DTYPES[element])
+    a[:4] = 60000, -0.0, 1e-6, np.inf
+    [_, got] = run(on_tiles(body, element, "i8"), a, np.zeros(16, np.int8))
+    finite = np.arange(0x7C, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(np.float64)
+    below = [finite[finite <= abs(x)].max() if np.isfinite(x) else x for x in a.astype(np.float64)]
+    results = got.view(ml_dtypes.float8_e5m2).astype(np.float64)
+    np.testing.assert_array_equal(results, np.copysign(below, a))
 
 
 CASTS = [
