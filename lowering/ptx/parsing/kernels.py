@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     FileLineColLoc,
     FusedLoc,
-    IntAttr,
     IntegerAttr,
     NoneAttr,
     StringAttr,
@@ -20,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.illegal import Illegal
@@ -84,15 +84,16 @@ class Source:
         """The location of a position, fused with that of what it was compiled from."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
-        place = FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
+        place = locations.place(self.name, line + self.line_offset, column)
         mark = bisect_right(self.marked, position) - 1
         if mark < 0 or (match := self.marks[mark]) is None:
             return place
         if (origin := self._origins.get(match[0])) is None:
             name = StringAttr(self.files.get(match[1], match[1]))
-            origin = FileLineColLoc(name, IntAttr(int(match[2])), IntAttr(int(match[3])))
+            origin = locations.place(name, int(match[2]), int(match[3]))
             self._origins[match[0]] = origin
-        return FusedLoc(ArrayAttr((place, origin)), NoneAttr())
+        both = locations.unverified(ArrayAttr, data=(place, origin))
+        return locations.unverified(FusedLoc, locations=both, metadata=NoneAttr())
 
 
 def symbol_of(match: re.Match[str], position: int) -> Symbol:
