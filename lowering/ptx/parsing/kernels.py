@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from xdsl.dialects.builtin import (
     FileLineColLoc,
-    IntAttr,
     IntegerAttr,
     StringAttr,
     i32,
@@ -38,6 +37,7 @@ from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variables
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.source.diagnostic import line_location
 
 RULES_OF = (composed, matrices, memory, moves)
 """Importing them fills the table of rules."""
@@ -69,7 +69,7 @@ class Source:
         """The location of a position."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
-        return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
+        return line_location(self.name, line + self.line_offset, column)
 
 
 def symbol_of(match: re.Match[str], position: int) -> Symbol:
