@@ -19,7 +19,12 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_REGISTERS, MOV, SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CLUSTER_REGISTERS,
+    MOV,
+    SCOPES,
+    TIMES,
+)
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
@@ -32,6 +37,9 @@ SPECIAL_REGISTERS = (
     *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
     "laneid",
     "warpid",
+    "nwarpid",
+    "smid",
+    "nsmid",
     *(f"lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")),
     *CLUSTER_REGISTERS,
 )
@@ -124,6 +132,34 @@ class SregOp(MoveOp):
     def requirement(self) -> Requirement:
         in_clusters = self.register.data in CLUSTER_REGISTERS
         return SCOPES["cluster"] if in_clusters else super().requirement()
+
+
+@fields_op("ptx.time")
+class TimeOp(RowOp):
+    """Read a special register that counts time: `mov.u64 d, %clock64`. PTX ISA 10.26 to 10.28.
+
+    ```mlir
+    %0 = ptx.time "clock64" : !ptx.reg<b64>
+    ```
+    """
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
+
+    register = prop_def(StringAttr)
+    result = result_def(RegType)
+
+    @property
+    def row(self) -> InstructionRow:
+        return MOV[TIMES.get(self.register.data, "b32")]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": f"%{self.register.data}"}
+
+    def verify_(self) -> None:
+        if (kind := TIMES.get(self.register.data)) is None:
+            raise self.fail(f"one of {', '.join(TIMES)}, got {self.register.data}")
+        if self.result.type != reg(kind):
+            raise self.fail(f"{reg(kind)}, got {self.result.type}")
 
 
 @fields_op("ptx.shared_address", MOV["u32"])

@@ -16,9 +16,11 @@ import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble
 from tilewright.lowering.ptx.text import module_text
+from tilewright.passes.check_hazards import UnprovenWarning
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 from tilewright.tools.conformance.records import records
+from tilewright.tools.tilewright import main
 
 ARCHIVE = Path(__file__).parents[1] / "silicon" / "fixtures" / "cuda_kernels.tar.xz"
 CUTILE = dict(records(ARCHIVE.with_name("cuda_tile.tar")))
@@ -68,3 +70,14 @@ def test_they_leave_what_a_chip_left(members: dict[str, bytes]) -> None:
         assert text.count(of_text) == 1
         text = text.replace(of_text, of_ptxas)
     assert executed(text, next(case for case in cases if case["kernel"] == "k_math_fast")) is None
+
+
+def test_check_finds_nothing_wrong(members: dict[str, bytes], tmp_path: Path) -> None:
+    """Nor is what it cannot prove more than an atomic operation and a branch of one kernel."""
+    path = tmp_path / "kernels.ptx"
+    path.write_bytes(members["kernels_sm_90a.ptx"])
+    with pytest.warns(UnprovenWarning) as told:
+        main(["check", str(path)])
+    assert [re.findall("ptx.*line [0-9]+", str(one.message)) for one in told] == [
+        ["ptx.atom' at line 687"], ["ptx.cond_bra' at line 793"],
+    ]  # fmt: skip

@@ -253,7 +253,6 @@ class _OpFields:
             name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
         }
         self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
-        self.fits = range(sum(not form.optional for form in forms), len(forms) + 1)
         elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
         self.forms = [
             (
@@ -263,6 +262,12 @@ class _OpFields:
             )
             for form in forms
         ]
+        # Of fewer operands the last that may be left out are.
+        self.fits = {len(forms): list(self.forms)}
+        for form in reversed(self.forms):
+            if form[0].optional:
+                fewer = [kept for kept in self.fits[min(self.fits)] if kept is not form]
+                self.fits[len(fewer)] = fewer
 
     def read(self, reader: Reader, text: str) -> None:
         """Read the instruction of such operands."""
@@ -270,7 +275,7 @@ class _OpFields:
         if len(written) not in self.fits:
             raise ValueError(text)
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
-        for (form, names, default), operand in zip(self.forms, written, strict=False):
+        for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             kind = self.kinds.get(names[0]) or default
             for name, part in _parts(reader, names, operand, kind, form):
                 self._set(reader, fields, given, name, part, default)

@@ -30,16 +30,17 @@ from tilewright.dialects.ptx.control_flow import (
     parameter_register,
 )
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import composed, matrices, memory, moves
+from tilewright.lowering.ptx.parsing import composed, driver_calls, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variables
+from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 from tilewright.source.diagnostic import line_location
 
-RULES_OF = (composed, matrices, memory, moves)
+RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -222,10 +223,7 @@ class KernelReading:
         except Illegal as error:
             raise PtxError(str(error), statement.position) from error
         if rule is None:
-            raise PtxError(
-                f"expected an instruction that is read here, got {statement.name}",
-                statement.position,
-            )
+            raise PtxError(why_unread(statement.name), statement.position)
         return rule
 
     def _fill(self, reader: Reader, part: BodyPart, last: dict[Variable, int]) -> SSAValue | None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
@@ -23,6 +24,7 @@ from tilewright.dialects.ptx.registers import (
     MovOp,
     SharedAddressOp,
     SregOp,
+    TimeOp,
     UndefOp,
 )
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
@@ -188,8 +190,10 @@ class Reader:
         """A special register."""
         if name == "%cluster_ctarank":
             return self.add(RankOp()).results[0]
+        if (kind := TIMES.get(name[1:])) is not None:
+            return self.add(TimeOp(reg(kind), name[1:])).results[0]
         if name[1:] not in SPECIAL_REGISTERS:
-            legal = ", ".join(SPECIAL_REGISTERS)
+            legal = ", ".join((*SPECIAL_REGISTERS, *TIMES))
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.add(SregOp(name[1:])).results[0]
 

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
+from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
@@ -81,7 +82,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
         ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
-        ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
+        ("call f, (%r1);\n", "expected a call of a function of the text, of vprintf", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
         ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
@@ -218,6 +219,14 @@ def test_tries_of_a_wait() -> None:
         module = parse_module(kernel(body).replace("sm_80", "sm_90"))
         verify(module, None)
         assert f"ptx.mbarrier.{op} " in str(module) and ", 20;" in module_text(module)
+
+
+@pytest.mark.parametrize(("kind", "names"), REFUSED.items())
+def test_what_is_refused_is_named(kind: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        with pytest.raises(CompileError, match=f"which none {kind} is, got {name}.x") as raised:
+            parse_module(kernel(f"add.s32 %r1, %r1, 1;\n{name}.x %r1;\n"), "k.ptx")
+        assert raised.value.line == 12
 
 
 @pytest.mark.parametrize(
