@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc, StringAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.illegal import Error
 from tilewright.dialects.once import once_each
 
 if TYPE_CHECKING:
-    from xdsl.ir import Attribute, Operation
+    from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
 
 _BULKY = re.compile(r"(\S{120})\S{200,}(\S{60})")
@@ -114,6 +115,22 @@ class Diagnostic:
 
 _LIBRARY = "/cuda/tile/_stub.py"
 """Where cuTile's own methods are: of a call of one it is the call that a user wants to see."""
+
+
+def unverified(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
+    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
+    location = class_.__new__(class_)
+    for name, value in parameters.items():
+        object.__setattr__(location, name, value)
+    return location
+
+
+_number = lru_cache(1 << 12)(IntAttr)
+
+
+def line_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
+    """A place in a file."""
+    return unverified(FileLineColLoc, filename=file, line=_number(line), column=_number(column))
 
 
 @once_each

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from xdsl.dialects.builtin import (
     FileLineColLoc,
-    IntAttr,
     IntegerAttr,
     StringAttr,
     i32,
@@ -39,6 +38,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variable
 from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.source.diagnostic import line_location
 
 RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
@@ -70,7 +70,7 @@ class Source:
         """The location of a position."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
-        return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
+        return line_location(self.name, line + self.line_offset, column)
 
 
 def symbol_of(match: re.Match[str], position: int) -> Symbol:
@@ -124,13 +124,17 @@ class KernelReading:
         scope = Names(outer)
         flow = Flow(_takes_predicate, declare, self.callees)
         first = flow.parts[0].block
-        kinds = [_parameter_type(match, self.head.position) for match in parameters]
+        kinds = [
+            "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
+            for match in parameters
+            for kind in [_parameter_type(match, self.head.position)]
+        ]
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
                 match["name"],
-                int(match["size"]) if match["size"] else None,
+                int(match["size"]) if kind.startswith(("bytes", TENSORMAP)) else None,
                 value=argument,
             )
         flow.add(self.body, scope)
@@ -156,6 +160,14 @@ class KernelReading:
                 op.attributes[name] = IntegerAttr(bounds[word][0], i32)
         op.location = self.source.location(self.head.position)
         return op
+
+    def _is_word(self, name: str) -> bool:
+        """Bytes that are read as one number alone are one, and may be a pointer."""
+        readers = [one for one in self.body if name in one.text]
+        return all(
+            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
+            for one in readers
+        )
 
     # Blocks
 
