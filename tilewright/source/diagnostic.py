@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.illegal import Error
 from tilewright.dialects.once import once_each
 
 if TYPE_CHECKING:
-    from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+    from xdsl.ir import Attribute, Operation
 
 
 _BULKY = re.compile(r"(\S{120})\S{200,}(\S{60})")
@@ -117,26 +116,10 @@ _LIBRARY = "/cuda/tile/_stub.py"
 """Where cuTile's own methods are: of a call of one it is the call that a user wants to see."""
 
 
-def unverified(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
-    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
-    location = class_.__new__(class_)
-    for name, value in parameters.items():
-        object.__setattr__(location, name, value)
-    return location
-
-
-_number = lru_cache(1 << 12)(IntAttr)
-
-
-def line_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
-    """A place in a file."""
-    return unverified(FileLineColLoc, filename=file, line=_number(line), column=_number(column))
-
-
 @once_each
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The place in a file that a location names, looking through names, calls (at what is called)
-    and debug info (`cuda_tile.di_loc`); None where it is none."""
+    """The place in a file that a location names, looking through names, calls (at what is called),
+    fused ones (at the first) and debug info (`cuda_tile.di_loc`); None where it is none."""
     described = False
     while not isinstance(location, FileLineColLoc):
         if isinstance(location, NameLoc):
@@ -146,6 +129,8 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             if called is not None and not called.filename.data.endswith(_LIBRARY):
                 return called
             location = location.caller
+        elif isinstance(location, FusedLoc) and location.locations.data:
+            location = location.locations.data[0]
         elif (source := getattr(location, "source", None)) is not None:
             location, described = source, True
         else:

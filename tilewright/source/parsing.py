@@ -30,7 +30,9 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_patches
-from tilewright.source.diagnostic import CompileError, Diagnostic, line_location, unverified
+from tilewright.dialects import locations
+from tilewright.dialects.locations import unverified
+from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
 from tilewright.xdsl_patches.quick_parser import QuickParser, ReadBefore
@@ -102,7 +104,7 @@ class LocatedParser(QuickParser):
     def location(self, position: int) -> FileLineColLoc:
         """A position in the text as the location of an op."""
         line, column = self.place(position)
-        return line_location(self._file, line, column)
+        return locations.place(self._file, line, column)
 
     def _parse_alias_def(self) -> None:
         name = self._current_token.text
@@ -158,7 +160,7 @@ class LocatedParser(QuickParser):
             case str(), [place]:
                 return unverified(NameLoc, desc=StringAttr(text), location=place)
             case _:
-                return line_location(StringAttr(text or ""), int(line), int(column))
+                return locations.place(StringAttr(text or ""), int(line), int(column))
 
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""

@@ -17,7 +17,7 @@ from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
-from tilewright.source.diagnostic import CompileError
+from tilewright.source.diagnostic import CompileError, place_of
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 
@@ -244,6 +244,19 @@ def test_what_is_refused_is_named(kind: str, names: tuple[str, ...]) -> None:
 )
 def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
     assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_lines_are_fused_with_those_that_they_come_from() -> None:
+    """From one `.loc` to the next, or to the end of the function; diagnostics name the PTX."""
+    body = "add.s32 %r1, %r1, 1;\n.loc 2 7 5, function_name $x, inlined_at 1 8 9\n"
+    text = kernel(f"{body}mov.u32 %r2, %tid.x;\n.loc 1 20 3\nst.global.u32 [%rd1], %r2;\n")
+    text += '.file 1 "k.cu"\n.file 2 "k.h", 1, 2\n'
+    ops = {op.name: str(op.location) for op in parse_module(text, "k.ptx").walk()}
+    assert "k.h" not in ops["ptx.add"] and 'k.ptx":11:1' in ops["ptx.add"]
+    assert '"k.ptx":13:1, "k.h":7:5' in ops["ptx.sreg"]
+    assert '"k.ptx":15:1, "k.cu":20:3' in ops["ptx.st"]
+    store = next(op for op in parse_module(text, "k.ptx").walk() if op.name == "ptx.st")
+    assert place_of(store.location) == ("k.ptx", 15, 1)
 
 
 def test_accesses_take_their_words_in_any_order() -> None:
