@@ -4,9 +4,9 @@
     pytest -p tilewright.triton_pytest --tilewright gpu python/test/unit/language/test_core.py
 
 Launches run by `tilewright.triton.on_cpu`, and what is asked for on "cuda" is kept on the CPU; or
-they are compiled, by `on_gpu`. Races are warnings, and so are masked loads without `other` whose
-elements reach something: they leave zeros, as on NVIDIA's chips. Each test's report says how many
-launches it made, and the summary how many there were. Needs what `tilewright.triton_script` needs.
+they are compiled, by `on_gpu`. Races are warnings, and masked loads without `other` leave zeros, as
+on NVIDIA's chips. Each test's report says how many launches it made, and the summary how many there
+were. Needs what `tilewright.triton_script` needs.
 """
 
 from collections.abc import Generator
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Stand in for the GPU from before tests are collected to the end."""
     stack, gpu = ExitStack(), config.getoption("--tilewright") == "gpu"
-    stack.enter_context(stand_in(gpu=gpu, races="warn"))
+    stack.enter_context(stand_in(gpu=gpu, races="warn", check="integers"))
     config.add_cleanup(stack.close)
 
 
