@@ -25,7 +25,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames

@@ -110,7 +110,7 @@ class RegisterChunks:
         self.chunks = tuple(chunks)
 
     def settle(self, emitter: Emitter) -> None:
-        """Make fragments of the chunks of which every element is written."""
+        """Make fragments of the chunks that are written whole."""
         self.chunks = tuple(
             assembled(chunk, self.type(), emitter)
             if isinstance(chunk, tuple) and None not in chunk

@@ -16,7 +16,8 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.global_memory import LOCAL, GlobalMemory
-from tilewright.lowering.interpreter.machine.machine import Launch, run_grid
+from tilewright.lowering.interpreter.machine.grid import run_grid
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.ops import base, instructions, tile
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder

@@ -19,7 +19,7 @@ from bridge_kernels import add
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
-from tilewright.lowering.interpreter.timeline.record import Event
+from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.tools.report.page import report
 from tilewright.tools.report.resources import occupancy
 from tilewright.tools.report.timeline import timeline_data
@@ -169,7 +169,7 @@ def test_the_timeline_has_a_cta_whole() -> None:
     timeline = tw.Timeline()
     timeline.blocks = ["(0, 0, 0)"]
     timeline.events = [
-        Event(0, 0, "run", "add", start, start + 1 + 6 * (start % 1000 == 0), 3)
+        TimelineEvent(0, 0, "run", "add", start, start + 1 + 6 * (start % 1000 == 0), 3)
         for start in range(0, 50_000, 2)
     ]
     data = timeline_data(timeline)
@@ -265,6 +265,8 @@ def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
     assert [level["name"] for level in data["levels"]][:3] == ["Python", "program", "cute"]
     assert data["levels"][0]["text"].splitlines()[data["line"] - 1] == "def add(a, b, c, T: Int):"
     assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)", "(1, 0, 0)"]
+    with pytest.raises(tw.ArgumentError, match="expected run as a dict of grid and args"):
+        kernel.report(run={"gird": (2,), "args": (*arrays, 128)})
 
 
 def test_the_command_takes_what_a_run_takes(

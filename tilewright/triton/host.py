@@ -122,7 +122,7 @@ class HostDriver:
         return self._milliseconds
 
     def _milliseconds(self, call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
-        """The time of the launches of a call, none of which runs."""
+        """The time of the launches of a call, which do not run."""
         taken: list[float] = []
 
         def timed(*launch: Any) -> None:

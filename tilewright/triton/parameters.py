@@ -27,7 +27,11 @@ class HostArray(np.ndarray[Any, Any]):
 
 def _grid(given: Any) -> Any:
     if callable(given):
-        return lambda meta: GRID.value("grid", given(meta), (ArgumentError,))
+
+        def grid(meta: Any) -> Any:
+            return GRID.value("grid", given(meta), (ArgumentError,))
+
+        return grid
     return items(given)
 
 
@@ -37,7 +41,7 @@ GRID = Rule("a tuple of integers, or a function that gives one", _grid)
 def check_arguments(kernel: Any, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise ArgumentError where a `@triton.jit` function misses an argument, or gets one of a type
     that Triton has not, whose own errors name none."""
-    given = dict(zip(kernel.arg_names, args, strict=False)) | named
+    given: dict[str, Any] = {**dict(zip(kernel.arg_names, args, strict=False)), **named}
     missing = [one.name for one in kernel.params if not one.has_default and one.name not in given]
     if missing:
         raise ArgumentError(

@@ -3,7 +3,7 @@ PTX, runs of its kernels and pictures of its layouts; the layout algebra; instru
 FOLDER's `.mlir`, `.ttir` and `.ptx` files can be opened in it; nothing is written. Nobody else can
 reach it: it listens on 127.0.0.1, and answers its own page alone. Ctrl-C ends it.
 
-With --run-python the page runs scripts of Python that launch kernels of cuTile and of Triton: what
+With --python the page runs scripts of Python that launch kernels of cuTile and of Triton: what
 is typed there, or in a file of FOLDER, may then do on this machine whatever you may.
 """
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", metavar="N", type=int, default=8765, help="(8765); 0 takes a free one"
     )
     parser.add_argument(
-        "--run-python", action="store_true", help="run the page's Python, as you, on this machine"
+        "--python", action="store_true", help="run the page's Python, as you, on this machine"
     )
 
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     if folder is not None and not folder.is_dir():
         raise InputError(f"expected a folder, got '{folder}'")
     try:
-        server = PlaygroundServer(options.port, folder, python=options.run_python)
+        server = PlaygroundServer(options.port, folder, python=options.python)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen on port {options.port}: {error}") from None
     with server, suppress(KeyboardInterrupt):

@@ -30,7 +30,7 @@ COMPLETE = (
     *("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"),
     "fence.proxy.async",
 )
-"""Instructions of which every mnemonic is listed: what is not, is illegal. Of others there are more
+"""Instructions whose every mnemonic is listed: what is not, is illegal. Of others there are more
 than tilewright emits, and those it does not judge."""
 _COMPLETE = tuple(f"{name}." for name in COMPLETE)
 

@@ -15,19 +15,21 @@ import re
 import sys
 from ast import literal_eval
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
 import numpy as np
 
+import tilewright as tw
 from tilewright.arguments.dtypes import DTYPE_NAMES
 from tilewright.dialects.illegal import Error, told
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
 from tilewright.tile_kernel import DEFAULT_ARCH
 
 _COMMENT = re.compile(r"# tilewright:(.*)")
+_TRITON = re.compile(r"^\s*(?:import|from) triton\b", re.MULTILINE)
 _ARRAY = re.compile(r"(\d+(?:x\d+)*):(\w+)")
 
 
@@ -49,15 +51,17 @@ def python_diagnostics(text: str, path: str, arch: str | None) -> Iterator[Diagn
     scope: dict[str, Any] = {"__name__": Path(path).stem, "__file__": path}
     with _beside(path):
         try:
-            exec(compile(_needed(tree, kernels), path, "exec"), scope)
+            # What configures kernels of Triton may ask for a GPU.
+            with tw.triton.on_cpu() if _TRITON.search(text) else nullcontext():
+                exec(compile(_needed(tree, kernels), path, "exec"), scope)
         except (Exception, SystemExit) as error:
-            yield from _located(error, path, kernels[0].lineno, text)
+            yield from error_places(error, path, kernels[0].lineno, text)
             return
         for node in kernels:
             try:
                 yield from _remarks(scope[node.name], comments[node], arch or DEFAULT_ARCH)
             except Exception as error:
-                yield from _located(error, path, node.lineno, text)
+                yield from error_places(error, path, node.lineno, text)
 
 
 def _comment(node: ast.FunctionDef, lines: Sequence[str]) -> list[str]:
@@ -141,8 +145,6 @@ def _argument(word: str) -> tuple[str, Any]:
 
 
 def _compiled(kernel: Any, arguments: Mapping[str, Any], arch: str) -> Any:
-    import tilewright as tw
-
     if hasattr(kernel, "warmup"):
         return tw.triton.compile(kernel, arch=arch, **arguments)
     if not hasattr(kernel, "_annotated_function"):
@@ -151,7 +153,7 @@ def _compiled(kernel: Any, arguments: Mapping[str, Any], arch: str) -> Any:
     return tw.cutile.compile(kernel, function.bind(**arguments).args, arch)
 
 
-def _located(error: BaseException, path: str, line: int, text: str) -> Iterator[Diagnostic]:
+def error_places(error: BaseException, path: str, line: int, text: str) -> Iterator[Diagnostic]:
     """An error at the place in a file that it, or its traceback, names; else at a line."""
     if isinstance(error, CompileError):
         for one in (error.diagnostic, *error.further):

@@ -84,7 +84,11 @@ function show(place, pictures) {
 
 // The text lies on a pane with its colours, its lines and what is wrong with it.
 const editor = pane(), level = pane();
-function mark(diagnostics) {
+let said = {};  // the diagnostics of the text, by who says them
+function mark(kind, answer) {
+  if (kind) said[kind] = answer.diagnostics || [];
+  const places = new Map(Object.values(said).flat().map((one) => [`${one.start} ${one.message}`, one]));
+  const diagnostics = [...places.values()].sort((one, other) => one.start - other.start);
   const text = $("text").value, lines = text.split("\n").map((_, number) => number + 1);
   editor.set({ text, lines }, language(text), diagnostics.map((one) => [one.start, one.end, "wrong"]));
   $("link").href = "#" + packed(text);
@@ -114,7 +118,7 @@ const document_ = () => ({ text: $("text").value, name: `kernel.${language($("te
 
 async function check() {
   const answer = await ask("check", document_());
-  if (answer) mark(answer.diagnostics || []);
+  if (answer) mark("check", answer);
 }
 
 // Where there is one column, which of the two it is.
@@ -134,32 +138,46 @@ function choose(title) {
 }
 
 function showLevels(answer, title) {
-  if (!answer) return;
-  mark(answer.diagnostics || []);
   levels = answer.levels || [];
   if (answer.error) levels.push({ name: "error", text: answer.error, lines: [] });
-  $("for").textContent = answer.for || "";
-  $("levels").replaceChildren(...levels.map((one) => {
-    const tab = make("button", { textContent: one.name, onclick: () => choose(one.name) });
-    tab.setAttribute("role", "tab");
-    return tab;
-  }));
+  $("for").textContent = answer.for ?? $("for").textContent;
+  // Tabs that are the same stay: one of them may be pressed just now.
+  const titles = levels.map((one) => one.name);
+  if (titles.join() !== [...$("levels").children].map((tab) => tab.textContent).join()) {
+    $("levels").replaceChildren(...titles.map((title) => {
+      const tab = make("button", { textContent: title, onclick: () => choose(title) });
+      tab.setAttribute("role", "tab");
+      return tab;
+    }));
+  }
   choose(levels.some((one) => one.name === title) ? title : levels[levels.length - 1]?.name);
 }
 
-let lowered = false;
+const ofRun = (one) => one.name === "run" || one.name === "error";
+const isPython = () => language($("text").value) === "py";
 async function lower() {
-  if (language($("text").value) === "py") return run();
-  lowered = true;
-  showLevels(await ask("levels", document_()), chosen === "run" ? "PTX" : chosen);
+  const answer = await ask("levels", document_());
+  if (!answer) return;
+  mark("levels", answer);
+  showLevels({ ...answer, levels: [...answer.levels || [], ...levels.filter(ofRun)] }, chosen);
 }
 
 async function run() {
-  const python = language($("text").value) === "py";
-  const answer = await ask(...(python ? ["script", document_()] : ["run", { ...document_(), arguments: $("arguments").value }]), "levels");
-  if (answer?.arguments) $("arguments").value = answer.arguments;
-  if (answer?.levels && !python) answer.levels = [...levels.filter((one) => one.name !== "run" && one.name !== "error"), ...answer.levels];
-  showLevels(answer, "run");
+  const python = isPython();
+  const answer = await (python ? ask("script", document_(), "run") : ask("run", { ...document_(), arguments: $("arguments").value }));
+  if (!answer) return;
+  mark("run", answer);
+  if (!python) {
+    $("arguments").value = answer.arguments || "";
+    answer.levels = [...levels.filter((one) => !ofRun(one)), ...answer.levels || []];
+  }
+  showLevels(answer, answer.error ? "error" : "run");
+}
+
+// What is known of the text without running it.
+function look() {
+  check();
+  if (!isPython()) lower();
 }
 
 // Markdown of a hover: pictures, code and text.
@@ -193,7 +211,7 @@ async function explain() {
   show($("fragments"), answer.pictures || []);
 }
 
-const VIEWS = { ir: check, layouts: operate, instruction: explain };
+const VIEWS = { ir: look, layouts: operate, instruction: explain };
 
 function view(chosen) {
   for (const id of Object.keys(VIEWS)) $(id).hidden = id !== chosen;
@@ -213,16 +231,17 @@ async function open() {
   }
   $("file").value = $("arguments").value = "";
   $("text").value = text;
-  showLevels({});
+  levels = [];
+  showLevels({ for: "" });
   edited();
 }
 
 // The text is another one: its colours at once, what is wrong with it and its levels soon.
-const soon = later(check), lowerSoon = later(() => { if (lowered && language($("text").value) !== "py") lower(); }, 600);
+const soon = later(look);
 function edited() {
-  mark([]);
+  said = {};
+  mark();
   soon();
-  lowerSoon();
 }
 
 async function start() {
@@ -238,13 +257,14 @@ async function start() {
   $("file").append(...options([...setup.files, ...Object.keys(SCRIPTS).filter(() => setup.python)]));
   $("open").hidden = !setup.files.length;
   $("text").value = location.hash.length > 1 ? unpacked(location.hash.slice(1)) : START;
-  mark([]);
+  mark();
   const aboutSoon = later(aboutCursor);
   $("text").addEventListener("input", edited);
   editor.scroll.addEventListener("scroll", () => { $("text").scrollTop = editor.scroll.scrollTop; });
+  $("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("tools").requestSubmit(); });
   $("text").addEventListener("scroll", scrollTogether);
   document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); cursor(); } });
-  $("lower").onclick = () => { column("levels"); lower(); };
+  $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; isPython() ? run() : lower(); };
   for (const tab of $("columns").children) tab.onclick = () => column(tab.dataset.column);
   addEventListener("resize", () => column($("ir").dataset.column));
   $("file").onchange = open;

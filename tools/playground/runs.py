@@ -3,9 +3,9 @@ that launches kernels; here, of a bounded number of steps."""
 
 import argparse
 import io
+import os
 import re
 import runpy
-import traceback
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
@@ -22,14 +22,15 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.execution import declared_block, interpret, kernel_signature
-from tilewright.lowering.interpreter.share import OUTPUT
+from tilewright.lowering.interpreter.share import OUTPUT, PrintedText
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.parsers import WordsParser
 from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
 from tilewright.tools.commands.run_argument import read_arguments
+from tilewright.tools.language_server.python_kernels import error_places
 
-MOST_STEPS = 1 << 20
+MOST_STEPS = 1 << 18
 """Steps of a run, as `max_steps` counts them, at most."""
 MOST_SHOWN = 1 << 18
 """Characters of what a run prints, at most."""
@@ -39,25 +40,39 @@ _EXTENT = 128
 
 @dataclass
 class Ran:
-    """The outcome of a run: what was `said`, and the `error` that ended it, if one did;
-    the `words` of its arguments, and the modules of the kernels that a script launched, by the
-    names of their functions."""
+    """The outcome of a run: what was `said`, of which lines of the text its `lines` are, and the
+    `error` that ended it, if one did; the `words` of its arguments, and the modules of the kernels
+    that a script launched, by the names of their functions."""
 
     words: str = ""
     said: str = ""
+    lines: list[int | None] = field(default_factory=list[int | None])
     error: str = ""
     modules: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
+
+
+class _Shown(io.StringIO):
+    """Notes of which lines of the text the lines are that are printed here."""
+
+    def __init__(self, lines: list[int | None]):
+        super().__init__()
+        self._lines = lines
+
+    def write(self, text: str) -> int:
+        self._lines += [text.line if isinstance(text, PrintedText) else None] * text.count("\n")
+        return super().write(text)
 
 
 @contextmanager
 def _saying(ran: Ran) -> Generator[io.StringIO]:
     """Let kernels print here."""
-    token = OUTPUT.set(shown := io.StringIO())
+    token = OUTPUT.set(shown := _Shown(ran.lines))
     try:
         yield shown
     finally:
         OUTPUT.reset(token)
         ran.said = shown.getvalue()[:MOST_SHOWN]
+        del ran.lines[ran.said.count("\n") :]
 
 
 def run_kernel(text: str, name: str, arch: str, arguments: str) -> Ran:
@@ -132,13 +147,15 @@ def run_script(text: str, name: str) -> Ran:
         path = Path(folder, name)
         path.write_text(text)
         stack.enter_context(redirect_stdout(shown))
+        # What Triton keeps names the file that a script was in.
+        stack.enter_context(mock.patch.dict(os.environ, TRITON_CACHE_DIR=folder))
         for package in ("cutile", "triton"):
             with suppress(ImportError):  # a front end that is not installed
                 stack.enter_context(_launches_here(package, ran.modules))
         try:
             runpy.run_path(str(path), run_name="__main__")
         except (Exception, SystemExit) as error:
-            ran.error = _of_script(error, path)
+            ran.error = _of_script(error, path, text)
     return ran
 
 
@@ -161,12 +178,10 @@ def _launches_here(package: str, modules: dict[str, ModuleOp]) -> Generator[None
         yield
 
 
-def _of_script(error: BaseException, path: Path) -> str:
-    """An error at the line of the script that it comes from."""
-    said = str(error).replace(f"{path.parent}/", "")
-    if isinstance(error, CompileError | ExecutionError) and said.startswith(f"{path.name}:"):
-        return said
-    lines = [one.lineno for one in traceback.extract_tb(error.__traceback__)
-             if one.filename == str(path)]  # fmt: skip
-    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 1
-    return f"{path.name}:{line}:1: error: {type(error).__name__}: {said}"
+def _of_script(error: BaseException, path: Path, text: str) -> str:
+    """An error, at the line of the script that it comes from."""
+    said = str(error)
+    if not (isinstance(error, ExecutionError) and said.startswith(f"{path}:")):
+        line = getattr(error, "lineno", None) or 1
+        said = "\n".join(map(str, error_places(error, str(path), line, text)))
+    return said.replace(f"{path.parent}/", "")

@@ -83,7 +83,7 @@ class PlaygroundServer(ThreadingHTTPServer):
         if name != "script":
             return self.worker.ask(name, fields)
         if not self.python:
-            why = "expected IR or PTX, got Python; nearest legal: tilewright serve --run-python"
+            why = "expected IR or PTX, got Python; nearest legal: tilewright serve --python"
             raise Refusal(HTTPStatus.FORBIDDEN, why)
         worker = self._worker()
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from zlib import compress
 
-from tilewright.lowering.interpreter.timeline.record import Event, Timeline
+from tilewright.lowering.interpreter.timeline.record import Timeline, TimelineEvent
 
 GRAINS = 4000
 """The parts of the time, of each of which the whole shows an event of a row."""
@@ -23,7 +23,7 @@ def timeline_data(timeline: Timeline) -> dict[str, Any]:
     """The rows of warps, and of what each has in flight, by CTAs."""
     names = sorted({(event.kind, event.name) for event in timeline.events})
     numbers = {pair: number for number, pair in enumerate(names)}
-    tracks = defaultdict[tuple[int, int, str], list[Event]](list)
+    tracks = defaultdict[tuple[int, int, str], list[TimelineEvent]](list)
     for event in timeline.events:
         flight = "" if event.kind in ("run", "wait") else event.kind
         tracks[event.cta, event.warp, flight].append(event)

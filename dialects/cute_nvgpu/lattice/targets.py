@@ -91,7 +91,7 @@ Minimum: TypeAlias = Target | AnyOf
 
 
 def alternatives(minimum: Minimum) -> tuple[Target, ...]:
-    """The targets each of which meets the requirement by itself."""
+    """The targets that meet the requirement, each by itself."""
     return minimum.targets if isinstance(minimum, AnyOf) else (minimum,)
 
 

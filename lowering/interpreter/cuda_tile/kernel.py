@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.contents import modules_of
@@ -16,6 +15,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -24,7 +24,12 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
 from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    element_of,
+    element_of_tile,
+    pointee_of,
+)
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
@@ -91,8 +96,14 @@ def run_kernel(
                 return arrays
         _place_globals(entry, machine, origins)
         if unwritten:
-            pointers = [i for i, one in enumerate(entry.body.block.args) if _is_pointer(one)]
-            arrays.follow(place for place, i in enumerate(pointers) if i in origins)
+            pointers = [one for one in entry.body.block.args if _is_pointer(one)]
+            arrays.follow(
+                {
+                    place: pointee_of(one.type).bytes
+                    for place, one in enumerate(pointers)
+                    if one.index in origins
+                }
+            )
         try:
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
@@ -172,13 +183,13 @@ def bound(
 
 
 def _placed(
-    pointed: dict[int, NDArray[Any] | ArrayTable],
+    pointed: dict[int, AnyArray | ArrayTable],
     written: dict[int, bool],
     names: dict[int, str],
     memory: Allocations,
 ) -> tuple[PlacedArguments, dict[int, int]]:
     """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
-    rows: list[tuple[NDArray[Any], bool, str]] = []
+    rows: list[tuple[AnyArray, bool, str]] = []
     members: dict[int, range] = {}
     for i, content in pointed.items():
         if isinstance(content, ArrayTable):
@@ -206,7 +217,7 @@ def _is_pointer(parameter: SSAValue) -> bool:
     return _element(parameter).kind == "pointer"
 
 
-def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
+def _number(entry: EntryOp, i: int, element: Element, number: Any) -> AnyArray:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
     if shape := getattr(number, "shape", ()):

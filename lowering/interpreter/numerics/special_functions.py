@@ -256,8 +256,8 @@ SCALED: dict[Callable[[Words], Words], Callable[[Words], Words]] = {
 
 
 def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
-    """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, of which large divisors
-    are quartered. PTX ISA 9.7.3.8."""
+    """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, whose large divisors are
+    quartered. PTX ISA 9.7.3.8."""
     x, y = a.view(np.float32), b.view(np.float32)
     with np.errstate(all="ignore"):
         small = (np.abs(y) < _SMALLEST) & (not flushes)

@@ -16,7 +16,7 @@ from tilewright.source.diagnostic import line_of
 
 
 def trace_events(timeline: Timeline, name: str = "", source: str | None = None) -> dict[str, Any]:
-    """The trace of a timeline. `name` is that of the source, of which `source` is the text."""
+    """The trace of a timeline. `name` is that of the source, `source` its text."""
     events: list[dict[str, Any]] = []
     for cta, place in enumerate(timeline.blocks):
         events.append(_named("process_name", cta, 0, f"CTA {place}"))

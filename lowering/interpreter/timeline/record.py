@@ -26,7 +26,8 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
-from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -46,7 +47,7 @@ Line = tuple[str, int]
 """A file, and a line of it."""
 
 WARPS = 64
-"""The warps of the first CTAs of which everything is recorded."""
+"""The warps of the first CTAs, whose every step is recorded."""
 
 GROUPS = {
     "ptx.wgmma.mma_async": "wgmma",

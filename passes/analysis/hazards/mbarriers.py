@@ -7,6 +7,7 @@ from xdsl.dialects import memref
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.passes.analysis.hazards.phases import Clock, MbarrierState
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.source.diagnostic import named
@@ -22,7 +23,7 @@ class MbarrierPhases(ThreadBarriers):
         ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
         return [self.mbarriers[cta, *event.barrier] for cta in ctas]
 
-    def _init(self, event: Event, roles: list[int]) -> list[int]:
+    def _init(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             threads = len(self.roles[role].lanes)
@@ -32,7 +33,7 @@ class MbarrierPhases(ThreadBarriers):
             barrier.make(event.constant, (event.op, *self._stamp(role)))
         return roles
 
-    def _inval(self, event: Event, roles: list[int]) -> list[int]:
+    def _inval(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
@@ -54,7 +55,7 @@ class MbarrierPhases(ThreadBarriers):
         if barrier.copy is not None and knows[barrier.clock] < barrier.copy[0]:
             raise Hazard("ended", event.op, barrier.copy[1], NO_PHASE, self._where(event, role))
 
-    def _fence_init(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_init(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for barrier in self.mbarriers.values():
             if barrier.made is not None:
                 _, maker, time = barrier.made
@@ -109,7 +110,7 @@ class MbarrierPhases(ThreadBarriers):
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
 
-    def _arrive(self, event: Event, roles: list[int]) -> list[int]:
+    def _arrive(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         mask = self._of_rank(*event.scalars) if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
@@ -183,8 +184,8 @@ class MbarrierPhases(ThreadBarriers):
             raise hazard
         self._late = self._late or hazard
 
-    def _wait(self, event: Event, roles: list[int]) -> list[int]:
-        ready: list[int] = []
+    def _wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
+        ready: RoleNumbers = []
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             self._use(event, barrier, role)

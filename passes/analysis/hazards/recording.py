@@ -122,7 +122,7 @@ class Recording(Values):
                 raise Hazard(rule, op, loading.op)
 
     def _arrived(self, mask: Mask, kinds: Any, commits: int) -> None:
-        """Registers of which so many commits are behind have arrived."""
+        """Registers that so many commits lie behind have arrived."""
         for loading in self._loading:
             if isinstance(loading.op, kinds) and loading.commits >= commits:
                 loading.flags &= ~mask.flags

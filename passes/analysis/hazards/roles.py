@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.trace import WARP, Event
 
+RoleNumbers = list[int]
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Role:

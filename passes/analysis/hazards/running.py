@@ -17,7 +17,7 @@ from tilewright.passes.analysis.hazards.cells import Cells, Memory
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.phases import Barrier, Clock, MbarrierState, join
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.roles import Role
+from tilewright.passes.analysis.hazards.roles import Role, RoleNumbers
 from tilewright.passes.analysis.hazards.trace import WARP, Event, EventTrace
 from tilewright.source.diagnostic import named
 
@@ -172,10 +172,10 @@ class RoleRun:
         return False
 
     def _together(
-        self, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
+        self, event: Event, roles: RoleNumbers, team: int = 1, *, meet: bool = True
     ) -> list[int]:
         """The roles that may go on, once all of their warp, or warps, of this event are there."""
-        ready: list[int] = []
+        ready: RoleNumbers = []
         for warp, there in self._by_team(roles, team).items():
             key = (event.mask.number, warp, team)
             if (wanted := self._wanted.get(key)) is None:

@@ -16,6 +16,7 @@ from tilewright.passes.analysis.hazards.report import (
     NO_WAIT,
     Hazard,
 )
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -40,7 +41,7 @@ _STREAMS = {"cp.async": "cp", "tma.store": "bulk", "wgmma": "wgmma", "umma": "um
 class SharedAccesses(Handovers):
     """Who accesses shared memory when, and in which proxy."""
 
-    def _access(self, event: Event, roles: list[int]) -> list[int]:
+    def _access(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
         reads = isinstance(event.op, READS) and self.is_kernel
@@ -167,7 +168,7 @@ class SharedAccesses(Handovers):
                          self._meeting(parts, other.role, role))  # fmt: skip
 
     def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
-        """Two roles' own accesses, of which the later one in the list of events is wrong."""
+        """Two roles' own accesses; the later one in the list of events is wrong."""
         (before, was), (after, mine) = sorted(
             zip(parts, (one, other), strict=True), key=lambda pair: pair[0].event.number
         )
@@ -195,7 +196,7 @@ class SharedAccesses(Handovers):
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)
 
-    def _fence_proxy(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_proxy(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for accesses in self.accesses.values():
             for access in accesses:
                 if access.writes and access.generic and access.role in roles and access.done:

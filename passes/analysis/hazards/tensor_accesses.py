@@ -13,6 +13,7 @@ from tilewright.passes.analysis.hazards.report import (
     NO_WAIT,
     Hazard,
 )
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.tensor_lifetimes import TensorLifetimes
 from tilewright.passes.analysis.hazards.trace import Event, PlacedView
@@ -25,7 +26,7 @@ tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
 class TensorAccesses(TensorLifetimes):
     """Who accesses tensor memory when."""
 
-    def _umma(self, event: Event, roles: list[int]) -> list[int]:
+    def _umma(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             self._check_alone(event, role)
             own = self.roles[role].cta
@@ -62,7 +63,7 @@ class TensorAccesses(TensorLifetimes):
         if self.is_kernel and threads > 1:
             raise Hazard("elected", event.op, missing=f"{threads} threads of a warp")
 
-    def _tcgen05_commit(self, event: Event, roles: list[int]) -> list[int]:
+    def _tcgen05_commit(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         mask = event.scalars[0] if event.scalars else None
         for role in roles:
             self._check_alone(event, role)
@@ -82,7 +83,7 @@ class TensorAccesses(TensorLifetimes):
                 del self.streams["umma", role][:128]
         return roles
 
-    def _fence_before(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_before(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             for kind in ("tmem.load", "tmem.store"):
                 for access in self.streams[kind, self.roles[role].warp]:
@@ -90,12 +91,12 @@ class TensorAccesses(TensorLifetimes):
                         access.done.append(self._stamp(role))
         return roles
 
-    def _fence_after(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_after(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             self.fenced[role] = list(self.knows[role])
         return roles
 
-    def _tile(self, event: Event, roles: list[int]) -> list[int]:
+    def _tile(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         place, view, _ = event.accesses[0]
         for warp, members in self._by_team(ready, 1).items():
@@ -113,7 +114,7 @@ class TensorAccesses(TensorLifetimes):
         access = RoleAccess("tmem.dealloc", role, True, cells, [Part(event, cells)])
         self._check_tensor(key, access, role)
 
-    def _tile_wait(self, event: Event, roles: list[int]) -> list[int]:
+    def _tile_wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             for access in self.streams[event.kind.replace("wait_", ""), self.roles[role].warp]:
                 access.waited.add(role)

@@ -14,6 +14,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.passes.analysis.hazards.placement import COLUMNS, HALF, tensor_set
 from tilewright.passes.analysis.hazards.report import NO_ORDER, Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
@@ -45,7 +46,7 @@ class TensorLifetimes(Warpgroups):
         """By CTA, the op with which it has given up the permit."""
         return {}
 
-    def _alloc(self, event: Event, roles: list[int]) -> list[int]:
+    def _alloc(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
@@ -63,7 +64,7 @@ class TensorLifetimes(Warpgroups):
                 self._flush(members[0])
         return ready
 
-    def _relinquish(self, event: Event, roles: list[int]) -> list[int]:
+    def _relinquish(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         for role in ready:
             cta = self.roles[role].cta
@@ -74,7 +75,7 @@ class TensorLifetimes(Warpgroups):
                     raise Hazard("permit", event.op, allocation.op, NO_ORDER, where)
         return ready
 
-    def _dealloc(self, event: Event, roles: list[int]) -> list[int]:
+    def _dealloc(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]

@@ -28,11 +28,14 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    CLUSTER_REGISTERS,
+    CP_ASYNC_PREFETCH,
     GENERIC,
     SEMANTICS,
     SPACES,
     VECTOR_BITS,
     WEAK,
+    AsyncCopyRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
@@ -119,10 +122,14 @@ def test_parameters_of_every_type(ptxas: Ptxas) -> None:
 
 
 def test_special_registers(ptxas: Ptxas) -> None:
-    kernel = Kernel()
-    for name in registers.SPECIAL_REGISTERS:
-        kernel.output(kernel.add(registers.SregOp(name)))
-    check(kernel, ptxas)
+    for names, lowest in (
+        ({*registers.SPECIAL_REGISTERS} - {*CLUSTER_REGISTERS}, None),
+        (CLUSTER_REGISTERS, ("sm_90", (7, 8))),
+    ):
+        kernel = Kernel()
+        for name in names:
+            kernel.output(kernel.add(registers.SregOp(name)))
+        check(kernel, ptxas, lowest=lowest)
 
 
 def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
@@ -166,8 +173,15 @@ def test_shared_memory_above_48_kilobytes(ptxas: Ptxas) -> None:
 
 
 def test_cp_async(ptxas: Ptxas) -> None:
+    assert "L2::64B" in copies(CP_ASYNC_PREFETCH, ptxas)
+    text = copies(CP_ASYNC, ptxas)
+    check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
+
+
+def copies(row: AsyncCopyRow, ptxas: Ptxas) -> str:
+    """A kernel of all copies of a row, which ptxas takes."""
     kernel = Kernel()
-    for cache, sizes in CP_ASYNC.sizes.items():
+    for cache, sizes in row.sizes.items():
         for size in sizes:
             fills = (None, kernel.input("b32"), *(kernel.constant(n, "b32") for n in (0, 3, size)))
             for fill in fills:
@@ -176,8 +190,7 @@ def test_cp_async(ptxas: Ptxas) -> None:
     kernel.add(data.CpAsyncCommitGroupOp())
     for pending in (0, 1, 7, 100):
         kernel.add(data.CpAsyncWaitGroupOp(pending))
-    text = check(kernel, ptxas, lowest=(CP_ASYNC.target.name, CP_ASYNC.ptx_version))
-    check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
+    return check(kernel, ptxas, lowest=("sm_80", row.ptx_version))
 
 
 def test_prefetch(ptxas: Ptxas) -> None:

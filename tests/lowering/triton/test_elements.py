@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
 
+import tilewright as tw
 from tilewright.source.diagnostic import OpError
 
 BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
@@ -221,3 +222,17 @@ def test_exp2_flushes_to_zero() -> None:
     text = on_tiles("%r = math.exp2 %a : tensor<16xf32>", "f32", "f32")
     *_, got = run(text, x, np.ones(16, np.float32))
     np.testing.assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
+
+
+def test_division_is_within_two_ulp_at_every_level() -> None:
+    text = on_tiles("%r = arith.divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
+    assert tw.compile(text, "sm_90a").ptx.count("div.full.f32") == 1
+    a, b = numbers("f32", (16,)) / np.float32(3), numbers("f32", (16,), 1) + np.float32(0.7)
+    left = [
+        tw.interpret(text, "k", grid=(1,), args=[a, b, np.zeros(16, np.float32)], level=level)
+        for level in ("program", "ptx")
+    ]
+    program, ptx = (arrays[-1] for arrays in left)
+    np.testing.assert_array_equal(program, ptx)
+    np.testing.assert_array_max_ulp(program, a / b, maxulp=2)
+    assert (program != a / b).any()

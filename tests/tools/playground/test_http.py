@@ -223,6 +223,8 @@ def test_a_run_without_end_has_one(server: PlaygroundServer) -> None:
     shown = ran(server, LOOP, "--grid 1 --block 1 --max-steps 500 1:i32")
     text = shown["levels"][0]["text"]
     assert text.startswith("before\n") and "k.mlir:5:3: error: 'scf.while'" in text
+    lines = shown["levels"][0]["lines"]
+    assert dict(zip(text.splitlines(), lines, strict=True))["before"] == 4 and lines[2] == 5
     [wrong] = shown["diagnostics"]
     assert LOOP[wrong["start"] : wrong["end"]] == "scf.while"
 
@@ -245,8 +247,22 @@ def test_a_run_refuses(server: PlaygroundServer, arguments: str, said: str) -> N
 def test_scripts_run_where_the_server_is_told_so(server: PlaygroundServer) -> None:
     fields = {"text": "print(1)", "name": "kernel.py", "arch": ""}
     status, content, _ = ask(server, "POST", "/script", fields)
-    assert status == 403 and b"tilewright serve --run-python" in content
+    assert status == 403 and b"tilewright serve --python" in content
     assert not json.loads(ask(server, "GET", "/setup")[1])["python"]
+
+
+def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path: Path) -> None:
+    """Not by a comment that says for what a kernel is compiled, either."""
+    left = tmp_path / "left"
+    text = f"x = open({str(left)!r}, 'w')\n\n\n# tilewright: a=8:f32\ndef k(a, b=x):\n    x\n"
+    fields = {"text": text, "name": "kernel.py", "arch": ""}
+    assert answer(server, "check", **fields) == {"diagnostics": []}
+    answer(server, "levels", **fields)
+    answer(server, "about", offset="3", **fields)
+    answer(server, "run", arguments="", **fields)
+    assert not left.exists()
+    [wrong] = answer(server, "check", **fields | {"text": "x = (\n"})["diagnostics"]
+    assert "never closed" in wrong["message"] and wrong["start"] == 4
 
 
 def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
@@ -270,6 +286,7 @@ def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
         thread.join()
     assert int(first) > 0
     said = second["levels"][-1]["text"]
+    assert second["levels"][-1]["lines"][:3] == [7, None, 10]
     assert said.startswith("0\n\nkernel.py:10:1: error: NameError: name 'left'")
     shown = {one["name"]: one["lines"] for one in second["levels"]}
     assert 4 in shown["k PTX"] and 7 in shown["second PTX"] and second["diagnostics"]
