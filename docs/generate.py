@@ -9,6 +9,7 @@ import re
 from functools import partial
 from pathlib import Path
 
+from levels_picture import levels
 from op_pages import DIALECTS, NOTE, dialect_page, ops_page
 from overview_picture import overview
 from public_pages import api_page, commands_page
@@ -434,6 +435,7 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
 
 PAGES = {
     "tilewright.svg": overview,
+    "levels.svg": levels,
     "tensor_memory.svg": tensor_memory,
     "api.md": api_page,
     "commands.md": commands_page,
