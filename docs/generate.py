@@ -6,6 +6,7 @@ tests/docs/test_generated.py asks that they are as this script writes them.
 """
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, bits_are_known
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
@@ -44,6 +45,9 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, RECORDED
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
+from tilewright.lowering.ptx.parsing.composed import COMPOSED
+from tilewright.lowering.ptx.parsing.refused import REFUSED
+from tilewright.lowering.ptx.parsing.spellings import SPELLINGS
 from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
 from tilewright.tools.instructions.catalogue import lattice
@@ -433,6 +437,46 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
     return None
 
 
+_READ = (
+    "<!-- begin: instructions that are read -->\n",
+    "<!-- end: instructions that are read -->\n",
+)
+
+
+def ptx_input_page() -> str:
+    """docs/ptx_input.md, with the instructions of the PTX ISA: read, read as others, refused."""
+    text = (FOLDER / "ptx_input.md").read_text()
+    before, after = text.split(_READ[0])[0], text.split(_READ[1])[1]
+    names = {mnemonic.split(".")[0] for row in lattice() for mnemonic in row.mnemonics}
+    rows = [
+        ["read, checked and run", _listed(sorted({*names, *SCALARS}))],
+        ["read and checked, not run", _listed(
+            f"{name}.{form}" for name, row in SCALARS.items() for form in row.forms
+            if not bits_are_known(form)
+        )],
+        *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
+    ]  # fmt: skip
+    body = table(["what", "instructions"], rows)
+    body += "\nOther spellings are read as these, and some instructions as several others:\n\n"
+    as_others = [
+        [f"`{_shown(pattern.pattern)}`", "; ".join(f"`{_shown(line)}`" for line in lines)]
+        for pattern, lines in (
+            *((pattern, (spelling,)) for pattern, spelling in SPELLINGS), *COMPOSED,
+        )
+    ]  # fmt: skip
+    body += table(["in the text, a regular expression", "read as"], as_others)
+    return f"{before}{_READ[0]}\n{body}\n{_READ[1]}{after}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _shown(text: str) -> str:
+    """A piece of code in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
 PAGES = {
     "tilewright.svg": overview,
     "levels.svg": levels,
@@ -448,6 +492,7 @@ PAGES = {
     "atoms_mnemonics.md": mnemonics_page,
     "machine_code.md": machine_code_page,
     "ptx.md": ptx_page,
+    "ptx_input.md": ptx_input_page,
     "undocumented.md": undocumented_page,
 }
 

@@ -248,3 +248,28 @@ class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
 
     address = operand_def(reg("b64"))
+
+
+@fields_op("ptx.prefetch.line", rows.PREFETCHES)
+class PrefetchLineOp(RowOp):
+    """`prefetch.FORM [address]`, of other memory and caches. PTX ISA 9.7.9.15.
+
+    ```mlir
+    ptx.prefetch.line "global.L1" %a, 128
+    ```
+    """
+
+    form = prop_def(StringAttr)
+    address = operand_def(reg("b64"))
+    offset = prop_def(NUMBER)
+
+    assembly_format = "$form $address `,` $offset attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"prefetch.{self.form.data}"
+
+    def verify_(self) -> None:
+        if self.mnemonic not in rows.PREFETCHES.mnemonics:
+            legal = ", ".join(rows.PREFETCHES.mnemonics)
+            raise self.fail(f"one of {legal}, got {self.mnemonic}")

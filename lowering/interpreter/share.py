@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
+from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
-from tilewright.source.diagnostic import ExecutionError
+from tilewright.source.diagnostic import ExecutionError, at
 
 Octets = UInt8Array
 Flags = BoolArray
@@ -73,9 +74,25 @@ OUTPUT: ContextVar[TextIO | None] = ContextVar("where kernels print to", default
 """None: to where `print` goes."""
 
 
+class PrintedText(str):
+    """A text that an op of a kernel prints, and the line of the source that the op is of."""
+
+    line: int | None = None
+
+    @classmethod
+    def of(cls, op: Operation, text: str) -> PrintedText:
+        printed = cls(text)
+        printed.line = at(op.location, "").line
+        return printed
+
+
 def print_text(text: str) -> None:
     """Write the text of a kernel, as it is, to its output."""
-    print(text, end="", file=OUTPUT.get())
+    output = OUTPUT.get()
+    if output is None:
+        print(text, end="")
+    else:
+        output.write(text)
 
 
 def refuse(what: Any) -> NoReturn:

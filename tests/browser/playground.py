@@ -54,6 +54,10 @@ class Page:
         )
         return self.driver.execute_script(told, f"{place} .row{kind}")
 
+    def tab(self, title: str) -> Any:
+        """The tab of a level."""
+        return next(one for one in self.all("#levels button") if one.text == title)
+
     def row(self, words: str) -> Any:
         """The first line of the level that has these words."""
         return next(one for one in self.all("#level .row") if words in one.text)
@@ -135,20 +139,17 @@ def test_levels_down_to_ptx(page: Page) -> None:
     text = (EXAMPLES / "mma.mlir").read_text()
     page.until(lambda: page["text"].get_property("value") == text)
     Select(page["arch"]).select_by_visible_text("sm_90a")
-    page["lower"].click()
-    page.until(lambda: page.all("#levels button"))
-    tabs = {tab.text: tab for tab in page.all("#levels button")}
-    assert list(tabs)[-1] == "PTX"
     rows = tw.compile(text, "sm_90a", name="kernel.mlir").ptx.splitlines()
-    shown = page.rows("#level")
-    assert len(shown) > 20 and shown == rows[: len(shown)]
-    tabs["convert-cute-nvgpu-to-ptx"].click()
+    page["lower"].click()
+    page.until(lambda: page.rows("#level")[:20] == rows[:20])
+    assert page.tab("PTX").get_attribute("aria-selected") == "true"
+    page.tab("convert-cute-nvgpu-to-ptx").click()
     assert any("ptx.entry" in row for row in page.rows("#level"))
 
 
 def test_lines_light_up_across_levels_while_typing(page: Page) -> None:
     text = page["text"].get_property("value")
-    page.all("#levels button")[-1].click()
+    page.tab("PTX").click()
     move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
     page.driver.execute_script(move, page["text"], text.index("cute_nvgpu.sm80.mma"))
     page.until(lambda: "mma.sync.aligned.m16n8k16" in "".join(page.rows("#level", ".lit")))
@@ -215,7 +216,7 @@ def test_a_run_of_python(page: Page) -> None:
     page.until(lambda: "cuda.tile" in page["text"].get_property("value"))
     page["run"].click()
     page.until(lambda: page.rows("#level")[0].startswith("[  1.   2.   3."))
-    {tab.text: tab for tab in page.all("#levels button")}["PTX"].click()
+    page.tab("PTX").click()
     assert ".visible .entry k(" in page.rows("#level")
     Select(page["file"]).select_by_visible_text("Python: Triton")
     page.until(lambda: "triton" in page["text"].get_property("value"))

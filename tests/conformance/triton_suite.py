@@ -38,6 +38,8 @@ LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
 """What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
 READ = "Unknown key: "
 """What the error of a test says that asks for the text of a stage that is not run here."""
+REFUSED = "CompileError: "
+"""What the error of a test says whose kernel is refused before it is launched."""
 OURS = ["-p", "tilewright.triton_pytest"]
 THEIRS = ["--device", "cpu"]
 INTERPRETED = {"TRITON_INTERPRET": "1"}

@@ -123,13 +123,17 @@ def script(text: str, name: str, arch: str) -> Answer:
 
 def _told(ran: Ran, text: str, name: str) -> Answer:
     """A run as a level, with the places of the text that its error names."""
-    said = Level("run", "\n".join(filter(None, (ran.said, ran.error))), [])
-    places = re.findall(rf"^{re.escape(name)}:(\d+):(\d+): error: (.*)", ran.error, re.MULTILINE)
-    findings = [
-        located(Diagnostic(message, line=int(line), column=int(column)), text)
-        for line, column, message in places
-    ]
-    return {"arguments": ran.words, "levels": _cut([said]), "diagnostics": _marked(text, findings)}
+    said = "\n".join(filter(None, (ran.said, ran.error)))
+    place = re.compile(rf"{re.escape(name)}:(\d+):(\d+): error: (.*)")
+    lines, findings = ran.lines[:], list[Finding]()
+    for row in said.split("\n")[len(lines) :]:
+        named = place.match(row)
+        lines.append(None if named is None else int(named[1]))
+        if named is not None:
+            where = Diagnostic(named[3], line=int(named[1]), column=int(named[2]))
+            findings.append(located(where, text))
+    shown = _cut([Level("run", said, lines)])
+    return {"arguments": ran.words, "levels": shown, "diagnostics": _marked(text, findings)}
 
 
 def about(text: str, name: str, offset: str, arch: str) -> Answer:

@@ -67,12 +67,9 @@ async function ask(question, fields, kind = question) {
   }
 }
 
-// An action that is done once nobody has asked for it for a while; `stop` says whether one was to be.
 function later(action, pause = 250) {
   let timer = 0;
-  const stop = () => { const waiting = timer; clearTimeout(timer); timer = 0; return waiting !== 0; };
-  const ask = () => { stop(); timer = setTimeout(() => { timer = 0; action(); }, pause); };
-  return Object.assign(ask, { stop });
+  return () => { clearTimeout(timer); timer = setTimeout(action, pause); };
 }
 
 function picture(svg, alt) {
@@ -87,7 +84,11 @@ function show(place, pictures) {
 
 // The text lies on a pane with its colours, its lines and what is wrong with it.
 const editor = pane(), level = pane();
-function mark(diagnostics) {
+let said = {};  // the diagnostics of the text, by who says them
+function mark(kind, answer) {
+  if (kind) said[kind] = answer.diagnostics || [];
+  const places = new Map(Object.values(said).flat().map((one) => [`${one.start} ${one.message}`, one]));
+  const diagnostics = [...places.values()].sort((one, other) => one.start - other.start);
   const text = $("text").value, lines = text.split("\n").map((_, number) => number + 1);
   editor.set({ text, lines }, language(text), diagnostics.map((one) => [one.start, one.end, "wrong"]));
   $("link").href = "#" + packed(text);
@@ -117,7 +118,7 @@ const document_ = () => ({ text: $("text").value, name: `kernel.${language($("te
 
 async function check() {
   const answer = await ask("check", document_());
-  if (answer) mark(answer.diagnostics || []);
+  if (answer) mark("check", answer);
 }
 
 // Where there is one column, which of the two it is.
@@ -137,38 +138,46 @@ function choose(title) {
 }
 
 function showLevels(answer, title) {
-  if (!answer) return;
-  mark(answer.diagnostics || []);
   levels = answer.levels || [];
   if (answer.error) levels.push({ name: "error", text: answer.error, lines: [] });
   $("for").textContent = answer.for ?? $("for").textContent;
-  $("levels").replaceChildren(...levels.map((one) => {
-    const tab = make("button", { textContent: one.name, onclick: () => choose(one.name) });
-    tab.setAttribute("role", "tab");
-    return tab;
-  }));
+  // Tabs that are the same stay: one of them may be pressed just now.
+  const titles = levels.map((one) => one.name);
+  if (titles.join() !== [...$("levels").children].map((tab) => tab.textContent).join()) {
+    $("levels").replaceChildren(...titles.map((title) => {
+      const tab = make("button", { textContent: title, onclick: () => choose(title) });
+      tab.setAttribute("role", "tab");
+      return tab;
+    }));
+  }
   choose(levels.some((one) => one.name === title) ? title : levels[levels.length - 1]?.name);
 }
 
-let lowered = false;
 const ofRun = (one) => one.name === "run" || one.name === "error";
+const isPython = () => language($("text").value) === "py";
 async function lower() {
-  if (language($("text").value) === "py") return run();
-  lowered = true;
   const answer = await ask("levels", document_());
-  if (answer) answer.levels = [...answer.levels || [], ...levels.filter(ofRun)];
-  showLevels(answer, chosen);
+  if (!answer) return;
+  mark("levels", answer);
+  showLevels({ ...answer, levels: [...answer.levels || [], ...levels.filter(ofRun)] }, chosen);
 }
 
 async function run() {
-  const python = language($("text").value) === "py";
-  // Nothing that is said of the text comes after what the run says.
-  soon.stop();
-  if (lowerSoon.stop() && lowered && !python) await lower();
+  const python = isPython();
   const answer = await (python ? ask("script", document_(), "run") : ask("run", { ...document_(), arguments: $("arguments").value }));
-  if (answer?.arguments) $("arguments").value = answer.arguments;
-  if (answer && !python) answer.levels = [...levels.filter((one) => !ofRun(one)), ...answer.levels || []];
-  showLevels(answer, answer?.error ? "error" : "run");
+  if (!answer) return;
+  mark("run", answer);
+  if (!python) {
+    $("arguments").value = answer.arguments || "";
+    answer.levels = [...levels.filter((one) => !ofRun(one)), ...answer.levels || []];
+  }
+  showLevels(answer, answer.error ? "error" : "run");
+}
+
+// What is known of the text without running it.
+function look() {
+  check();
+  if (!isPython()) lower();
 }
 
 // Markdown of a hover: pictures, code and text.
@@ -202,7 +211,7 @@ async function explain() {
   show($("fragments"), answer.pictures || []);
 }
 
-const VIEWS = { ir: check, layouts: operate, instruction: explain };
+const VIEWS = { ir: look, layouts: operate, instruction: explain };
 
 function view(chosen) {
   for (const id of Object.keys(VIEWS)) $(id).hidden = id !== chosen;
@@ -228,11 +237,11 @@ async function open() {
 }
 
 // The text is another one: its colours at once, what is wrong with it and its levels soon.
-const soon = later(check), lowerSoon = later(() => { if (lowered && language($("text").value) !== "py") lower(); }, 600);
+const soon = later(look);
 function edited() {
-  mark([]);
+  said = {};
+  mark();
   soon();
-  lowerSoon();
 }
 
 async function start() {
@@ -248,13 +257,14 @@ async function start() {
   $("file").append(...options([...setup.files, ...Object.keys(SCRIPTS).filter(() => setup.python)]));
   $("open").hidden = !setup.files.length;
   $("text").value = location.hash.length > 1 ? unpacked(location.hash.slice(1)) : START;
-  mark([]);
+  mark();
   const aboutSoon = later(aboutCursor);
   $("text").addEventListener("input", edited);
   editor.scroll.addEventListener("scroll", () => { $("text").scrollTop = editor.scroll.scrollTop; });
+  $("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("tools").requestSubmit(); });
   $("text").addEventListener("scroll", scrollTogether);
   document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); cursor(); } });
-  $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; lower(); };
+  $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; isPython() ? run() : lower(); };
   for (const tab of $("columns").children) tab.onclick = () => column(tab.dataset.column);
   addEventListener("resize", () => column($("ir").dataset.column));
   $("file").onchange = open;

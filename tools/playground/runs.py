@@ -22,7 +22,7 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.execution import declared_block, interpret, kernel_signature
-from tilewright.lowering.interpreter.share import OUTPUT
+from tilewright.lowering.interpreter.share import OUTPUT, PrintedText
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.parsers import WordsParser
@@ -30,7 +30,7 @@ from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arg
 from tilewright.tools.commands.run_argument import read_arguments
 from tilewright.tools.language_server.python_kernels import error_places
 
-MOST_STEPS = 1 << 20
+MOST_STEPS = 1 << 18
 """Steps of a run, as `max_steps` counts them, at most."""
 MOST_SHOWN = 1 << 18
 """Characters of what a run prints, at most."""
@@ -40,25 +40,39 @@ _EXTENT = 128
 
 @dataclass
 class Ran:
-    """The outcome of a run: what was `said`, and the `error` that ended it, if one did;
-    the `words` of its arguments, and the modules of the kernels that a script launched, by the
-    names of their functions."""
+    """The outcome of a run: what was `said`, of which lines of the text its `lines` are, and the
+    `error` that ended it, if one did; the `words` of its arguments, and the modules of the kernels
+    that a script launched, by the names of their functions."""
 
     words: str = ""
     said: str = ""
+    lines: list[int | None] = field(default_factory=list[int | None])
     error: str = ""
     modules: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
+
+
+class _Shown(io.StringIO):
+    """Notes of which lines of the text the lines are that are printed here."""
+
+    def __init__(self, lines: list[int | None]):
+        super().__init__()
+        self._lines = lines
+
+    def write(self, text: str) -> int:
+        self._lines += [text.line if isinstance(text, PrintedText) else None] * text.count("\n")
+        return super().write(text)
 
 
 @contextmanager
 def _saying(ran: Ran) -> Generator[io.StringIO]:
     """Let kernels print here."""
-    token = OUTPUT.set(shown := io.StringIO())
+    token = OUTPUT.set(shown := _Shown(ran.lines))
     try:
         yield shown
     finally:
         OUTPUT.reset(token)
         ran.said = shown.getvalue()[:MOST_SHOWN]
+        del ran.lines[ran.said.count("\n") :]
 
 
 def run_kernel(text: str, name: str, arch: str, arguments: str) -> Ran:

@@ -29,8 +29,8 @@ const levels = () => {
   const columns = data.levels.map((level, number) => {
     const { scroll, set, draw, seek } = pane();
     const column = make("div", { className: "pane" }, make("h3", { textContent: level.name }), scroll);
-    // Four are readable beside each other: the dialect ptx says what the text of PTX says.
-    const beside = data.levels.length < 5 || level.name !== "ptx";
+    // Four are readable beside each other: the text of PTX says what the dialect ptx says, Python what Tile IR does.
+    const beside = data.levels.length < 5 || level.name !== "ptx" && (level.name !== "program" || data.levels[0].name !== "Python");
     const button = make("button", { textContent: `${level.name} (${level.text.split("\n").length})` });
     const show = shown => { column.hidden = !shown; button.ariaPressed = String(shown); };
     button.addEventListener("click", () => {

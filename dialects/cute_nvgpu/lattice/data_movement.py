@@ -208,6 +208,22 @@ def _mov(type_: str) -> InstructionRow:
 MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 """Moves by type; those of twice a register's width put two halves together, or take them apart."""
 
+PREFETCHES = InstructionRow(
+    "ptx.prefetch", "bring a line of memory to a cache",
+    tuple(
+        f"prefetch.{where}" for where in
+        ("global.L1", "local.L1", "local.L2", "L1", "L2", "global.L2::evict_last",
+         "global.L2::evict_normal")
+    ),
+    needs("sm_80", (7, 4)), "9.7.9.15", (Address("a"),),
+)  # fmt: skip
+
+TIMES: dict[str, str] = {
+    **dict.fromkeys(("clock", "clock_hi", "globaltimer_lo", "globaltimer_hi"), "b32"),
+    **dict.fromkeys(("clock64", "globaltimer"), "b64"),
+}
+"""Special registers that count time, and the kind of their registers. PTX ISA 10.26 to 10.28."""
+
 CLUSTER_REGISTERS = (
     "cluster_nctarank",
     *(

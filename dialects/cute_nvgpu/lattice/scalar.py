@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Choice,
     OperandForm,
     Register,
     Result,
@@ -62,8 +63,9 @@ class Form:
 @dataclass(frozen=True, slots=True)
 class ScalarRow:
     """`NAME.form d, a, b, ...;`. `results` are the ways to write d; where it is `plain`, tilewright
-    gives registers alone as the others. Of f32 a `third` operand may be given on that target, and
-    `counts` are operands that no bits of a float may stand for."""
+    gives registers alone as the others. Of f32 a `third` operand may be given on that target,
+    `counts` are operands that no bits of a float may stand for, and `places` those whose constants
+    have 8 bits."""
 
     name: str
     does: str
@@ -73,13 +75,16 @@ class ScalarRow:
     plain: bool = False
     third: Minimum | None = None
     counts: str = ""
+    places: str = ""
 
     def operands(self, suffix: str) -> tuple[OperandForm, ...]:
         """The operands of a form, in PTX's order."""
         form = self.forms[suffix]
         types = form.types
         sources: list[OperandForm] = [
-            Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
+            Choice(name, range(256), type_=type_)
+            if name in self.places
+            else Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
             for name, type_ in zip(SOURCES, types, strict=False)
         ]
         if suffix.startswith("rs."):
@@ -393,10 +398,13 @@ LOGIC = (
             for type_, by in product((*_BITS, *_FLOAT), ("s32", "f32"))
         },
     ),
-    ScalarRow("bfe", "d = the bits of a from b on, c of them", "9.7.1.19", _fields(1, _PLACED)),
+    ScalarRow(
+        "bfe", "d = the bits of a from b on, c of them", "9.7.1.19", _fields(1, _PLACED),
+        places="bc",
+    ),
     ScalarRow(
         "bfi", "d = b with the low bits of a from c on, e of them", "9.7.1.20",
-        _fields(2, ("b32", "b64")),
+        _fields(2, ("b32", "b64")), places="ce",
     ),
     ScalarRow(
         "bfind", "d = the place of the highest bit of a that is not its sign, or shifts to it",

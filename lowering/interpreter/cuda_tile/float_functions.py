@@ -178,6 +178,16 @@ def _flushing_quotient(x: Tile, y: Tile) -> Tile:
     return _FLUSHING_PRODUCT(x, special_functions.rcp(_words(y)).view(np.float32))
 
 
+def full_quotient(*, flush: bool) -> Function:
+    """div.full.f32: to within 2 ulp."""
+
+    def quotient(x: Tile, y: Tile) -> Tile:
+        bits = special_functions.quotient(_words(x), _words(y), full=True, flushes=flush)
+        return bits.view(np.float32)
+
+    return in_pieces(quotient, _SINGLE)
+
+
 _SINGLE = np.dtype(np.float32)
 _FLUSHING_PRODUCT = flushing(np.multiply, "mul")
 _FLUSHING_QUOTIENT = in_pieces(_flushing_quotient, _SINGLE)

@@ -85,12 +85,8 @@ def places(
             first = np.repeat(first, rows)
         parts: list[Any] = [sizes, first, extents, strides, starts, gathered]
         if chosen is not None:
-            parts = [_chosen(part, chosen) for part in parts]
+            parts = [part if part is None or len(part) == 1 else part[chosen] for part in parts]
         yield Place(_footprint(view, allocation, *parts), chosen)
-
-
-def _chosen(part: Any, rows: Numbers) -> Any:
-    return part if part is None or len(part) == 1 else part[rows]
 
 
 def _first(tensor: TensorView, allocation: Allocation, own: BoolArray) -> Numbers:

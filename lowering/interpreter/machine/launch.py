@@ -1,4 +1,4 @@
-"""Requests for a run."""
+"""The parameters of a run."""
 
 from __future__ import annotations
 

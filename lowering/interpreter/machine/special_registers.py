@@ -31,7 +31,8 @@ def _lane_masks(relation: str, lanes: Bits) -> Bits:
 
 class SpecialRegisters:
     """Those of a wave: `ctas` are its CTAs by their place in the grid, each of `slots` thread
-    slots, whole warps; CTAs of a cluster stand side by side."""
+    slots, whole warps, and with a multiprocessor for itself; CTAs of a cluster stand side by
+    side."""
 
     def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: Int64Array, slots: int):
         self._block, self._grid = block, grid
@@ -53,6 +54,11 @@ class SpecialRegisters:
             return (slots % WARP).astype(np.uint32)
         if register == "warpid":
             return (slots % self._slots // WARP).astype(np.uint32)
+        if register in ("nwarpid", "nsmid"):
+            count = self._slots // WARP if register == "nwarpid" else len(self._ctas)
+            return np.full(len(slots), count, dtype=np.uint32)
+        if register == "smid":
+            return (slots // self._slots).astype(np.uint32)
         if register == "thread":
             ctas = self._ctas[slots // self._slots]
             return (ctas * prod(self._block) + slots % self._slots).astype(np.uint64)

@@ -198,10 +198,6 @@ def _exponent_of_words(words: Int64Array, fmt: FloatFormat) -> Exponents:
     return exponent
 
 
-def _tf32_words(bits: Bits) -> Bits:
-    return bits & np.uint32(0xFFFFE000)
-
-
 def _widen(words: Bits) -> Floats:
     # A signalling NaN is a NaN like any other here.
     with np.errstate(invalid="ignore"):
@@ -217,7 +213,9 @@ def decode(bits: Bits, fmt: FloatFormat) -> Floats:
     if fmt.name == "f64":
         return np.ascontiguousarray(bits).view(np.float64)
     if fmt.bits == 32:
-        return _widen(_tf32_words(bits) if fmt.name == "tf32" else np.ascontiguousarray(bits))
+        return _widen(
+            bits & np.uint32(0xFFFFE000) if fmt.name == "tf32" else np.ascontiguousarray(bits)
+        )
     if fmt.name == "bf16":
         # Half an f32: cheaper than a walk through 512 KiB of table.
         wide = bits.astype(np.uint32)

@@ -14,7 +14,7 @@ _PLACES: Mapping[str, str] = {
     "t": "pred", "n": "pred", "s": "pred", "f": "f32", "x": "b32",
 }  # fmt: skip
 """The registers that hold what is between the instructions, and their kinds."""
-_COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
+COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
     (re.compile(pattern), lines)
     for pattern, *lines in (
         (  # 9.7.6.2; q is of the comparison that does not hold
@@ -48,7 +48,7 @@ the results. What gives a result that the text leaves out is none."""
 @composes
 def composed(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic of the table."""
-    for pattern, lines in _COMPOSED:
+    for pattern, lines in COMPOSED:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             return _in_turn([match.expand(line) for line in lines])
     return None

@@ -8,18 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
@@ -70,9 +72,11 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
 
 @cache
 def _by_words() -> dict[tuple[str, ...], str]:
-    """The mnemonics of scalars and of rows, by their words."""
+    """The mnemonics of scalars, of rows and of copies of matrices and boxes, by their words."""
     scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
-    return {in_any_order(mnemonic): mnemonic for mnemonic in (*scalar, *_by_mnemonic())}
+    copies = matrix_copies(), *(row.forms for row in TENSOR_COPIES)
+    known = (*scalar, *_by_mnemonic(), *chain.from_iterable(copies))
+    return {in_any_order(mnemonic): mnemonic for mnemonic in known}
 
 
 # Scalars
@@ -249,7 +253,6 @@ class _OpFields:
             name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
         }
         self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
-        self.fits = range(sum(not form.optional for form in forms), len(forms) + 1)
         elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
         self.forms = [
             (
@@ -259,6 +262,12 @@ class _OpFields:
             )
             for form in forms
         ]
+        # Of fewer operands the last that may be left out are.
+        self.fits = {len(forms): list(self.forms)}
+        for form in reversed(self.forms):
+            if form[0].optional:
+                fewer = [kept for kept in self.fits[min(self.fits)] if kept is not form]
+                self.fits[len(fewer)] = fewer
 
     def read(self, reader: Reader, text: str) -> None:
         """Read the instruction of such operands."""
@@ -266,7 +275,7 @@ class _OpFields:
         if len(written) not in self.fits:
             raise ValueError(text)
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
-        for (form, names, default), operand in zip(self.forms, written, strict=False):
+        for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             kind = self.kinds.get(names[0]) or default
             for name, part in _parts(reader, names, operand, kind, form):
                 self._set(reader, fields, given, name, part, default)

@@ -43,7 +43,6 @@ from tilewright.dialects.ptx import (
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
@@ -115,7 +114,7 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
         raise reader.fail(f"expected a parameter, got {dest.text}")
     type_ = reader.resizes
     value = reader.take(source.text, type_)
-    part = symbol.parts.setdefault(dest.value, Variable(REGISTER_OF[type_]))
+    part = symbol.part(dest.value, REGISTER_OF[type_])
     reader.ssa.write(reader.block, part, value)
 
 

@@ -91,7 +91,7 @@ class _ModuleReading:
     def _variable(self, statement: PtxStatement) -> None:
         if (match := variable_of(statement)) is None:
             return
-        symbol = symbol_of(match)
+        symbol = symbol_of(match, statement.position)
         self._scope.names[symbol.name] = symbol
         if symbol.space in ("global", "const"):
             if symbol.size is None:
@@ -99,7 +99,7 @@ class _ModuleReading:
             if symbol.size > _LARGEST:
                 what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
                 raise PtxError(what, statement.position)
-            content = self._content(statement, match, symbol.size)
+            content = symbol.content = self._content(statement, match, symbol.size)
             octets = DenseIntOrFPElementsAttr.from_list(
                 TensorType(i8, [symbol.size]), list(content)
             )

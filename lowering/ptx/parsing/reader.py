@@ -10,8 +10,10 @@ from functools import lru_cache
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.fields import number
 from tilewright.dialects.ptx.cluster import RankOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
@@ -22,6 +24,7 @@ from tilewright.dialects.ptx.registers import (
     MovOp,
     SharedAddressOp,
     SregOp,
+    TimeOp,
     UndefOp,
 )
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
@@ -62,23 +65,28 @@ def constant_bits(text: str, type_: str) -> int | None:
 
 
 @dataclass(slots=True)
-class SharedVariables:
-    """The variables of a kernel in shared memory, or of a thread in its own, one behind the other,
-    as they are first named; one whose size a launch says has what is left of `limit`."""
+class Variables:
+    """The variables of a kernel in shared memory, or of a thread in its own, that are named, one
+    behind the other in the order of their declarations; one whose size a launch says, the last,
+    has what is left of `limit`."""
 
     limit: int = 0
     end: int = 0
     align: int = 1
-    places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
+    addresses: list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]] = field(
+        default_factory=list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]]
+    )
 
-    def place(self, symbol: Symbol) -> int:
-        """The offset of a variable."""
-        if symbol not in self.places:
-            place = -(-self.end // symbol.align) * symbol.align
-            self.places[symbol] = place
+    def place(self) -> None:
+        """Let the addresses, so many bytes behind their variables, be offsets."""
+        places = dict[Symbol, int]()
+        named = dict.fromkeys(symbol for symbol, _, _ in self.addresses)
+        for symbol in sorted(named, key=lambda one: (one.size is None, one.position)):
+            places[symbol] = place = -(-self.end // symbol.align) * symbol.align
             self.end = max(self.limit, place) if symbol.size is None else place + symbol.size
             self.align = max(self.align, symbol.align)
-        return self.places[symbol]
+        for symbol, offset, op in self.addresses:
+            op.properties["offset"] = number(places[symbol] + offset)
 
 
 def width_of(value: Value) -> int:
@@ -91,22 +99,23 @@ def width_of(value: Value) -> int:
 class Reader:
     """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
     predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
-    registers may be wider than; `last` the places where a block that goes on in two ways writes its
-    registers last."""
+    registers may be wider than; `last` the places where the block writes its registers last, `tail`
+    where nothing but moves follows on its one way."""
 
-    def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: "SharedVariables"):
+    def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: Variables):
         self.ssa = ssa
         self.block = block
         self.scope = scope
         self.memory = memory
-        self.local = SharedVariables()
+        self.local = Variables()
         self.carry = Variable("pred")
         self.position = 0
         self.guard: SSAValue | None = None
         self.resizes = ""
         self.last: dict[Variable, int] = {}
+        self.tail = 0
         self.location: LocationAttr | None = None
-        self.unread: dict[SSAValue, PtxError] = {}
+        self.unread: dict[UndefOp, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -177,8 +186,10 @@ class Reader:
         """A special register."""
         if name == "%cluster_ctarank":
             return self.add(RankOp()).results[0]
+        if (kind := TIMES.get(name[1:])) is not None:
+            return self.add(TimeOp(reg(kind), name[1:])).results[0]
         if name[1:] not in SPECIAL_REGISTERS:
-            legal = ", ".join(SPECIAL_REGISTERS)
+            legal = ", ".join((*SPECIAL_REGISTERS, *TIMES))
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.add(SregOp(name[1:])).results[0]
 
@@ -221,11 +232,11 @@ class Reader:
     def address_of(self, symbol: Symbol, offset: int = 0) -> SSAValue:
         """The address of a variable, so many bytes further where it is in shared memory."""
         match symbol.space:
-            case "shared":
-                return self.add(SharedAddressOp(self.memory.place(symbol) + offset)).results[0]
-            case "local":
-                place = self.local.place(symbol)
-                return self.add(LocalAddressOp(place + offset)).results[0]
+            case "shared" | "local":
+                is_shared = symbol.space == "shared"
+                op = SharedAddressOp(0) if is_shared else LocalAddressOp(0)
+                (self.memory if is_shared else self.local).addresses.append((symbol, offset, op))
+                return self.add(op).results[0]
             case "global" | "const":
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
             case "param" if symbol.value is not None:
@@ -295,22 +306,22 @@ class Reader:
         variable = self.scope.find(name)
         if not isinstance(variable, Variable):
             return False
-        value = self.add(UndefOp(reg(variable.kind))).results[0]
-        self.ssa.write(self.block, variable, value)
-        self.unread[value] = self.fail(f"expected _ or a register that nothing reads, got {name}")
+        self.add(op := UndefOp(reg(variable.kind)))
+        self.ssa.write(self.block, variable, op.result)
+        self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
         return True
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
         reads."""
-        for value, error in self.unread.items():
-            for use in list(value.uses):
+        for op, error in self.unread.items():
+            for use in list(op.result.uses):
                 if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
                     move.detach()
                     move.erase()
-            if value.first_use is not None:
+            if op.result.first_use is not None:
                 raise error
-            value.owner.detach()
+            op.detach()
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""

@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
-_SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
         (r"setp\.lo\.(u\d+)", r"setp.lt.\1"),
@@ -27,12 +27,16 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"cvt\.(r[nz])\.ftz\.f16\.f32", r"cvt.\1.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
+        (r"membar\.proxy\.(\w+)", r"fence.proxy.\1"),
+        (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),
         (r"membar\.gl", "fence.sc.gpu"),
         (r"membar\.sys", "fence.sc.sys"),
         (r"barrier(?:\.cta)?\.sync\.aligned", "bar.sync"),
         (r"barrier(?:\.cta)?\.arrive\.aligned", "bar.arrive"),
-        (r"bar\.cta\.(sync|arrive)", r"bar.\1"),
+        (r"bar\.cta\.(sync|arrive|red)(.*)", r"bar.\1\2"),
+        (r"barrier\.cta\.(sync|arrive)", r"barrier.\1"),
+        (r"barrier(?:\.cta)?\.red\.(popc|and|or)\.aligned\.(.*)", r"bar.red.\1.\2"),
         (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)(\.aligned)?", r"\1\2"),
         (r"(bra|call)\.uni", r"\1"),
         (
@@ -46,18 +50,12 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
-        (r"(..matrix\.sync\.aligned)((?:\.x\d|\.trans)+)\.(m\d+n\d+)(\..*)", r"\1.\3\2\4"),
         (r"(cvta\.to\.shared)::\w+(\..*)", r"\1\2"),
         (
             r"(cp\.async\.bulk\.tensor\.\dd)\.shared::\w+\.global(?:\.tile)?(\.mbarrier.*)",
             r"\1.shared::cluster.global.tile\2",
         ),
         (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
-        (r"(cp\..*\.tensor\..*)(\.L2::cache_hint)(\.cta_group::2)", r"\1\3\2"),
-        (
-            r"(tcgen05\.commit\..*)\.multicast::cluster\.shared::cluster\.b64",
-            r"\1.shared::cluster.multicast::cluster.b64",
-        ),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )
@@ -67,7 +65,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 @cache
 def normal(mnemonic: str) -> str:
     """The mnemonic as the lattice has it."""
-    for pattern, spelling in _SPELLINGS:
+    for pattern, spelling in SPELLINGS:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
     if mnemonic.startswith(("atom.", "red.")):

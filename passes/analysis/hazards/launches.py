@@ -151,7 +151,8 @@ def register_of(op: Operation) -> tuple[str, int] | None:
             return op.name, 0
         case SregOp():
             name, _, axis = op.register.data.partition(".")
-            return _REGISTERS[name], "xyz".index(axis or "x")
+            known = _REGISTERS.get(name)
+            return None if known is None else (known, "xyz".index(axis or "x"))
         case gpu_cluster.RankOp() | ptx_cluster.RankOp():
             return gpu_cluster.RankOp.name, 0
         case _:

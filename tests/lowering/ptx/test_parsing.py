@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
+from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
@@ -81,7 +82,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
         ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
-        ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
+        ("call f, (%r1);\n", "expected a call of a function of the text, of vprintf", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
         ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
@@ -131,8 +132,6 @@ def test_every_scalar_op_is_read_back() -> None:
         ),
         ("add.s32", "add.s32"),
         ("barrier.cluster.arrive.release", "barrier.cluster.arrive"),
-        ("ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
-         "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"),
         ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
          "mbarrier.try_wait.parity.shared.b64"),
         ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
@@ -165,6 +164,28 @@ def test_constants_in_registers() -> None:
     assert "ptx.bar.sync 3" in str(module)
 
 
+def test_what_ptxas_sees_comes_back() -> None:
+    """Bounds of a launch, variables in the order of their declarations, moves where they are."""
+    text = kernel(
+        ".shared .align 1 .b8 byte;\n.shared .align 8 .b8 late[8];\n.local .align 8 .b8 own[24];\n"
+        "mov.u32 %r1, late;\nmov.u32 %r2, byte;\nmov.u64 %rd2, own;\nst.local.u32 [%rd2], %r1;\n"
+        "st.shared.u32 [%r1], %r2;\nmov.u32 %r4, 7;\nmov.u32 %r3, %r2;\nadd.s32 %r2, %r2, 1;\n"
+        "setp.eq.s32 %p1, %r2, 9;\n@%p1 bra yes;\nbra.uni no;\nyes:\nmov.u32 %r4, 8;\n"
+        "no:\nst.global.v2.u32 [%rd1], {%r4, %r3};\n"
+    ).replace(")\n{", ")\n.maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n{")
+    module = parse_module(text)
+    again = module_text(module)
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+    for part in (
+        ".maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n",
+        ".local .align 8 .b8 k_local[24];",
+        "mov.u32 %r1, k_shared+8;\n\tmov.u32 %r2, k_shared;",
+        "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
+        "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
+    ):
+        assert part in again, part
+
+
 def test_tries_of_a_wait() -> None:
     """A loop that does no more than wait is one op; the tries of another are ops."""
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
@@ -178,6 +199,14 @@ def test_tries_of_a_wait() -> None:
         assert f"ptx.mbarrier.{op} " in str(module) and ", 20;" in module_text(module)
 
 
+@pytest.mark.parametrize(("kind", "names"), REFUSED.items())
+def test_what_is_refused_is_named(kind: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        with pytest.raises(CompileError, match=f"which none {kind} is, got {name}.x") as raised:
+            parse_module(kernel(f"add.s32 %r1, %r1, 1;\n{name}.x %r1;\n"), "k.ptx")
+        assert raised.value.line == 12
+
+
 @pytest.mark.parametrize(
     ("spelled", "read"),
     [
@@ -185,6 +214,10 @@ def test_tries_of_a_wait() -> None:
         ("setp.s32.lt", "setp.lt.s32"),
         ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
         ("redux.add.sync.u32", "redux.sync.add.u32"),
+        (
+            "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
+            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+        ),
     ],
 )
 def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:

@@ -223,6 +223,8 @@ def test_a_run_without_end_has_one(server: PlaygroundServer) -> None:
     shown = ran(server, LOOP, "--grid 1 --block 1 --max-steps 500 1:i32")
     text = shown["levels"][0]["text"]
     assert text.startswith("before\n") and "k.mlir:5:3: error: 'scf.while'" in text
+    lines = shown["levels"][0]["lines"]
+    assert dict(zip(text.splitlines(), lines, strict=True))["before"] == 4 and lines[2] == 5
     [wrong] = shown["diagnostics"]
     assert LOOP[wrong["start"] : wrong["end"]] == "scf.while"
 
@@ -284,6 +286,7 @@ def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
         thread.join()
     assert int(first) > 0
     said = second["levels"][-1]["text"]
+    assert second["levels"][-1]["lines"][:3] == [7, None, 10]
     assert said.startswith("0\n\nkernel.py:10:1: error: NameError: name 'left'")
     shown = {one["name"]: one["lines"] for one in second["levels"]}
     assert 4 in shown["k PTX"] and 7 in shown["second PTX"] and second["diagnostics"]

@@ -26,20 +26,20 @@ def _rank(op: Any, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: machine.special("cluster_ctarank")[gang.lanes])
 
 
-def _aligned(op: Operation, gang: Gang) -> None:
-    if not getattr(op, "apart", None):
-        gang.warps(f"barrier.cluster.{op.name.partition('cluster.')[2]}")
+def arrive(machine: Machine, gang: Gang) -> None:
+    """The step of `barrier.cluster.arrive.aligned`."""
+    gang.warps("barrier.cluster.arrive")
+    _arrive_apart(machine, gang)
+
+
+def _arrive_apart(machine: Machine, gang: Gang) -> None:
+    machine.cluster_barrier.arrive(gang.lanes)
 
 
 @runs(rows.CLUSTER_ARRIVE, rows.CLUSTER_ARRIVE_RELAXED)
 def _arrive(op: Operation, builder: Builder) -> Step:
     """A relaxed arrival is taken for one that releases: no race is found there."""
-
-    def run(machine: Machine, gang: Gang) -> None:
-        _aligned(op, gang)
-        machine.cluster_barrier.arrive(gang.lanes)
-
-    return run
+    return _arrive_apart if getattr(op, "apart", None) else arrive
 
 
 @runs(rows.CLUSTER_WAIT)
@@ -47,7 +47,8 @@ def wait(op: Operation, builder: Builder) -> None:
     """Wait until all threads of the cluster have arrived."""
 
     def begin(machine: Machine, gang: Gang) -> Wait:
-        _aligned(op, gang)
+        if not getattr(op, "apart", None):
+            gang.warps("barrier.cluster.wait")
         return machine.cluster_barrier.wait(op, gang.lanes)
 
     builder.suspend(op, begin)

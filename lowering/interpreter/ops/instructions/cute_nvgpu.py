@@ -188,14 +188,32 @@ def _wait(op: Any, builder: Builder) -> Step:
 # Barriers
 
 
-@runs(sync.BAR_SYNC)
+@runs(sync.BAR_SYNC, sync.BARRIER_SYNC)
 def _bar_sync(op: Any, builder: Builder) -> None:
-    wait_at(op, builder, op.barrier.value.data, content(op.threads))
+    aligned = op.row is not sync.BARRIER_SYNC
+    wait_at(op, builder, op.barrier.value.data, content(op.threads), aligned=aligned)
 
 
-@runs(sync.BAR_ARRIVE)
+@runs(sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)
 def _bar_arrive(op: Any, builder: Builder) -> Step:
-    return arrive_at(op.barrier.value.data, content(op.threads))
+    aligned = op.row is not sync.BARRIER_ARRIVE
+    return arrive_at(op.barrier.value.data, content(op.threads), aligned=aligned)
+
+
+_VOTED: dict[str, Callable[[AnyArray], Bits]] = {
+    "popc.u32": lambda votes: votes[:, 0].astype(np.uint32),
+    "and.pred": lambda votes: votes[:, 0] == votes[:, 1],
+    "or.pred": lambda votes: votes[:, 0] > 0,
+}
+
+
+@runs(sync.BAR_COUNT)
+def _bar_red(op: Any, builder: Builder) -> Step:
+    barrier, outcome = op.barrier.value.data, _VOTED[op.form.data]
+    wait_at(op, builder, barrier, content(op.threads), vote=builder.slot(op.value))
+    return effect(
+        op, builder, lambda machine, gang, *_: outcome(machine.barriers.votes(gang.lanes, barrier))
+    )
 
 
 @runs(sync.BAR_WARP_SYNC)

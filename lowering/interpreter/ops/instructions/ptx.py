@@ -12,11 +12,14 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import bits_are_known
 from tilewright.dialects.ptx import (
     carry,
     control_flow,
+    data_movement,
     module_variables,
     registers,
     scalars,
+    synchronization,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
 from tilewright.lowering.interpreter.machine.global_memory import LOCAL, SHARED_WINDOW
@@ -118,6 +121,19 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
 
 
+@runs(registers.TimeOp)
+def _time(op: registers.TimeOp, builder: Builder) -> Step:
+    """The steps that all threads have executed: time goes on with them."""
+    register = op.register.data
+    shift, width = (32 if register.endswith("_hi") else 0), KINDS[op.result.type.kind.data]
+
+    def run(machine: Machine, gang: Gang) -> Bits:
+        time = machine.executed >> shift & (1 << width) - 1
+        return np.full(gang.count, time, dtype=f"uint{width}")
+
+    return effect(op, builder, run)
+
+
 @runs(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
@@ -183,7 +199,7 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 # Control flow
 
 
-executes(control_flow.PragmaOp)(nothing)
+executes(control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp)(nothing)
 
 
 runs(control_flow.BraOp)(branch)

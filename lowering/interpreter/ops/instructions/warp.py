@@ -51,10 +51,12 @@ class _Members:
         return table
 
 
-def _collective(op: Any, builder: Builder, compute: Callable[[_Members, AnyArray], Bits]) -> Step:
+def _collective(
+    op: Any, builder: Builder, compute: Callable[[_Members, AnyArray], Bits | list[Bits]]
+) -> Step:
     """The step of what the threads of a membermask make of their values, [threads, 32]."""
 
-    def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits:
+    def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits | list[Bits]:
         members = _Members.of(machine, gang, mask, op.mnemonic)
         return compute(members, members.table(spread(a, gang.count))[members.warps])
 
@@ -84,6 +86,16 @@ def _match(op: warp.MatchOp, builder: Builder) -> Step:
     def compute(members: _Members, a: AnyArray) -> Bits:
         own = a[np.arange(len(a)), members.lanes]
         return _as_mask(members.named & (a == own[:, None]))
+
+    return _collective(op, builder, compute)
+
+
+@runs(warp.MatchAllOp)
+def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
+    def compute(members: _Members, a: AnyArray) -> list[Bits]:
+        own = a[np.arange(len(a)), members.lanes]
+        alike = ((a == own[:, None]) | ~members.named).all(axis=1)
+        return [_as_mask(members.named & alike[:, None]), alike]
 
     return _collective(op, builder, compute)
 
