@@ -13,7 +13,7 @@ LEVELS = (
      "convert-cuda-tile-to-cute"),
     ("cute", "tensors, tiled MMAs and copies, pipelines", "a front end: text, or the builder",
      "convert-cute-to-cute-nvgpu"),
-    ("cute_nvgpu", "one tensor-core instruction: fragments, barriers", "text, such as the MMA of the README",
+    ("cute_nvgpu", "one tensor-core instruction: fragments, barriers", "text, as the README's MMA",
      "convert-cute-nvgpu-to-ptx"),
     ("ptx", "one op an instruction", "PTX of nvcc, Triton and others", ""),
 )  # fmt: skip
