@@ -70,6 +70,7 @@ class CopyRing(LoopPart):
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
         for load in plan.loads:
+            kernel.order.before(kernel.token_of(load.op), writes=False)
             if load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
                 offset += plan.stages * load.order.bytes

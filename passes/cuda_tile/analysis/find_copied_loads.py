@@ -289,11 +289,18 @@ def _places(load: Load) -> list[SSAValue]:
     return [*load.index, tensor.base, *extents]
 
 
+def _is_before_loop(op: Load) -> bool:
+    """True where what a load has to come after lies in front of its loop, as the first copies do
+    not."""
+    loop, token = op.parent_op(), op.token
+    return isinstance(loop, ForOp) and token is not None and not loop.is_ancestor(token.owner)
+
+
 def _copied(op: Load) -> CopiedLoad | str:
     """The copy that a load may be; else why not."""
     if not is_weak(op):
         return "the access is not weak"
-    if not reads_only(op.token):
+    if not (reads_only(op.token) or _is_before_loop(op)):
         return "a write comes before it"
     if isinstance(op, LoadPtrTkoOp):
         padding = op.padding_value

@@ -249,8 +249,28 @@ def test_streams_are_copied_ahead(arch: str) -> None:
     assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
 
 
-def test_what_is_written_before_is_not_copied_ahead() -> None:
-    assert COPY not in tw.compile(streamed(512, " token = %first"), "sm_80").ptx
+def test_copies_come_after_what_is_written_in_front_of_their_loop() -> None:
+    """Zeros that other threads have written behind a barrier."""
+    text = streamed(512, " token = %first").replace("%zero, %C[%i, %o]", "%zero, %A[%i, %one]")
+    ptx = tw.compile(text, "sm_80").ptx
+    stored, _, rest = ptx.partition(COPY)
+    assert "bar.sync" in stored.rpartition("st.global")[2] and "ld.global" not in rest
+    args = [operand(3, 2700, "f32"), 2700, np.zeros((3, 512), np.float32), 512, 3, 2700, 512]
+    want = tw.interpret(text, "k", grid=(3,), args=args)[1]
+    got = tw.interpret(text, "k", grid=(3,), args=args, level="ptx", arch="sm_80", schedule=4)[1]
+    assert want.any() and (got == want).all()
+
+
+def test_what_is_written_in_the_loop_is_not_copied_ahead() -> None:
+    text = streamed(512, " token = %t").replace(
+        "iter_values(%acc = %zero)\n        -> (tile<1x512xf32>)",
+        "iter_values(%acc = %zero, %t = %first)\n        -> (tile<1x512xf32>, token)",
+    )
+    text = text.replace("%sum = for", "%sum, %left = for")
+    text = text.replace(
+        "continue %next : tile<1x512xf32>", "continue %next, %t0 : tile<1x512xf32>, token"
+    )
+    assert COPY not in tw.compile(text, "sm_80").ptx
 
 
 def places(name: str, pointer: str, rows: int, columns: int, stride: int) -> str:
