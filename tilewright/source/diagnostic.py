@@ -7,6 +7,7 @@ gemm.mlir:12:8: error: 'cute_nvgpu.sm80.mma' operand A expected 8 elements a thr
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -129,8 +130,9 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             if called is not None and not called.filename.data.endswith(_LIBRARY):
                 return called
             location = location.caller
-        elif isinstance(location, FusedLoc) and location.locations.data:
-            location = location.locations.data[0]
+        elif isinstance(location, FusedLoc):
+            places: Any = location.locations
+            location = next(iter(places), None)
         elif (source := getattr(location, "source", None)) is not None:
             location, described = source, True
         else:
@@ -163,9 +165,24 @@ def named(op: Operation) -> str:
     return f"'{op.name}'" + (f" at line {line}" if line else "")
 
 
+_CALL = re.compile(r"[A-Za-z_][\w.]*(?=\()")
+
+
+def spelled(op: Operation) -> str:
+    """An op as its user wrote it: one that accesses memory, or says something, by the function that
+    is called at its place in Python, any other one by its name."""
+    place, called = at(op.location, ""), None
+    if op.name.endswith(("_tko", ".assert")) and place.text and str(place.file).endswith(".py"):
+        called = _CALL.match(place.text, (place.column or 1) - 1)
+    return f"'{called[0] if called else op.name}'"
+
+
 def line_of(file: str, line: int, source: str | None = None) -> str | None:
-    """The text of a line of a file; None where it cannot be read."""
+    """The text of a line of a file; None where it cannot be read. Python may know a text that is
+    not on the disk: a notebook's, an editor's."""
     try:
+        if source is None and file in linecache.cache:
+            source = "".join(linecache.getlines(file))
         # Bytecode may name any file: what is no plain one may never end.
         if source is None and not Path(file).is_file():
             return None

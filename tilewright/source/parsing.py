@@ -332,6 +332,7 @@ def _ptx(text: str, name: str, line_offset: int) -> ModuleOp:
     from tilewright.lowering.ptx.parsing.module import read_module
     from tilewright.lowering.ptx.parsing.statements import PtxError
 
+    xdsl_patches.install()
     try:
         return read_module(text, name, line_offset)
     except PtxError as error:

@@ -109,13 +109,17 @@ class KernelReading:
         scope = Names(outer)
         flow = Flow(_takes_predicate, self._declare, self.callees)
         first = flow.parts[0].block
-        kinds = [_parameter_type(match, self.head.position) for match in parameters]
+        kinds = [
+            "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
+            for match in parameters
+            for kind in [_parameter_type(match, self.head.position)]
+        ]
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
                 match["name"],
-                int(match["size"]) if match["size"] else None,
+                int(match["size"]) if kind.startswith(("bytes", TENSORMAP)) else None,
                 value=argument,
             )
         flow.add(self.body, scope)
@@ -153,6 +157,14 @@ class KernelReading:
         ):  # fmt: skip
             what = f"expected a declaration that is read here, got {statement.name}"
             raise PtxError(what, statement.position)
+
+    def _is_word(self, name: str) -> bool:
+        """Bytes that are read as one number alone are one, and may be a pointer."""
+        readers = [one for one in self.body if name in one.text]
+        return all(
+            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
+            for one in readers
+        )
 
     # Blocks
 

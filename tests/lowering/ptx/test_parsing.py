@@ -186,6 +186,28 @@ def test_what_ptxas_sees_comes_back() -> None:
         assert part in again, part
 
 
+@pytest.mark.parametrize(("scale", "says"), [("0", " zero "), ("1", ""), ("%r9", " scale_d ")])
+def test_accumulators_that_are_not_read(scale: str, says: str) -> None:
+    """A predicate that constants decide is none; what is not read need not be written."""
+    wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, "
+    text = kernel(
+        f"mov.u32 %r1, {scale if scale != '%r9' else '%tid.x'};\nsetp.ne.b32 %p1, %r1, 0;\n"
+        f"{wgmma}%rd1, %rd1, %p1, 1, 1, 0, 0;\n"
+    )
+    [line] = [line for line in str(parse_module(text)).splitlines() if "ptx.wgmma" in line]
+    assert [word for word in (" zero ", " scale_d ") if word in line] == [says][: bool(says)], line
+
+
+@pytest.mark.parametrize(
+    ("reads", "type_"),
+    [("ld.param.b64 %rd2, [k_p]", "u64"), ("ld.param.u32 %r2, [k_p+4]", "bytes8_8")],
+)
+def test_words_of_bytes(reads: str, type_: str) -> None:
+    """Eight bytes that are read at once may be a pointer."""
+    text = kernel("", ".param .align 8 .b8 k_p[8]").replace("ld.param.u64 %rd1, [k_p]", reads)
+    assert f": {type_})" in str(parse_module(text))
+
+
 def test_tries_of_a_wait() -> None:
     """A loop that does no more than wait is one op; the tries of another are ops."""
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
