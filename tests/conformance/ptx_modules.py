@@ -30,6 +30,7 @@ import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
 from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 
@@ -88,7 +89,7 @@ def judged(path: Path, cases: list[dict[str, Any]], counts: Counter[str], *, lis
         module = parse_module(text, path.name)
         verify(module, text)
         again = module_text(module, target(arch[1]))
-    except tw.CompileError as error:
+    except (tw.CompileError, OpError) as error:
         counts["refused"] += 1
         print(str(error).partition("\n")[0])
         return

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.illegal import Error
@@ -119,8 +119,8 @@ _LIBRARY = "/cuda/tile/_stub.py"
 
 @once_each
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The place in a file that a location names, looking through names, calls (at what is called)
-    and debug info (`cuda_tile.di_loc`); None where it is none."""
+    """The place in a file that a location names, looking through names, calls (at what is called),
+    fused ones (at the first) and debug info (`cuda_tile.di_loc`); None where it is none."""
     described = False
     while not isinstance(location, FileLineColLoc):
         if isinstance(location, NameLoc):
@@ -130,6 +130,8 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             if called is not None and not called.filename.data.endswith(_LIBRARY):
                 return called
             location = location.caller
+        elif isinstance(location, FusedLoc) and location.locations.data:
+            location = location.locations.data[0]
         elif (source := getattr(location, "source", None)) is not None:
             location, described = source, True
         else:

@@ -4,19 +4,22 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FileLineColLoc,
-    IntAttr,
+    FusedLoc,
     IntegerAttr,
+    NoneAttr,
     StringAttr,
     i32,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.illegal import Illegal
@@ -53,24 +56,44 @@ _VARIABLE = re.compile(
     r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
     re.DOTALL,
 )
+_LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """The text of a module: its name, where its lines start, how many are before it, and how much
-    shared memory a CTA of its target may have."""
+    shared memory a CTA of its target may have. What is behind a position of `marked` comes from the
+    line that its `.loc` names, of one of `files`; what begins at a head comes from none."""
 
     name: StringAttr
     starts: list[int]
     line_offset: int = 0
     shared_limit: int = STATIC_SHARED_LIMIT + 1
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    marked: list[int] = field(default_factory=list[int])
+    marks: list[re.Match[str] | None] = field(default_factory=list[re.Match[str] | None])
+    _origins: dict[str, FileLineColLoc] = field(default_factory=dict[str, FileLineColLoc])
 
-    def location(self, position: int) -> FileLineColLoc:
-        """The location of a position."""
+    def mark(self, statement: PtxStatement) -> None:
+        """Let what is behind a head, or a `.loc`, come from no line, or from its."""
+        self.marked.append(statement.position)
+        self.marks.append(_LOC.match(statement.text) if statement.name == ".loc" else None)
+
+    def location(self, position: int) -> FileLineColLoc | FusedLoc:
+        """The location of a position, fused with that of what it was compiled from."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
-        return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
+        place = locations.place(self.name, line + self.line_offset, column)
+        mark = bisect_right(self.marked, position) - 1
+        if mark < 0 or (match := self.marks[mark]) is None:
+            return place
+        if (origin := self._origins.get(match[0])) is None:
+            name = StringAttr(self.files.get(match[1], match[1]))
+            origin = locations.place(name, int(match[2]), int(match[3]))
+            self._origins[match[0]] = origin
+        both = locations.unverified(ArrayAttr, data=(place, origin))
+        return locations.unverified(FusedLoc, locations=both, metadata=NoneAttr())
 
 
 def symbol_of(match: re.Match[str], position: int) -> Symbol:
@@ -124,13 +147,17 @@ class KernelReading:
         scope = Names(outer)
         flow = Flow(_takes_predicate, declare, self.callees)
         first = flow.parts[0].block
-        kinds = [_parameter_type(match, self.head.position) for match in parameters]
+        kinds = [
+            "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
+            for match in parameters
+            for kind in [_parameter_type(match, self.head.position)]
+        ]
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
                 match["name"],
-                int(match["size"]) if match["size"] else None,
+                int(match["size"]) if kind.startswith(("bytes", TENSORMAP)) else None,
                 value=argument,
             )
         flow.add(self.body, scope)
@@ -156,6 +183,14 @@ class KernelReading:
                 op.attributes[name] = IntegerAttr(bounds[word][0], i32)
         op.location = self.source.location(self.head.position)
         return op
+
+    def _is_word(self, name: str) -> bool:
+        """Bytes that are read as one number alone are one, and may be a pointer."""
+        readers = [one for one in self.body if name in one.text]
+        return all(
+            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
+            for one in readers
+        )
 
     # Blocks
 

@@ -30,6 +30,7 @@ from tilewright.lowering.ptx.parsing.statements import (
     without_comments,
 )
 
+_FILE = re.compile(r'(\d+)\s+"([^"]*)"')
 _FUNCTION = re.compile(rf"\.func\s*(?:\(([^)]*)\)\s*)?({NAME})\s*(?:\(([^)]*)\))?", re.DOTALL)
 
 _NO_NUMBER = re.compile(r"(?<![\w.$%])\d{40,}")
@@ -73,6 +74,8 @@ class _ModuleReading:
                     self._variable(statement)
                 case "function":
                     self._function(statement, following)
+                case "line" if statement.name == ".file":
+                    self._source.files.update(_FILE.findall(statement.text))
                 case "line":
                     pass
                 case _:
@@ -127,11 +130,14 @@ class _ModuleReading:
 
     def _function(self, head: PtxStatement, following: Iterator[PtxStatement]) -> None:
         body, depth = list[PtxStatement](), 0
+        self._source.mark(head)
         for statement in following:
             if statement.kind == "brace":
                 depth += 1 if statement.text == "{" else -1
             if depth == 0:
                 break
+            if statement.name == ".loc":
+                self._source.mark(statement)
             if depth > 1 or statement.kind != "brace" or body:
                 body.append(statement)
         text = f"{head.name} {head.text}"
