@@ -42,6 +42,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variable
 from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
 RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
@@ -49,12 +50,6 @@ RULES_OF = (composed, driver_calls, matrices, memory, moves)
 PARAMETER = re.compile(
     rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
-)
-_VARIABLE = re.compile(
-    rf"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|global|const|local|param)"
-    rf"(?:::\w+)?\s*(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>{NAME})\s*"
-    r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
-    re.DOTALL,
 )
 _LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
@@ -96,40 +91,6 @@ class Source:
         return locations.unverified(FusedLoc, locations=both, metadata=NoneAttr())
 
 
-def symbol_of(match: re.Match[str], position: int) -> Symbol:
-    """The variable of a declaration."""
-    bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
-    bytes_ *= 2 if match["type"].endswith("x2") else 1
-    size: int | None = bytes_
-    for extent in re.findall(r"\[\s*(\d*)\s*\]", match["extents"]):
-        size = None if not extent or size is None else size * int(extent)
-    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_), position)
-
-
-def variable_of(statement: PtxStatement) -> re.Match[str] | None:
-    """The parts of the declaration of a variable in memory."""
-    return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
-
-
-def declare(statement: PtxStatement, scope: Names) -> None:
-    """Make a declaration in a body known. Raises PtxError."""
-    if statement.name == ".reg":
-        if (why := scope.declare_registers(statement.text)) is not None:
-            raise PtxError(why, statement.position)
-    elif (match := variable_of(statement)) is not None:
-        symbol = symbol_of(match, statement.position)
-        if match["content"]:
-            raise PtxError(
-                f"expected content of module variables alone, got that of {symbol.name}",
-                statement.position,
-            )
-        scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
-        raise PtxError(
-            f"expected a declaration that is read here, got {statement.name}", statement.position
-        )
-
-
 @dataclass(eq=False, slots=True)
 class KernelReading:
     """The reading of one kernel: of its head, the text before its brace, and its body."""
@@ -139,13 +100,14 @@ class KernelReading:
     body: Sequence[PtxStatement]
     outer: Names
     callees: dict[str, Callee]
+    variables: ModuleVariables
 
     def entry(self) -> EntryOp:
         """The kernel. Raises PtxError."""
         name, parameters, rest = _head(self.head)
         outer = Names(self.outer)
         scope = Names(outer)
-        flow = Flow(_takes_predicate, declare, self.callees)
+        flow = Flow(_takes_predicate, self._declare, self.callees)
         first = flow.parts[0].block
         kinds = [
             "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
@@ -192,6 +154,18 @@ class KernelReading:
             for one in readers
         )
 
+    def _declare(self, statement: PtxStatement, scope: Names) -> None:
+        """Make a declaration in the body known. Raises PtxError."""
+        if statement.name == ".reg":
+            if (why := scope.declare_registers(statement.text)) is not None:
+                raise PtxError(why, statement.position)
+        elif (
+            not self.variables.declare(statement, scope, self.source.location, inside=True)
+            and statement.name not in (".pragma", ".noreturn", ".callprototype")
+        ):  # fmt: skip
+            what = f"expected a declaration that is read here, got {statement.name}"
+            raise PtxError(what, statement.position)
+
     # Blocks
 
     def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
@@ -201,6 +175,7 @@ class KernelReading:
         ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
         shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
+        reader.contents = self.variables.contents
         last = self._choose_kinds(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()

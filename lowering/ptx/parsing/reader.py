@@ -117,6 +117,7 @@ class Reader:
         self.last: dict[Variable, int] = {}
         self.tail = 0
         self.location: LocationAttr | None = None
+        self.contents: dict[str, bytes] = {}
         self.unread: dict[UndefOp, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
