@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
@@ -101,6 +102,7 @@ def interpret(
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
     accuracy: Accuracy = "libdevice",
+    engine: Engine = "auto",
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -125,6 +127,9 @@ def interpret(
     returned, raised or printed is the same without it. `watchers` watch it run:
     a `tilewright.Timeline` gets what the first CTAs' warps do and when, by a model of the chip, at
     level "ptx" and in the order of the text; `Breakpoints` show values where threads come to lines.
+    `engine` says what executes instructions at level "ptx": "numpy" one after the other for all
+    threads, "compiled" native code (the extra `fast`), by default that once a run has taken long
+    where the extra is installed; both give the same.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -148,6 +153,7 @@ def interpret(
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
         schedule=schedule, max_steps=max_steps, check=check, padding=padding, accuracy=accuracy,
+        engine=engine,
     )  # fmt: skip
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
@@ -190,6 +196,7 @@ def _interpret(
     check: Collection[str] | None,
     padding: Padding,
     accuracy: Accuracy,
+    engine: Engine,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
 ) -> list[NDArray[Any]]:
@@ -233,7 +240,7 @@ def _interpret(
         raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
         module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
-        watchers=watchers, levels=levels, **settings,
+        watchers=watchers, levels=levels, engine=engine, **settings,
     ).arrays  # fmt: skip
 
 
@@ -312,6 +319,7 @@ def run(
     watchers: Sequence[Watcher] = (),
     levels: _Levels | None = None,
     parameters: Sequence[Parameter] | None = None,
+    engine: Engine = "auto",
 ) -> Run:
     """`interpret` of a verified module below the program level, with the count of operations: an op
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
@@ -343,7 +351,7 @@ def run(
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
         values = interpreted_values(op, binding)
-        executed = run_kernel(op, launch, memory, values, registers, watchers)
+        executed = run_kernel(op, launch, memory, values, registers, watchers, engine)
     return Run(_results(binding, memory), executed)
 
 

@@ -107,11 +107,14 @@ def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: boo
 --block X,Y,Z: threads of a block; X, or X,Y too
 --numerics: as the chip rounds (the default), the exact result rounded once, or (Tile IR only)
     NumPy's f32
+--engine: what executes instructions at level ptx: NumPy, native code (the extra 'fast'), or by
+    default native code in long runs
 --arch TARGET: the chip that runs it: sm_90a
 """,
         grid={"required": True, "type": extent},
         block={"required": block_required, "type": extent},
         numerics={"choices": ("hardware", "exact", "fast"), "default": "hardware"},
+        engine={"choices": ("auto", "numpy", "compiled"), "default": "auto"},
     )
 
 

@@ -84,8 +84,11 @@ def bits_reversed(type_: str, *_: str) -> Function:
     width = 8 * bits_dtype(type_).itemsize
 
     def run(a: Bits) -> Bits:
-        octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, width // 8)
-        bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
-        return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
+        # Neighbours change places: bits, pairs of bits, and so on.
+        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+            low = a.dtype.type(((1 << width) - 1) // ((1 << shift) + 1))
+            by = a.dtype.type(shift)
+            a = (a >> by & low) | (a & low) << by
+        return a
 
     return run

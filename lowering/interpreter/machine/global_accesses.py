@@ -111,6 +111,16 @@ class GlobalAccesses:
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
 
+    def stamp(self, lanes: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Who some threads are in the grid, and their clocks: [threads, 1]."""
+        return self._threads.stamp(lanes)
+
+    def plain_shadow(self, buffer: NDArray[np.uint8]) -> Shadow | None:
+        """The accesses to a buffer, where those of threads are all that there are to check; None
+        before the first."""
+        copies = self._writing or self._reading.get(buffer.ctypes.data)
+        return None if copies else self._shadows.get(buffer.ctypes.data)
+
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""
         for span in self._spans(lanes, address, width):

@@ -10,11 +10,11 @@ until that has come about: warps that take different paths run independently of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from math import prod
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,12 +130,21 @@ def _place(gang: Gang) -> int:
     return gang.block.number
 
 
+class Runner(Protocol):
+    """Who runs gangs: a machine by itself where there is none."""
+
+    def run(self, machine: Machine, gang: Gang, others: Sequence[Gang]) -> list[Gang]:
+        """Run a gang that the others are not further behind than: the gangs that go on."""
+        ...
+
+
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
     schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
     becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
-    runs, what takes the text that the kernel prints, and what says more of an op that went wrong.
+    runs, what takes the text that the kernel prints, what says more of an op that went wrong, and
+    what runs gangs in place of the machine.
     """
 
     grid: Dim
@@ -152,6 +161,7 @@ class Launch:
     share: Share | None = None
     say: Callable[[str], Any] = print_text
     explain: Callable[[Machine, Gang, Operation, int | None, str], list[str]] | None = None
+    runner: Runner | None = None
 
     @property
     def threads(self) -> int:
@@ -235,7 +245,8 @@ class Machine:
             spins = self._livelock.turn(gang, gangs)
             if spins is not None and not self.schedule.land(must=True):
                 self._fail_livelock(gang, spins)
-            gangs += self._run_block(gang)
+            runner = self.launch.runner
+            gangs += self.run_steps(gang) if runner is None else runner.run(self, gang, gangs)
         while self.schedule.land(must=True):
             pass
         self.accesses.finish()
@@ -284,16 +295,19 @@ class Machine:
             result = Gang(lanes[order], regs, result.block, result.unfenced | other.unfenced)
         return result
 
-    def _run_block(self, gang: Gang) -> list[Gang]:
-        """Run the gang through its block; the gangs that go on."""
+    def run_steps(self, gang: Gang, first: int = 0, last: int | None = None) -> list[Gang]:
+        """Run the gang through its block, or some steps of it; the gangs that go on."""
         block, unfenced = gang.block, gang.unfenced
         op: Operation | None = None
         try:
-            for op, step, writes in block.steps:  # noqa: B007
+            steps = block.steps if not first and last is None else block.steps[first:last]
+            for op, step, writes in steps:  # noqa: B007
                 if self._operands:
                     self._operands.check_writes(writes, gang.lanes)
                 step(self, gang)
                 unfenced.update(writes)
+            if last is not None:
+                return [gang]
             self.executed += gang.count * (len(block.steps) + 1)
             op = block.ending_op
             if self.launch.max_steps is not None:
@@ -355,6 +369,15 @@ class Machine:
             self._jump(gang.part(chosen, self.program.live_before(jump)), jump)
             for chosen, jump in ((condition, fork.then), (~condition, fork.other))
         ]
+
+    def spare_turns(self) -> int:
+        """The turns that a gang may take at once."""
+        return 0 if self.schedule.may_run_ahead else self._livelock.spare
+
+    def took(self, turns: int, thread_steps: int) -> None:
+        """A gang has taken turns at once."""
+        self._livelock.took(turns)
+        self.executed += thread_steps
 
     # Waiting
 
