@@ -27,10 +27,10 @@ suite: $(VENV)/test.stamp
 	$(BIN)/lit -j $(JOBS) tests/filecheck
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-## test-browser: the playground, and traces in Perfetto, in headless Chromium; completion in bash,
-## zsh and fish; needs Debian's chromium, chromium-driver, zsh and fish
+## test-browser: the playground, reports, the documentation, and traces in Perfetto, in headless
+## Chromium; completion in bash, zsh and fish; needs Debian's chromium, chromium-driver, zsh and fish
 test-browser: $(VENV)/browser.stamp
-	$(BIN)/python -m pytest tests/browser/playground.py tests/browser/shells.py tests/browser/perfetto.py
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(patsubst %,tests/browser/%.py,playground report site perfetto shells)
 
 ## docs: the documentation site, in build/site
 docs: $(VENV)/docs.stamp

@@ -224,8 +224,7 @@ def _fft() -> Iterator[Case]:
 
 
 def _experts() -> Iterator[Case]:
-    """Both products of a mixture of 64 experts, of which each token has eight, and what is
-    between them."""
+    """Both products of a mixture of 64 experts, eight for each token, and what is between them."""
     tokens, experts, experts_of_token, hidden, inner = 4096, 64, 8, 2048, 1024
     rows = tokens * experts_of_token
     for name, shared, sums, columns in (
@@ -290,14 +289,14 @@ def _constraint(argument: Any, ct: Any, compilation: Any) -> Any:
 
 
 class _Names(type):
-    """A class of which a sample needs names alone."""
+    """A class whose names alone a sample needs."""
 
     def __getattr__(cls, name: str) -> Any:
         return _Names(name, (), {})
 
 
 class _Missing(types.ModuleType):
-    """A module of which a sample needs names alone."""
+    """A module whose names alone a sample needs."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
-from tilewright.passes.analysis.hazards.follow import Program
+from tilewright.passes.analysis.hazards.follow import ProgramSlice
 from tilewright.passes.analysis.hazards.launches import launches
 from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.pipeline import lower_tiles, run_pipeline, verified
@@ -56,7 +56,7 @@ def milliseconds(module: ModuleOp) -> float:
 def events(module: ModuleOp) -> int:
     """How many events are followed, in all launches."""
     kernel = next(op for op in module.walk() if isinstance(op, func.FuncOp))
-    program = Program(kernel)
+    program = ProgramSlice(kernel)
     followed = (launch[0] for launch in launches(kernel, program.loops, 4))
     return sum(len(program.run(launch).events) for launch in followed)
 

@@ -48,7 +48,7 @@ def matrices() -> list[Any]:
 
 
 def new_matrices(many: int) -> Iterator[list[Any]]:
-    """Sets of three matrices, of which none lies where another does."""
+    """Sets of three matrices, each in a place of its own."""
     step, apart = 1024, SIDE * SIDE
     room = torch.ones(many * step + 3 * apart, dtype=torch.float16, device="cuda")
     places = [[at + i * apart for i in range(3)] for at in range(0, many * step, step)]

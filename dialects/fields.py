@@ -224,7 +224,7 @@ def _shape(op: type[FieldsOp]) -> _Shape:
 
 
 def _only_type(result: ResultDef) -> Attribute | None:
-    """The type of a result of which only one is possible."""
+    """The type of a result that can have one type alone."""
     known = result.constr.can_infer(frozenset(), length_known=True)
     return result.constr.infer(InferenceContext(), length=1)[0] if known else None
 

@@ -12,14 +12,21 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
-from xdsl.dialects import gpu
+from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IndexType, StringAttr, UnitAttr, i32
-from xdsl.ir import Attribute, Block, Dialect, SSAValue
+from xdsl.ir import Attribute, Block, Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
+
+
+def is_kernel(op: Operation) -> bool:
+    """A `gpu.func` with `kernel`, or a `func.func` with the attribute `gpu.kernel`."""
+    if isinstance(op, gpu.FuncOp):
+        return op.kernel is not None
+    return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
 @irdl_op_definition

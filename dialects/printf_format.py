@@ -92,6 +92,15 @@ def hexadecimal(number: float, letter: str) -> str:
     return text if letter == "a" else text.upper()
 
 
+def passed_as(text: str) -> list[str]:
+    """The kinds of the registers in which the values of a format are passed."""
+    return [
+        "f64" if kind in _FLOAT + HEXADECIMAL
+        else "b64" if kind in "ps" or _WIDTHS.get(length) == "64" else "b32"
+        for _, length, kind in _CONVERSION.findall(text) if kind != "%"
+    ]  # fmt: skip
+
+
 def passed(text: str) -> str:
     """A format for values passed in 32 bits or more: `vprintf` takes a value too few for each
     `%hhd` (seen on an H100)."""

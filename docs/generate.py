@@ -6,6 +6,7 @@ tests/docs/test_generated.py asks that they are as this script writes them.
 """
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, bits_are_known
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
@@ -43,6 +44,9 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, RECORDED
 from tilewright.dialects.ptx.matrix_copy import DEFAULT_FORM
+from tilewright.lowering.ptx.parsing.composed import COMPOSED
+from tilewright.lowering.ptx.parsing.refused import REFUSED
+from tilewright.lowering.ptx.parsing.spellings import SPELLINGS
 from tilewright.pipeline import PIPELINE
 from tilewright.tools.commands.atoms import cells
 from tilewright.tools.instructions.catalogue import lattice
@@ -61,18 +65,24 @@ def version(pair: tuple[int, int]) -> str:
 
 
 def atoms_page() -> str:
-    """docs/atoms.md: the lattice, its layouts and every mnemonic."""
+    """docs/atoms.md: the lattice."""
     header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
     rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
             for row in lattice()]  # fmt: skip
-    # docs/ptx.md has the forms of the ptx dialect's own.
-    atoms = (row for row in lattice() if not row.op.startswith("ptx."))
-    mnemonics = (mnemonic for row in atoms for mnemonic in row.mnemonics)
-    spelled = "".join(f"- `{mnemonic}`\n" for mnemonic in dict.fromkeys(map(any_n, mnemonics)))
-    return (
-        f"# Atoms\n\n{NOTE}\n## The lattice\n{LATTICE_NOTE}\n{table(header, rows)}"
-        f"{layouts_section()}{copies_section()}\n## Mnemonics\n\n{spelled}"
+    return f"# The lattice of atoms\n\n{NOTE}{LATTICE_NOTE}\n{table(header, rows)}"
+
+
+def mnemonics_page() -> str:
+    """docs/atoms_mnemonics.md: every mnemonic, by op."""
+    spelled: dict[str, dict[str, None]] = {}
+    for row in lattice():
+        # docs/ptx.md has the forms of the ptx dialect's own.
+        if not row.op.startswith("ptx."):
+            spelled.setdefault(row.op, {}).update(dict.fromkeys(map(any_n, row.mnemonics)))
+    sections = (
+        "\n".join(["", f"## `{op}`", "", "```text", *own, "```", ""]) for op, own in spelled.items()
     )
+    return f"# Mnemonics of atoms\n\n{NOTE}{''.join(sections)}"
 
 
 def any_n(mnemonic: str) -> str:
@@ -106,7 +116,7 @@ def escaped(cell: str) -> str:
 
 
 def layouts_section() -> str:
-    """The canonical layouts of docs/atoms.md, those alike in one line."""
+    """The canonical layouts of docs/atoms_layouts.md, those alike in one line."""
     elements: dict[tuple[str, ...], dict[str, None]] = {}
     for atom in (atom for row in (*MMA_ROWS, *WMMA_MMA) for atom in atoms_of(row)):
         shape = shape_text(atom.shape) + (" sparse" if atom.row.sparsity else "")
@@ -121,7 +131,12 @@ def layouts_section() -> str:
     ]
     rows += wgmma_layouts()
     header = ["shape", "operand", "types", "elements a thread", "layout"]
-    return f"\n## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+    return f"## Canonical layouts\n{LAYOUTS_NOTE}\n{table(header, rows)}"
+
+
+def layouts_page() -> str:
+    """docs/atoms_layouts.md: who holds what of the matrices of MMAs and of copies."""
+    return f"# Layouts of atoms\n\n{NOTE}\n{layouts_section()}{copies_section()}"
 
 
 def wgmma_layouts() -> list[list[str]]:
@@ -167,7 +182,7 @@ source a thread gets.
 
 
 def copies_section() -> str:
-    """The copies of docs/atoms.md, and how their matrices lie."""
+    """The copies of docs/atoms_layouts.md, and how their matrices lie."""
     emitted = [copy for row in MATRIX_COPY_ROWS for copy in copies_of(row) if copy.space]
     copies = [
         *([f"`{pattern(row)}`", *facts(row)] for row in MATRIX_COPY_ROWS),
@@ -421,6 +436,46 @@ def why_no_traits(atom: MmaAtom | UmmaAtom) -> str | None:
     return None
 
 
+_READ = (
+    "<!-- begin: instructions that are read -->\n",
+    "<!-- end: instructions that are read -->\n",
+)
+
+
+def ptx_input_page() -> str:
+    """docs/ptx_input.md, with the instructions of the PTX ISA: read, read as others, refused."""
+    text = (FOLDER / "ptx_input.md").read_text()
+    before, after = text.split(_READ[0])[0], text.split(_READ[1])[1]
+    names = {mnemonic.split(".")[0] for row in lattice() for mnemonic in row.mnemonics}
+    rows = [
+        ["read, checked and run", _listed(sorted({*names, *SCALARS}))],
+        ["read and checked, not run", _listed(
+            f"{name}.{form}" for name, row in SCALARS.items() for form in row.forms
+            if not bits_are_known(form)
+        )],
+        *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
+    ]  # fmt: skip
+    body = table(["what", "instructions"], rows)
+    body += "\nOther spellings are read as these, and some instructions as several others:\n\n"
+    as_others = [
+        [f"`{_shown(pattern.pattern)}`", "; ".join(f"`{_shown(line)}`" for line in lines)]
+        for pattern, lines in (
+            *((pattern, (spelling,)) for pattern, spelling in SPELLINGS), *COMPOSED,
+        )
+    ]  # fmt: skip
+    body += table(["in the text, a regular expression", "read as"], as_others)
+    return f"{before}{_READ[0]}\n{body}\n{_READ[1]}{after}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _shown(text: str) -> str:
+    """A piece of code in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
 PAGES = {
     "tilewright.svg": overview,
     "tensor_memory.svg": tensor_memory,
@@ -431,8 +486,11 @@ PAGES = {
     "tile.md": tile_page,
     "math.md": math_page,
     "atoms.md": atoms_page,
+    "atoms_layouts.md": layouts_page,
+    "atoms_mnemonics.md": mnemonics_page,
     "machine_code.md": machine_code_page,
     "ptx.md": ptx_page,
+    "ptx_input.md": ptx_input_page,
     "undocumented.md": undocumented_page,
 }
 

@@ -76,6 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "",
     ),
     "tilewright.lowering.interpreter": (
+        "array_types",
         "errors",
         "array_spans",
         "address_windows",

@@ -90,8 +90,11 @@ def test_the_archives_have_the_files_of_the_tree(archives: Path) -> None:
 
 
 def run(python: Path, cwd: Path, *words: str) -> str:
-    """What a command of the environment prints; it succeeds."""
-    done = subprocess.run([python, *words], cwd=cwd, capture_output=True, text=True, check=False)
+    """What a command of the environment prints, without a PATH or another variable; it succeeds."""
+    done = subprocess.run(
+        [python, *words], cwd=cwd, env={"HOME": str(python.parents[1])},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -31,29 +31,22 @@ def nodes(written: str) -> Iterator[tuple[Path, ast.AST]]:
 
 
 SHARED = {
-    # The interpreter of programs of tiles, that of threads, the check that follows threads' roles.
-    "Access", "Allocation", "Arrivals", "Gang", "Launch", "Loading", "Machine", "Mbarrier",
-    "Mbarriers", "Program",
-    # CuTe IR and CUDA Tile IR.
-    "TileType",
-    # CUDA Tile IR and Triton.
-    "PointerType",
-    # A kernel and a tensor in registers, at the tile level and below it.
-    "Kernel", "RegisterTensor",
-    # What a front end records, what a check does; what torch.cuda has, too.
-    "Trace", "Event",
-}  # fmt: skip
+    # The interpreter of programs of tiles and that of threads.
+    *("Allocation", "Gang", "Launch", "Machine"),
+    # What is compiled, and the same while it is lowered, from either level of tiles.
+    "Kernel",
+}
 EMPTY_WORDS = {"found", "held", "each"}
 
 
 def test_a_class_name_means_one_thing() -> None:
-    """Ops are called after their op, whatever its dialect."""
+    """Ops and types of dialects are called after these, whatever the dialect."""
     classes = re.compile(r"^class (\w+)", re.MULTILINE)
     names = Counter(
         name
-        for text in sources().values()
+        for path, text in sources().items()
         for name in classes.findall(text)
-        if not name.endswith("Op")
+        if not name.endswith("Op" if path.parts[0] != "dialects" else ("Op", "Type"))
     )
     assert {name for name, count in names.items() if count > 1} <= SHARED
 

@@ -19,6 +19,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, Literal, cast
 
+import numpy as np
 from typing_extensions import TypeIs
 from xdsl.builder import Builder, ImplicitBuilder
 from xdsl.dialects import arith, func, gpu, scf
@@ -37,6 +38,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from tilewright.arguments.dtypes import DTYPES, dtype_of_element
 from tilewright.arguments.parameters import wrong_count
 from tilewright.dialects.cute.dialect import CUTE
 from tilewright.dialects.cute.ops.constructors import StaticOp
@@ -120,6 +122,11 @@ def _op(name: str, operands: Sequence[Any], properties: dict[str, Any]) -> Opera
         raise ValueError(why)
     properties = {key: _property(value) for key, value in properties.items()}
     op.facts.verify_properties(op, properties)
+    for operand in operands:
+        if not isinstance(operand, SSAValue | Operation):
+            raise ValueError(
+                f"'{op.name}' expected values and ops as operands, got {told(operand)}"
+            )
     values = [SSAValue.get(operand) for operand in operands]
     places = op.facts.operands
     if len(values) != len(places) and all(place.arity is Arity.ONE for place in places):
@@ -173,13 +180,19 @@ VECTOR_BITS = 128
 
 
 def _element(given: Any) -> str:
-    element_bits(given)
+    dtype_of_element(given)
     return given
 
 
-@checking(
-    {"element": Rule("an element type such as 'bf16'", _element), "rank": number_from(1, to=64)}
-)
+def _mlir(given: Any) -> str | None:
+    name = np.dtype(given).name
+    return next((f"'{mlir}'" for mlir, dtypes in DTYPES.items() if name in dtypes), None)
+
+
+_ELEMENT = Rule("an element type such as 'bf16'", _element, _mlir)
+
+
+@checking({"element": _ELEMENT, "rank": number_from(1, to=64)})
 def array_type(element: str, rank: int) -> Any:
     """The type of a row-major array in global memory, an argument of a kernel: of any shape, but
     the rows whole 16 bytes, so that they can be copied as such."""

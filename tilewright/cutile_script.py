@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
-from tilewright.arguments.options import CHECKS
+from tilewright.arguments.options import CHECKS, option_type
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
 from tilewright.cutile.launches import Launches
@@ -96,7 +96,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run a script or module with its arguments; the exit status is 2 where none is named."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
     parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
-    parser.add_argument("--check", default="padding,integers", help=", ".join(CHECKS))
+    parser.add_argument("--check", type=option_type("check"), default="padding,integers",
+                        help=", ".join(CHECKS))  # fmt: skip
     parser.add_argument("--numerics", choices=("hardware", "exact", "fast"), default="exact")
     parser.add_argument(
         "--capability",
@@ -106,7 +107,8 @@ def main(arguments: Sequence[str]) -> int:
         "Blackwell ask for 10.0",
     )
     parser.add_argument("--gpu", action="store_true", help="on the GPU, by tilewright's PTX")
-    parser.add_argument("--arch", metavar="TARGET", help="with --gpu: the GPU's own")
+    parser.add_argument("--arch", type=option_type("arch"), metavar="TARGET",
+                        help="with --gpu: the GPU's own")  # fmt: skip
     parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ...")
     script = parser.add_argument("script", nargs=argparse.PARSER, metavar="SCRIPT ...")
     script.required = False

@@ -22,10 +22,10 @@ from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
-from tilewright.lowering.interpreter import Watcher, run_kernel
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
+from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
@@ -41,7 +41,7 @@ from tilewright.pipeline import (
 )
 from tilewright.shares import shared_out
 from tilewright.source.checked import Rule, items, require
-from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic, ExecutionError
+from tilewright.source.diagnostic import ArgumentError, ExecutionError
 from tilewright.source.guard import guard
 from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
@@ -50,6 +50,7 @@ from tilewright.tile_kernel import (
     Padding,
     Races,
     TileLaunch,
+    chosen_kernel,
     entry_parameters,
     find_entry,
     python_names,
@@ -235,7 +236,8 @@ def _interpret(
         launch = TileLaunch(grid, breakpoints=breakpoints, **settings)
         return run_tile_kernel(module, kernel, launch, args, name)
     if level == "program" or settings["numerics"] == "fast":
-        raise ArgumentError("expected Tile IR for level 'program' and numerics 'fast', got none")
+        option = "level 'program'" if level == "program" else "numerics 'fast'"
+        raise ArgumentError(f"expected Tile IR for {option}, got none")
     if block is None:
         raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
@@ -371,6 +373,18 @@ def kernel_signature(
     return kernel_parameters(find_kernel(module, kernel, name))
 
 
+def declared_block(
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+) -> Sequence[int] | None:
+    """The threads that the kernel of a module declares, a warp where it declares none; None of Tile
+    IR. Raises CompileError where there are more kernels."""
+    module = _levels(module_or_text, name).module
+    if is_tile_ir(module):
+        return None
+    kernel = find_kernel(module, None, name)
+    return _extents(kernel, "gpu.known_block_size", "reqntid") or (32,)
+
+
 def argument_names(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[str]:
@@ -385,13 +399,7 @@ def argument_names(
 
 def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
     """The kernel of that name, or the only one. Raises CompileError."""
-    kernels = kernels_of(module)
-    named = [op for op in kernels if kernel in (None, symbol_of(op))]
-    if len(named) == 1:
-        return named[0]
-    names = ", ".join(map(symbol_of, kernels)) or "none"
-    wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
-    raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
+    return chosen_kernel(kernels_of(module), kernel, name)
 
 
 def _lowest_target(module: ModuleOp) -> str:

@@ -9,6 +9,15 @@ from typing import Any
 
 from tilewright.arguments.options import checked
 from tilewright.launch.kernel import CompiledCode
+from tilewright.source.checked import Rule, require
+
+
+def _run(given: Any) -> Mapping[str, Any]:
+    require("grid" in given and given.keys() <= {"grid", "block", "args", "ctas"})
+    return given
+
+
+_RUN = Rule("a dict of grid and args, of block and ctas where needed", _run)
 
 
 @dataclass(frozen=True)
@@ -17,7 +26,7 @@ class Kernel(CompiledCode):
     compiled for; `remarks` what a user may want to know of what was chosen; `made_from` the IR, the
     name of its file, and what makes flat arguments of a caller's, where they are known."""
 
-    @checked()
+    @checked(run=_RUN)
     def report(self, kernel: str | None = None, run: Mapping[str, Any] | None = None) -> str:
         """One HTML page that shows a kernel at every level, as `tilewright report` writes it. `run`
         are the `grid`, `block` and `args` of a run, as its launch takes them, which it shows too,

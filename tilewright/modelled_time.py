@@ -8,9 +8,6 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.execution import interpret
-from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
-
 
 class ModelledTimeWarning(UserWarning):
     """Times that a tuner takes for measured are those of a model."""
@@ -21,6 +18,10 @@ def modelled_microseconds(
 ) -> float:
     """The microseconds of a launch of a kernel of Tile IR on its flat parameters, which stay as
     they are: its first CTA runs as it is compiled. Raises as `tilewright.interpret` does."""
+    # The interpreter of threads, which launches that tune nothing do without.
+    from tilewright.execution import interpret
+    from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
+
     warnings.warn(
         f"times are those of a latency model of {arch}, by the first CTA of each launch: they rank "
         "configurations, and are no measurements",

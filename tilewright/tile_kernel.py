@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from tilewright.arguments.parameters import Parameter
+from tilewright.arguments.parameters import Parameter, symbol_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -25,9 +26,11 @@ from tilewright.source.verification import op_diagnostic
 
 __all__ = [
     "DEFAULT_ARCH", "InterpretOptions", "Padding", "RaceWarning", "Races", "TileLaunch",
-    "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
+    "chosen_kernel", "entry_parameters", "find_entry", "python_names", "run_entry", "run_in_place",
     "run_tile_kernel",
 ]  # fmt: skip
+
+_Op = TypeVar("_Op", bound=Operation)
 
 DEFAULT_ARCH = "sm_90a"
 """The chip whose arithmetic matrix products follow where none is named: it has judged it."""
@@ -47,11 +50,16 @@ class InterpretOptions(TypedDict, total=False):
 
 def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> EntryOp:
     """The entry of that name, or the only one. Raises CompileError."""
-    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
-    chosen = [op for op in entries if kernel in (None, op.sym_name.data)]
+    return chosen_kernel([op for op in module.walk() if isinstance(op, EntryOp)], kernel, name)
+
+
+def chosen_kernel(kernels: Sequence[_Op], kernel: str | None, name: str) -> _Op:
+    """That of a name, or the only one. Raises CompileError."""
+    chosen = [op for op in kernels if kernel in (None, symbol_of(op))]
     if len(chosen) == 1:
         return chosen[0]
-    names = ", ".join(op.sym_name.data for op in entries) or "none"
+    names = ", ".join(map(symbol_of, kernels))
+    names = names or "none (nearest legal: func.func @k() attributes {gpu.kernel} { ... })"
     wanted = "one kernel" if kernel is None else f"a kernel '{kernel}'"
     raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
-from tilewright.arguments.options import CHECKS
+from tilewright.arguments.options import CHECKS, option_type
 from tilewright.cutile.device import HOPPER, tensors_on_cpu
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Races
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     Races, and what Tile IR leaves undefined, are warnings where nothing else is asked for."""
     parser = argparse.ArgumentParser(prog="python -m tilewright.triton_script")
     parser.add_argument("--races", choices=get_args(Races), default="warn")
-    parser.add_argument("--check", default="padding,integers", help=", ".join(CHECKS))
+    parser.add_argument("--check", type=option_type("check"), default="padding,integers",
+                        help=", ".join(CHECKS))  # fmt: skip
     parser.add_argument("--numerics", choices=get_args(Numerics), default="hardware")
     parser.add_argument("--gpu", action="store_true", help="on the GPU of this machine")
     parser.add_argument("-m", dest="module", action="store_true", help="the script is a module")

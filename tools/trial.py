@@ -14,10 +14,10 @@ It is spelled as for `tilewright run`, except that arrays are given by their sha
 from __future__ import annotations
 
 import argparse
-import shlex
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from tilewright.tools.commands.input import read_target
+from tilewright.tools.commands.parsers import WordsParser
 from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
 
 if TYPE_CHECKING:
@@ -28,26 +28,15 @@ if TYPE_CHECKING:
     from tilewright.verify_by_running import Trial
 
 
-class _TrialParser(argparse.ArgumentParser):
-    """Says what is wrong to the parser of the whole command line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise argparse.ArgumentTypeError(message)
-
-
 def trial_options(text: str) -> argparse.Namespace:
     """The words of a TRIAL. Raises ArgumentTypeError."""
-    parser = _TrialParser("TRIAL", add_help=False, allow_abbrev=False)
+    parser = WordsParser("TRIAL", add_help=False, allow_abbrev=False)
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser)
     add_schedule_arguments(parser)
     parser.add_argument("--executor")
     parser.add_argument("--seed", type=int, default=0)
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return parser.parse_intermixed_args(words)
+    return parser.parse_words(text)
 
 
 def read_trial(

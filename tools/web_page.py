@@ -6,9 +6,10 @@ _SHARED = "tilewright.tools"
 
 
 def part(package: str, kind: str) -> str:
-    """`page.html`, `page.css` or `page.js` of a package; of styles what all have comes first."""
+    """`page.html`, `page.css` or `page.js` of a package; of styles and scripts what all have comes
+    first."""
     own = files(package).joinpath(f"page.{kind}").read_text()
-    return files(_SHARED).joinpath("page.css").read_text() + own if kind == "css" else own
+    return own if kind == "html" else files(_SHARED).joinpath(f"page.{kind}").read_text() + own
 
 
 def web_page(package: str, name: str, head: str) -> str:

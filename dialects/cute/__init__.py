@@ -29,7 +29,6 @@ from tilewright.dialects.cute.int_tuple import (
     ScaledBasis,
     Shape,
     Stride,
-    ceil_div,
     compatible,
     congruent,
     depth,
@@ -75,6 +74,7 @@ from tilewright.dialects.cute.layout import (
 )
 from tilewright.dialects.cute.recast import downcast, recast_layout, upcast
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, parse_layout
+from tilewright.dialects.cute.symbolic.tuples import ceil_div
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute.tiling import (
     blocked_product,

@@ -234,47 +234,24 @@ def inner_product(a: IntTuple, b: IntTuple) -> int:
     return sum(flatten(transform_leaf(mul, a, b)))
 
 
-def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """`a` over `b`, rounded up; a tuple by a tuple mode by mode, by an integer from the left.
-
-    (8, 10, 6) by (3, 4) -> (3, 3, 6); (4, 8) by 8 -> (1, 4). Raises LayoutError when `b` has more
-    modes than `a`.
-    """
-    if isinstance(a, tuple):
-        if isinstance(b, tuple):
-            if len(a) < len(b):
-                raise LayoutError(f"expected at most {len(a)} modes to divide by, got {to_text(b)}")
-            return (*map(ceil_div, a, b), *a[len(b) :])
-        return _divide_from_left(ceil_div, a, b)
-    return -(-a // product(b))
-
-
 def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """`ceil_div` where one of each pair divides the other: (4, 5, 6) by 40 -> (1, 1, 3).
+    """`a` over `b`, rounded up, where one of each pair divides the other: (4, 5, 6) by 40 ->
+    (1, 1, 3). By an integer each mode takes what it can and passes the rest on.
 
     Raises LayoutError when neither divides the other, or the ranks differ.
     """
     if isinstance(a, tuple):
-        return (
-            transform(shape_div, a, b)
-            if isinstance(b, tuple)
-            else _divide_from_left(shape_div, a, b)
-        )
+        if isinstance(b, tuple):
+            return transform(shape_div, a, b)
+        quotients: list[IntTuple] = []
+        for x in a:
+            quotients.append(shape_div(x, b))
+            b = shape_div(b, product(x))
+        return tuple(quotients)
     divisor = product(b)
     if divisor == 0 or (a % divisor and (a == 0 or divisor % a)):
         raise LayoutError(f"shape_div: expected one to divide the other, got {a} and {divisor}")
     return -(-a // divisor)
-
-
-def _divide_from_left(
-    divide: Callable[[Any, Any], Any], a: tuple[IntTuple, ...], b: int
-) -> IntTuple:
-    """Each mode takes what it can of the divisor and passes the rest on."""
-    quotients: list[IntTuple] = []
-    for x in a:
-        quotients.append(divide(x, b))
-        b = divide(b, product(x))
-    return tuple(quotients)
 
 
 def elem_scale(a: IntTuple, b: IntTuple) -> IntTuple:

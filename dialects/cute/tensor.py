@@ -168,7 +168,7 @@ def with_leaves(value: Any, leaf: Callable[[Scalar], Scalar], keep: Callable[[in
 
 
 def multiples(t: Any) -> Any:
-    """A value of the algebra with leaves of which every factor counts: tensors keep what proves
+    """A value of the algebra with leaves whose every factor counts: tensors keep what proves
     the alignment of their elements."""
     return with_leaves(t, _multiple, lambda _: None)
 

@@ -21,7 +21,6 @@ from tilewright.dialects.cute.int_tuple import (
     IntTuple,
     LayoutError,
     Shape,
-    ceil_div,
     product_each,
     rank,
     to_text,
@@ -34,6 +33,7 @@ from tilewright.dialects.cute.layout import (
     make_unchecked,
 )
 from tilewright.dialects.cute.swizzle import on_outer
+from tilewright.dialects.cute.symbolic.tuples import ceil_div
 
 # --- divide ---------------------------------------------------------------------------------------
 
@@ -84,23 +84,37 @@ def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
 @on_outer
 def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
     """`zipped_divide` with the rest as modes of its own: ((X, Y), x, y). Raises as it does."""
-    tile, rest = zipped_divide(layout, tiler)
-    return make_layout(tile, *rest)
+    return tiled(zipped_divide(layout, tiler))
 
 
 @on_outer
 def flat_divide(layout: Layout, tiler: Tiler) -> Layout:
     """`zipped_divide` with all modes of their own: (X, Y, x, y). Raises as it does."""
-    tile, rest = zipped_divide(layout, tiler)
+    return flat(zipped_divide(layout, tiler))
+
+
+def tiled(zipped: Layout) -> Layout:
+    """((X, Y), (x, y)) -> ((X, Y), x, y). Raises LayoutError for what has no two halves."""
+    tile, rest = _halves(zipped)
+    return make_layout(tile, *rest)
+
+
+def flat(zipped: Layout) -> Layout:
+    """((X, Y), (x, y)) -> (X, Y, x, y). Raises LayoutError for what has no two halves."""
+    tile, rest = _halves(zipped)
     return make_layout(*tile, *rest)
+
+
+def _halves(layout: Layout) -> Layout:
+    if layout.rank() != 2:
+        raise LayoutError(f"expected a mode that is divided in two, got {layout}")
+    return layout
 
 
 def _gather(layout: Layout, tiler: Tiler) -> Layout:
     """((X, x), (Y, y), z) -> ((X, Y), (x, y, z)), the pairs standing where the tiler has leaves."""
     if not isinstance(tiler, tuple):
-        if layout.rank() != 2:
-            raise LayoutError(f"expected a mode that is divided in two, got {layout}")
-        return layout
+        return _halves(layout)
     modes = list(layout)
     pairs = list(map(_gather, modes, tiler))
     return make_layout(
@@ -138,15 +152,13 @@ def zipped_product(block: Layout, tiler: Tiler) -> Layout:
 @on_outer
 def tiled_product(block: Layout, tiler: Tiler) -> Layout:
     """`zipped_product` with the copies as modes of their own: ((X, Y), x, y). Raises as it does."""
-    tile, rest = zipped_product(block, tiler)
-    return make_layout(tile, *rest)
+    return tiled(zipped_product(block, tiler))
 
 
 @on_outer
 def flat_product(block: Layout, tiler: Tiler) -> Layout:
     """`zipped_product` with all modes of their own: (X, Y, x, y). Raises as it does."""
-    tile, rest = zipped_product(block, tiler)
-    return make_layout(*tile, *rest)
+    return flat(zipped_product(block, tiler))
 
 
 @on_outer

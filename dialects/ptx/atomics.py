@@ -15,13 +15,15 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ADDRESSED,
     ATOMICS,
     INSTRUCTIONS,
     SUMS,
+    mnemonic,
     operand_count,
     registers_of,
 )
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
@@ -41,8 +43,7 @@ class _AtomicOp(RowOp):
     @property
     def mnemonic(self) -> str:
         """`atom.acq_rel.gpu.global.add.u32`."""
-        words = (self.INSTRUCTION, self.semantics, self.space, self.form)
-        return ".".join(word if isinstance(word, str) else word.data for word in words)
+        return mnemonic(self.INSTRUCTION, self.semantics.data, self.space.data, self.form.data)
 
     @property
     def row(self) -> InstructionRow:
@@ -56,11 +57,11 @@ class _AtomicOp(RowOp):
                 if f"{self.INSTRUCTION}.relaxed.gpu.global.{name}" in INSTRUCTIONS
             ]  # fmt: skip
             raise self.fail(
-                f"a space of {', '.join(SPACES)}, a form of {', '.join(forms)} and semantics of "
+                f"a space of {', '.join(ADDRESSED)}, a form of {', '.join(forms)} and semantics of "
                 f"{', '.join(SEMANTICS[self.INSTRUCTION])}, got {space}, {form} and {semantics}"
             )
         register = reg(*registers_of(form))
-        legal = reg(SPACES[space]), *(register,) * (operand_count(form) + len(self.results))
+        legal = reg(ADDRESSED[space]), *(register,) * (operand_count(form) + len(self.results))
         given = *(value.type for value in self.accessed), *self.result_types
         if given != legal:
             raise self.fail(

@@ -47,6 +47,7 @@ class TensorCopyOp(PtxOp):
     rows.TENSOR_LOAD,
     rows.TENSOR_LOAD_MULTICAST,
     rows.TENSOR_LOAD_PAIR,
+    rows.TENSOR_LOAD_PAIR_MULTICAST,
 )
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
@@ -75,14 +76,9 @@ class TensorLoadOp(TensorCopyOp):
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        if self.pair is not None:
-            return rows.TENSOR_LOAD_PAIR
-        return rows.TENSOR_LOAD if self.mask is None else rows.TENSOR_LOAD_MULTICAST
-
-    def verify_(self) -> None:
-        super().verify_()
-        if self.mask is not None and self.pair is not None:
-            raise self.fail("multicast or pair, got both; nearest legal: multicast alone")
+        if self.mask is None:
+            return rows.TENSOR_LOAD if self.pair is None else rows.TENSOR_LOAD_PAIR
+        return rows.TENSOR_LOAD_MULTICAST if self.pair is None else rows.TENSOR_LOAD_PAIR_MULTICAST
 
 
 class TensorFromSharedOp(TensorCopyOp):

@@ -24,8 +24,25 @@ class RankOp(RowOp):
     traits = traits_def(Pure())
 
 
-ArriveOp = twin(atom.ArriveOp, "barrier.cluster.arrive")
-WaitOp = twin(atom.WaitOp, "barrier.cluster.wait")
+class _ClusterBarrierOp(RowOp):
+    """The barrier of the cluster, `aligned` or for threads of a warp `apart` from each other."""
+
+    apart = opt_prop_def(UnitAttr)
+
+    assembly_format = "(`apart` $apart^)?"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"{self.name.removeprefix('ptx.')}{'' if self.apart else '.aligned'}"
+
+
+ArriveOp = twin(atom.ArriveOp, "barrier.cluster.arrive", _ClusterBarrierOp)
+WaitOp = twin(atom.WaitOp, "barrier.cluster.wait", _ClusterBarrierOp)
+
+
+@fields_op("ptx.barrier.cluster.arrive.relaxed", rows.CLUSTER_ARRIVE_RELAXED)
+class RelaxedArriveOp(_ClusterBarrierOp):
+    """`barrier.cluster.arrive.relaxed.aligned`: an arrival that orders no memory."""
 
 
 @fields_op("ptx.mapa", rows.MAPA)
@@ -48,7 +65,7 @@ class MapaOp(RowOp):
 
 @fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
-    """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]`, behind reads alone
+    """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]{, count}`, behind reads alone
     `mbarrier.arrive.shared::cluster.b64`.
 
     ```mlir
@@ -59,6 +76,9 @@ class MbarrierArriveOp(RowOp):
     address = operand_def(reg("b32"))
     offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
+    count = opt_prop_def(NUMBER)
+
+    assembly_format = "$address `,` $offset (`count` $count^)? (`reads` $reads^)?"
 
     @property
     def mnemonic(self) -> str:

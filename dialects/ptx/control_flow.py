@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     SymbolNameConstraint,
     i32,
@@ -29,6 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.launch import (
     MAX_PARAMETER_BYTES,
     parameter_version,
@@ -36,11 +38,11 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.ptx.types import RegType, reg
 
 TENSORMAP = "tensormap"
@@ -97,9 +99,6 @@ def block_ctas(kernel: Operation) -> int:
     return given.value.data if isinstance(given, IntegerAttr) else 1
 
 
-_CLUSTERS = needs("sm_90", (7, 8))
-
-
 @fields_op("ptx.entry")
 class EntryOp(PtxOp):
     """A kernel: `.entry name(params) { body }`. PTX ISA 5.4.1.
@@ -112,8 +111,8 @@ class EntryOp(PtxOp):
 
     The block arguments of the entry block are the parameters, already loaded. `shared` is the
     kernel's static or (above 48 KB) dynamic shared memory in bytes, `local` the memory of each
-    thread, aligned to 16 bytes. A parameter may carry attributes,
-    `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
+    thread, aligned to 16 bytes or, as `local 24 align 8`, to others. A parameter may carry
+    attributes, `%x: u64 {cute.from = #cute.argument<0, pointer>}`.
     """
 
     sym_name = prop_def(SymbolNameConstraint())
@@ -122,7 +121,9 @@ class EntryOp(PtxOp):
     shared = prop_def(NUMBER)
     align = prop_def(NUMBER)
     local = opt_prop_def(NUMBER)
+    local_align = opt_prop_def(NUMBER)
     reqntid = opt_prop_def(DenseArrayBase.constr(i32))
+    maxntid = opt_prop_def(DenseArrayBase.constr(i32))
     cluster = opt_prop_def(DenseArrayBase.constr(i32))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
 
@@ -141,6 +142,8 @@ class EntryOp(PtxOp):
         cluster: Sequence[int] | None = None,
         arg_attrs: Sequence[DictionaryAttr] = (),
         local: int = 0,
+        local_align: int = 16,
+        maxntid: Sequence[int] | None = None,
     ):
         attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
         IRDLOperation.__init__(
@@ -152,7 +155,9 @@ class EntryOp(PtxOp):
                 "shared": number(shared),
                 "align": number(align),
                 "local": number(local) if local else None,
+                "local_align": number(local_align) if local_align != 16 else None,
                 "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
+                "maxntid": None if maxntid is None else DenseArrayBase.from_list(i32, maxntid),
                 "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
                 "arg_attrs": attrs,
             },
@@ -171,11 +176,13 @@ class EntryOp(PtxOp):
             parser.parse_keyword("align")
             align = parser.parse_integer(allow_boolean=False)
         local = parser.parse_integer() if parser.parse_optional_keyword("local") else 0
-        reqntid, cluster = (
+        is_aligned = bool(local) and parser.parse_optional_keyword("align")
+        local_align = parser.parse_integer() if is_aligned else 16
+        reqntid, maxntid, cluster = (
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_integer)
             if parser.parse_optional_keyword(word)
             else None
-            for word in ("reqntid", "cluster")
+            for word in ("reqntid", "maxntid", "cluster")
         )
         keyword = parser.parse_optional_attr_dict_with_keyword()
         kinds = [parameter_register(type_) or "" for _, type_, _ in parsed]
@@ -186,7 +193,10 @@ class EntryOp(PtxOp):
             body.add_block(Block(arg_types=[argument.type for argument in arguments]))
         names = [(argument.name.text[1:], type_) for argument, type_, _ in parsed]
         attributes = [attribute for *_, attribute in parsed]
-        op = cls(name, names, body, shared, align, reqntid, cluster, attributes, local)
+        op = cls(
+            name, names, body, shared, align, reqntid, cluster, attributes, local, local_align,
+            maxntid,
+        )  # fmt: skip
         op.attributes |= {} if keyword is None else keyword.data
         return op
 
@@ -201,7 +211,10 @@ class EntryOp(PtxOp):
             printer.print_string(f" shared {self.shared.value.data} align {self.align.value.data}")
         if self.local is not None:
             printer.print_string(f" local {self.local.value.data}")
-        for word, extents in (("reqntid", self.reqntid), ("cluster", self.cluster)):
+        if self.local_align is not None:
+            printer.print_string(f" align {self.local_align.value.data}")
+        for word in ("reqntid", "maxntid", "cluster"):
+            extents: DenseArrayBase[IntegerType] | None = getattr(self, word)
             if extents is not None:
                 printer.print_string(f" {word}({', '.join(map(str, extents.get_values()))})")
         printer.print_op_attributes(self.attributes, print_keyword=True)
@@ -211,7 +224,7 @@ class EntryOp(PtxOp):
     def requirement(self) -> Requirement:
         """Tensor maps and clusters are sm_90's, many parameters PTX 8.1's."""
         has_map = any(parameter.data == TENSORMAP for parameter in self.parameters)
-        base = _CLUSTERS if has_map or self.cluster is not None else super().requirement()
+        base = SCOPES["cluster"] if has_map or self.cluster is not None else super().requirement()
         version = parameter_version(self.parameter_bytes) or base.version
         return Requirement(base.target, max(base.version, version))
 
@@ -254,6 +267,9 @@ class EntryOp(PtxOp):
             )
         if self.local is not None and self.local.value.data < 1:
             raise self.fail(f"some bytes of local memory, got {self.local.value.data}")
+        local_align = content(self.local_align) or 16
+        if not is_alignment(local_align):
+            raise self.fail(f"local memory aligned to a power of two, got {local_align}")
         if shared < 0 or not is_alignment(align):
             raise self.fail(
                 "shared memory aligned to a power of two of 31 bits, got "
@@ -265,11 +281,11 @@ class EntryOp(PtxOp):
             raise self.fail(
                 f"parameters of at most {MAX_PARAMETER_BYTES} bytes, got {self.parameter_bytes}"
             )
-        rules = ((self.reqntid, why_illegal_block), (self.cluster, why_illegal_cluster))
+        blocks = ((extents, why_illegal_block) for extents in (self.reqntid, self.maxntid))
         least = self.attributes.get(MIN_CTAS, IntegerAttr(1, i32))
         if not isinstance(least, IntegerAttr) or not 0 < least.value.data < 1 << 31:
             raise self.fail(f"{MIN_CTAS} as a count of 31 bits from 1, got {least}")
-        for extents, why_illegal in rules:
+        for extents, why_illegal in (*blocks, (self.cluster, why_illegal_cluster)):
             if extents is not None:
                 self.refuse(why_illegal(extents.get_values()))
 

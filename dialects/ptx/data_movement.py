@@ -158,9 +158,10 @@ class StOp(_AccessOp):
         super().__init__(address, value, space, access, offset, **named)
 
 
-@fields_op("ptx.cp.async", rows.CP_ASYNC)
+@fields_op("ptx.cp.async", rows.CP_ASYNC, rows.CP_ASYNC_PREFETCH)
 class CpAsyncOp(PtxOp):
-    """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`. PTX ISA 9.7.9.25.3.1."""
+    """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`; of a cache `ca.L2::128B`
+    `cp.async.ca.shared.global.L2::128B`. PTX ISA 9.7.9.25.3.1."""
 
     ASKS_OPERANDS: ClassVar = True
 
@@ -173,15 +174,19 @@ class CpAsyncOp(PtxOp):
     assembly_format = "$cache $dest `,` $source `,` $size (`,` $source_size^)?"
 
     @property
+    def row(self) -> rows.AsyncCopyRow:
+        return rows.CP_ASYNC_PREFETCH if "." in self.cache.data else rows.CP_ASYNC
+
+    @property
     def mnemonic(self) -> str:
-        return rows.CP_ASYNC.mnemonic(self.cache.data)
+        return self.row.mnemonic(self.cache.data)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return rows.CP_ASYNC.operands(self.cache.data)
+        return self.row.operands(self.cache.data)
 
     def verify_(self) -> None:
-        legal = rows.CP_ASYNC.sizes.get(self.cache.data, ())
+        legal = self.row.sizes.get(self.cache.data, ())
         if self.size.value.data not in legal:
             raise self.fail(
                 f"cache ca with size 4, 8 or 16, or cg with 16, got {self.cache.data} with "
@@ -243,3 +248,28 @@ class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
 
     address = operand_def(reg("b64"))
+
+
+@fields_op("ptx.prefetch.line", rows.PREFETCHES)
+class PrefetchLineOp(RowOp):
+    """`prefetch.FORM [address]`, of other memory and caches. PTX ISA 9.7.9.15.
+
+    ```mlir
+    ptx.prefetch.line "global.L1" %a, 128
+    ```
+    """
+
+    form = prop_def(StringAttr)
+    address = operand_def(reg("b64"))
+    offset = prop_def(NUMBER)
+
+    assembly_format = "$form $address `,` $offset attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"prefetch.{self.form.data}"
+
+    def verify_(self) -> None:
+        if self.mnemonic not in rows.PREFETCHES.mnemonics:
+            legal = ", ".join(rows.PREFETCHES.mnemonics)
+            raise self.fail(f"one of {legal}, got {self.mnemonic}")

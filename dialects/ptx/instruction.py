@@ -163,7 +163,8 @@ def content(field: Any) -> Any:
 
 
 class RowOp(PtxOp):
-    """An instruction that has all but its values from a row of the lattice."""
+    """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
+    their values."""
 
     @property
     def mnemonic(self) -> str:

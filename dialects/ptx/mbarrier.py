@@ -1,6 +1,10 @@
 """Barriers in shared memory. PTX ISA, mbarrier."""
 
-from xdsl.irdl import operand_def, prop_def
+from dataclasses import replace
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
@@ -27,14 +31,44 @@ ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
 
 @fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
 class TryWaitParityOp(atom.Waits, MbarrierOp):
-    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity`, in a loop until p is true; with
-    `cluster` `.acquire.cluster`."""
+    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, in a loop until p is true; with
+    `cluster` `.acquire.cluster`. Each try may take `time` nanoseconds."""
+
+    OPERANDS: ClassVar = {"suspendTimeHint": "time"}
 
     # xDSL puts a subclass's operands before those of its base.
     address = operand_def(reg("b32"))
     parity = operand_def(reg("b32"))
+    time = opt_operand_def(reg("b32"))
 
-    assembly_format = "$address `,` $offset `,` $parity"
+    assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
+
+
+_ONCE, _ONCE_IN_CLUSTERS = (
+    replace(row, op="mbarrier.try_wait.once")
+    for row in (rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
+)
+
+
+@fields_op("ptx.mbarrier.try_wait.once", _ONCE, _ONCE_IN_CLUSTERS)
+class TryWaitOnceOp(RowOp):
+    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, once: whether the phase of that
+    parity is complete; with `cluster` `.acquire.cluster`."""
+
+    OPERANDS: ClassVar = {"waitComplete": "result", "suspendTimeHint": "time"}
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(NUMBER)
+    parity = operand_def(reg("b32"))
+    time = opt_operand_def(reg("b32"))
+    cluster = opt_prop_def(UnitAttr)
+    result = result_def(reg("pred"))
+
+    assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        return _ONCE if self.cluster is None else _ONCE_IN_CLUSTERS
 
 
 FenceMbarrierInitOp = twin(atom.FenceMbarrierInitOp)

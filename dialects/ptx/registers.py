@@ -1,6 +1,7 @@
 """Constants, special registers, and moves and names between registers. PTX ISA 9.7.9, 10."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
@@ -18,10 +19,16 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CLUSTER_REGISTERS,
+    MOV,
+    SCOPES,
+    TIMES,
+)
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
@@ -30,7 +37,11 @@ SPECIAL_REGISTERS = (
     *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
     "laneid",
     "warpid",
+    "nwarpid",
+    "smid",
+    "nsmid",
     *(f"lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")),
+    *CLUSTER_REGISTERS,
 )
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
 
@@ -118,6 +129,38 @@ class SregOp(MoveOp):
         if self.register.data not in SPECIAL_REGISTERS:
             raise self.fail(f"one of {', '.join(SPECIAL_REGISTERS)}, got {self.register.data}")
 
+    def requirement(self) -> Requirement:
+        in_clusters = self.register.data in CLUSTER_REGISTERS
+        return SCOPES["cluster"] if in_clusters else super().requirement()
+
+
+@fields_op("ptx.time")
+class TimeOp(RowOp):
+    """Read a special register that counts time: `mov.u64 d, %clock64`. PTX ISA 10.26 to 10.28.
+
+    ```mlir
+    %0 = ptx.time "clock64" : !ptx.reg<b64>
+    ```
+    """
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
+
+    register = prop_def(StringAttr)
+    result = result_def(RegType)
+
+    @property
+    def row(self) -> InstructionRow:
+        return MOV[TIMES.get(self.register.data, "b32")]
+
+    def operand_values(self) -> Mapping[str, Given]:
+        return {"d": self.result, "a": f"%{self.register.data}"}
+
+    def verify_(self) -> None:
+        if (kind := TIMES.get(self.register.data)) is None:
+            raise self.fail(f"one of {', '.join(TIMES)}, got {self.register.data}")
+        if self.result.type != reg(kind):
+            raise self.fail(f"{reg(kind)}, got {self.result.type}")
+
 
 @fields_op("ptx.shared_address", MOV["u32"])
 class SharedAddressOp(MoveOp):
@@ -162,7 +205,8 @@ class LocalAddressOp(MoveOp):
 
 @fields_op("ptx.mov")
 class MovOp(MoveOp):
-    """Move the bits of a register to another of the same width: `mov.b32`. PTX ISA 9.7.9.1."""
+    """Move the bits of a register to another of the same width: `mov.b32`, or `mov.f32` between two
+    of one kind. PTX ISA 9.7.9.1."""
 
     source = operand_def(RegType)
     result = result_def(RegType)
@@ -170,7 +214,13 @@ class MovOp(MoveOp):
     @property
     def row(self) -> InstructionRow:
         kind = self.result.type.kind.data
-        return MOV[kind if kind == "pred" else f"b{KINDS[kind]}"]
+        is_same = self.source.type == self.result.type
+        return MOV[kind if is_same or kind == "pred" else f"b{KINDS[kind]}"]
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        result, source = self.row.operands
+        return result, replace(source, plain=False)
 
     def verify_(self) -> None:
         source, result = self.source.type, self.result.type

@@ -2,16 +2,20 @@
 
 from typing import ClassVar
 
-from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result
 from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp, content, twin
+from tilewright.dialects.ptx.types import RegType, reg
 
 
-class _BarrierOp(RowOp):
+class NumberedBarrierOp(RowOp):
     """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
 
     OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
@@ -26,18 +30,83 @@ class _BarrierOp(RowOp):
 
 
 @fields_op("ptx.bar.sync", rows.BAR_SYNC)
-class BarSyncOp(_BarrierOp):
+class BarSyncOp(NumberedBarrierOp):
     """`bar.sync a{, b}`: arrive and wait. PTX ISA 9.7.13.1."""
 
 
-@fields_op("ptx.bar.arrive", rows.BAR_ARRIVE)
-class BarArriveOp(_BarrierOp):
-    """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
+class ArrivalOp(NumberedBarrierOp):
+    """An arrival at a numbered barrier, of a count of threads."""
 
     def verify_(self) -> None:
         super().verify_()
         if self.threads is None:
-            raise self.fail("a count of threads (bar.arrive a, b)")
+            raise self.fail(f"a count of threads ({self.mnemonic} a, b)")
+
+
+@fields_op("ptx.bar.arrive", rows.BAR_ARRIVE)
+class BarArriveOp(ArrivalOp):
+    """`bar.arrive a, b`: arrive without waiting. PTX ISA 9.7.13.1."""
+
+
+@fields_op("ptx.barrier.sync", rows.BARRIER_SYNC)
+class BarrierSyncOp(NumberedBarrierOp):
+    """`barrier.sync a{, b}`: arrive and wait, each thread for itself. PTX ISA 9.7.13.1."""
+
+
+@fields_op("ptx.barrier.arrive", rows.BARRIER_ARRIVE)
+class BarrierArriveOp(ArrivalOp):
+    """`barrier.arrive a, b`: arrive without waiting, each thread for itself. PTX ISA 9.7.13.1."""
+
+
+@fields_op("ptx.bar.red", rows.BAR_COUNT, rows.BAR_VOTE)
+class BarRedOp(NumberedBarrierOp):
+    """`bar.red.OPERATION d, a{, b}, c`: arrive and wait, and learn of c in all threads. PTX ISA
+    9.7.13.1.
+
+    ```mlir
+    %d = ptx.bar.red "popc.u32" 0, %c : !ptx.reg<b32>
+    ```
+    """
+
+    OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
+
+    form = prop_def(StringAttr)
+    value = operand_def(reg("pred"))
+    result = result_def(RegType)
+
+    assembly_format = "$form $barrier (`of` $threads^)? `,` $value attr-dict `:` type($result)"
+
+    @property
+    def mnemonic(self) -> str:
+        """`bar.red.popc.u32`."""
+        return f"bar.red.{self.form.data}"
+
+    @property
+    def row(self) -> InstructionRow:
+        """That of votes, where it does not count."""
+        return rows.BAR_COUNT if self.form.data == "popc.u32" else rows.BAR_VOTE
+
+    def verify_(self) -> None:
+        super().verify_()
+        row = self.row
+        if self.mnemonic not in row.mnemonics:
+            legal = ", ".join((*rows.BAR_COUNT.mnemonics, *rows.BAR_VOTE.mnemonics))
+            raise self.fail(f"one of {legal}, got {self.mnemonic}")
+        result = row.operands[0]
+        assert isinstance(result, Result)
+        if self.result.type != (legal_type := reg(result.register)):
+            raise self.fail(f"a result {legal_type}, got {self.result.type}")
+
+
+@fields_op("ptx.nanosleep", rows.NANOSLEEP)
+class NanosleepOp(RowOp):
+    """`nanosleep.u32 t`: wait for about so many nanoseconds. PTX ISA 9.7.13.15."""
+
+    OPERANDS: ClassVar = {"t": "time"}
+
+    time = operand_def(reg("b32"))
+
+    assembly_format = "$time attr-dict"
 
 
 WarpSyncOp = twin(sync.WarpSyncOp)

@@ -68,6 +68,26 @@ class MatchOp(WarpOp):
     """`match.any.sync.TYPE d, a, membermask`. PTX ISA 9.7.13.10."""
 
 
+@fields_op("ptx.match.all", rows.MATCH_ALL_WORD, rows.MATCH_ALL_DOUBLE)
+class MatchAllOp(WarpOp):
+    """`match.all.sync.TYPE d|p, a, membermask`. PTX ISA 9.7.13.10.
+
+    ```mlir
+    %d, %p = ptx.match.all "sync.b32" %a, %all alike !ptx.reg<pred>
+    ```
+    """
+
+    OPERANDS: ClassVar[Mapping[str, str]] = {
+        "d": "result + alike", "a": "a", "membermask": "members",
+    }  # fmt: skip
+
+    # xDSL puts a subclass's results before those of its base.
+    result = result_def(RegType)
+    alike = opt_result_def(reg("pred"))
+
+    assembly_format = "$form $a `,` $members (`alike` type($alike)^)?"
+
+
 @fields_op("ptx.redux.sync", rows.REDUX)
 class ReduxOp(WarpOp):
     """`redux.sync.OP.TYPE d, a, membermask`. PTX ISA 9.7.13.12."""

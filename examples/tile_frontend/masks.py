@@ -95,8 +95,8 @@ def elements(registers: Registers) -> Elements:
 
 
 def iota(axis: int, place: Index, like: Registers) -> Elements:
-    """The number of each element's row (0) or column (1) in an array of which this is the block at
-    a place."""
+    """The number of each element's row (0) or column (1) in an array whose block at a place this
+    is."""
     frame = like.frame
     shape = algebra("shape", "({},{})".format(*frame.extents))
     identity = cute("make_identity_tensor", shape, uniform=True)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.passes import ModulePass
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.lowering.cuda_tile.convert_cuda_tile_to_cute_nvgpu import lower_entry
 from tilewright.lowering.cuda_tile.places import TilePlaces, is_tile
+from tilewright.passes.cuda_tile.steps import EntryPass
 
 
-@dataclass(frozen=True)
-class CudaTileShowLayoutsPass(ModulePass):
+class CudaTileShowLayoutsPass(EntryPass):
     """Say in `cute.places` of every op of Tile IR where its tiles are, as
     `convert-cuda-tile-to-cute-nvgpu` decides it for a target: in registers, (thread, register) to
     the element's number in row-major order, in shared memory, in tensor memory. The ops are those
@@ -24,15 +20,12 @@ class CudaTileShowLayoutsPass(ModulePass):
 
     name = "cuda-tile-show-layouts"
 
-    arch: str | None = None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        chip = None if self.arch is None else target(self.arch)
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
-            lowered = lower_entry(entry, chip)
-            if texts := [retreat.text for retreat in lowered.retreats]:
-                entry.attributes["cute.retreats"] = ArrayAttr(map(StringAttr, texts))
-            places = TilePlaces(lowered)
-            for inner in entry.walk():
-                if texts := [places.of(result) for result in inner.results if is_tile(result)]:
-                    inner.attributes["cute.places"] = ArrayAttr(map(StringAttr, texts))
+    @staticmethod
+    def rewrite(entry: EntryOp, chip: Target | None) -> None:
+        lowered = lower_entry(entry, chip)
+        if texts := [retreat.text for retreat in lowered.retreats]:
+            entry.attributes["cute.retreats"] = ArrayAttr(map(StringAttr, texts))
+        places = TilePlaces(lowered)
+        for inner in entry.walk():
+            if texts := [places.of(result) for result in inner.results if is_tile(result)]:
+                inner.attributes["cute.places"] = ArrayAttr(map(StringAttr, texts))

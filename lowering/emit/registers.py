@@ -30,7 +30,7 @@ class NeverWritten(ValueError):
     """Registers are read that nothing has written."""
 
 
-class RegisterTensor:
+class RegisterChunks:
     """The elements of one register tensor of each thread."""
 
     def __init__(self, element: Attribute, size: int, chunk: int) -> None:
@@ -47,7 +47,7 @@ class RegisterTensor:
         """The type of a fragment of these elements, by default a chunk."""
         return FragmentType.get(self.chunk if count is None else count, self.element)
 
-    def as_they_are(self) -> RegisterTensor:
+    def as_they_are(self) -> RegisterChunks:
         """The elements now, whatever is written later."""
         return copy(self)
 
@@ -110,7 +110,7 @@ class RegisterTensor:
         self.chunks = tuple(chunks)
 
     def settle(self, emitter: Emitter) -> None:
-        """Make fragments of the chunks of which every element is written."""
+        """Make fragments of the chunks that are written whole."""
         self.chunks = tuple(
             assembled(chunk, self.type(), emitter)
             if isinstance(chunk, tuple) and None not in chunk

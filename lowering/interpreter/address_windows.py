@@ -4,13 +4,13 @@ So an address names its allocation however far an offset strays, and address ari
 arithmetic of 64 bits.
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from numpy.typing import NDArray
+from tilewright.lowering.interpreter.array_types import AnyArray
 
 _BITS = 40
 
-Address = TypeVar("Address", int, NDArray[Any])
+Address = TypeVar("Address", int, AnyArray)
 
 
 def base_of(number: int) -> int:

@@ -1,16 +1,16 @@
 """Arrays of NumPy as memory: which of them overlap, which of their bytes may be written."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 
 Bounds = tuple[int, int]
 """The addresses of a first byte and behind the last one."""
 
 
-def bounds_of(array: NDArray[Any]) -> Bounds:
+def bounds_of(array: AnyArray) -> Bounds:
     """From an array's first byte to behind its last one; of one without elements both are alike."""
     if not array.size:
         return array.ctypes.data, array.ctypes.data
@@ -18,7 +18,7 @@ def bounds_of(array: NDArray[Any]) -> Bounds:
     return int(low), int(high)
 
 
-def steps_forwards(array: NDArray[Any]) -> bool:
+def steps_forwards(array: AnyArray) -> bool:
     """True where strides are whole elements, and none is negative."""
     return all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
 
@@ -47,9 +47,7 @@ def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return False
 
 
-def read_only_bytes(
-    arrays: Iterable[NDArray[Any]], start: int, size: int
-) -> NDArray[np.bool_] | None:
+def read_only_bytes(arrays: Iterable[AnyArray], start: int, size: int) -> BoolArray | None:
     """Which of the bytes from an address on no array has that may be written; None where all
     arrays may be."""
     arrays = list(arrays)

@@ -12,14 +12,15 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Program, Suspend
 from tilewright.lowering.interpreter.state import Registers, shown, uniform
 from tilewright.source.diagnostic import ExecutionError, at
 
 _EXPRESSION = re.compile(r"%([\w.$-]+)(?:\[(\d+)(?:,\s*(\d+))?\])?")
 FEW = 8
-"""Threads of which a value is shown that differs among them."""
+"""Threads whose value, which differs among them, is shown."""
 
 
 @dataclass(frozen=True, slots=True)

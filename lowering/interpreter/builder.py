@@ -170,7 +170,7 @@ class Builder:
         return tuple(self.slot(value) for value in values)
 
     def sharing(self, values: Sequence[SSAValue]) -> frozenset[int]:
-        """The registers of which values are made."""
+        """The registers that values are made of."""
         return frozenset(self.slots(values))
 
     def fresh(self) -> int:

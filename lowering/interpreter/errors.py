@@ -3,8 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-import numpy as np
-from numpy.typing import NDArray
+from tilewright.lowering.interpreter.array_types import Int64Array
 
 
 class Fault(Exception):
@@ -21,7 +20,7 @@ class Fault(Exception):
 
 
 @contextmanager
-def faults_of(threads: NDArray[np.int64]) -> Generator[None]:
+def faults_of(threads: Int64Array) -> Generator[None]:
     """Faults of an access by some threads of a gang, told of the gang's threads."""
     try:
         yield

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.source.diagnostic import at
 
 Step = Callable[[Any, Any], None]
@@ -44,19 +43,19 @@ class Awaited(Protocol):
     @property
     def op(self) -> Operation: ...
 
-    def take(self, lanes: NDArray[np.int64]) -> Awaited:
+    def take(self, lanes: Int64Array) -> Awaited:
         """The events of some of the threads."""
         ...
 
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self) -> BoolArray:
         """The threads that may go on: [threads]."""
         ...
 
-    def resume(self, lanes: NDArray[np.int64]) -> None:
-        """The threads, all of which are ready, go on."""
+    def resume(self, lanes: Int64Array) -> None:
+        """The threads, which are all ready, go on."""
         ...
 
-    def deadlock(self, lanes: NDArray[np.int64]) -> str:
+    def deadlock(self, lanes: Int64Array) -> str:
         """The diagnosis where nothing will bring about what the threads wait for."""
         ...
 

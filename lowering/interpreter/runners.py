@@ -9,7 +9,8 @@ from typing import Literal
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.lowering.interpreter.machine.machine import Gang, Machine, Runner
+from tilewright.lowering.interpreter.machine.launch import Runner
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Program
 
 Engine = Literal["auto", "numpy", "compiled"]

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
+from xdsl.ir import Operation
 
-from tilewright.source.diagnostic import ExecutionError
+from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
+from tilewright.source.diagnostic import ExecutionError, at
 
-Octets = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+Octets = UInt8Array
+Flags = BoolArray
 
 
 class OrderMatters(ExecutionError):
@@ -53,8 +54,8 @@ class Share:
     uses: list[BufferUse] = field(default_factory=list[BufferUse])
 
     def part(self, total: int, unit: int) -> tuple[int, int]:
-        """The CTAs of this share, the first and that behind the last, of which `unit` at a time
-        stay together."""
+        """The CTAs of this share, the first and that behind the last; `unit` of them at a time stay
+        together."""
         units = -(-total // unit)
         first, last = (
             min(units * number // self.count * unit, total)
@@ -73,9 +74,25 @@ OUTPUT: ContextVar[TextIO | None] = ContextVar("where kernels print to", default
 """None: to where `print` goes."""
 
 
+class PrintedText(str):
+    """A text that an op of a kernel prints, and the line of the source that the op is of."""
+
+    line: int | None = None
+
+    @classmethod
+    def of(cls, op: Operation, text: str) -> PrintedText:
+        printed = cls(text)
+        printed.line = at(op.location, "").line
+        return printed
+
+
 def print_text(text: str) -> None:
     """Write the text of a kernel, as it is, to its output."""
-    print(text, end="", file=OUTPUT.get())
+    output = OUTPUT.get()
+    if output is None:
+        print(text, end="")
+    else:
+        output.write(text)
 
 
 def refuse(what: Any) -> NoReturn:

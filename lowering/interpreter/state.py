@@ -8,12 +8,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase, SharedBase
@@ -195,5 +195,5 @@ def _address(
 
 def uniform(value: Any) -> bool:
     """True where a register holds one value for all threads of its gang."""
-    rows: NDArray[Any] | None = value if is_array(value) else None
+    rows: AnyArray | None = value if is_array(value) else None
     return rows is not None and (len(rows) == 1 or bool((rows == rows[:1]).all()))

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 
-Bits: TypeAlias = NDArray[Any]
+Bits: TypeAlias = AnyArray
 """Raw bits of one value in every thread: [threads or 1] or [threads or 1, registers]."""
 
-Lanes: TypeAlias = NDArray[np.int64]
+Lanes: TypeAlias = Int64Array
 
 CONTAINERS: dict[str, type[np.generic]] = {
     "pred": np.bool_,
@@ -68,7 +68,7 @@ class PartlyUndefined(Undefined):
 
     __slots__ = ("missing", "value")
 
-    def __init__(self, origin: str, value: Any, missing: NDArray[np.bool_]):
+    def __init__(self, origin: str, value: Any, missing: BoolArray):
         super().__init__(origin)
         self.value = value
         self.missing = missing
@@ -97,7 +97,7 @@ class Overwritten(Undefined):
 
 
 class Clobbered(Undefined):
-    """Registers of which an op has written some since they got their value."""
+    """Registers; an op has written some since they got their value."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class InFlight(Undefined):
 
     __slots__ = ("group", "shape", "value")
 
-    def __init__(self, origin: str, value: Bits, group: NDArray[np.int64], shape: object):
+    def __init__(self, origin: str, value: Bits, group: Int64Array, shape: object):
         super().__init__(origin)
         self.value = value
         self.group = group
@@ -151,7 +151,7 @@ class Loading(InFlight):
     wait = "tmem.wait_load"
 
 
-def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+def is_array(value: Any) -> TypeGuard[AnyArray]:
     """True of a plain array."""
     return isinstance(value, np.ndarray)
 
@@ -179,7 +179,7 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
 
 
 def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
-    """Registers of which a wgmma in flight has some threads'."""
+    """Registers; a wgmma in flight has those of some threads."""
     for register in (a, b):
         if isinstance(register, Undefined) and not isinstance(register, InFlight):
             return Undefined(register.origin)
@@ -225,7 +225,7 @@ def spread(value: Bits, count: int) -> Bits:
     return value if len(value) == count else np.broadcast_to(value, (count, *value.shape[1:]))
 
 
-def distinct(numbers: NDArray[Any]) -> list[int]:
+def distinct(numbers: AnyArray) -> list[int]:
     """The different ones of some integers, which often are all the same."""
     first = numbers.flat[0]
     return [int(first)] if (numbers == first).all() else np.unique(numbers).tolist()

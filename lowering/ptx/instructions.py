@@ -112,7 +112,10 @@ def shape_of(op: PtxOp) -> Shape:
     """The shape of an op. Raises VerifyException where the op is wrong."""
     key = signature(op)
     if op.ASKS_OPERANDS:
-        key += tuple(_constant(value) for value in op.operands)
+        key += tuple(
+            value.owner.unsigned if isinstance(value.owner, ConstOp) else None
+            for value in op.operands
+        )
     if (shape := _SHAPES.get(key)) is None or op.ASKS_OPERANDS or op.ASKS_AROUND:
         op.verify_()
     return _SHAPES.put(key, op, Shape.of(op)) if shape is None else shape
@@ -135,10 +138,6 @@ def shapes_of(entry: EntryOp) -> Shapes:
             except VerifyException as error:
                 raise OpError(op, str(error)) from error
     return shapes
-
-
-def _constant(value: SSAValue) -> int | None:
-    return value.owner.unsigned if isinstance(value.owner, ConstOp) else None
 
 
 def immediate(op: ConstOp, type_: str) -> str:

@@ -140,9 +140,10 @@ class KernelText:
             shared = f".extern .shared .align {align} .b8 {self.shared_name}[];\n"
         elif size:
             shared = f".shared .align {align} .b8 {self.shared_name}[{size}];\n"
-        bound = ""
-        if self.entry.reqntid is not None:
-            bound = f"\n.reqntid {', '.join(map(str, self.entry.reqntid.get_values()))}"
+        bound, (fixed, most) = "", (self.entry.reqntid, self.entry.maxntid)
+        if (threads := fixed or most) is not None:
+            directive = "maxntid" if fixed is None else "reqntid"
+            bound = f"\n.{directive} {', '.join(map(str, threads.get_values()))}"
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
@@ -158,10 +159,12 @@ class KernelText:
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
     def _declarations(self) -> str:
-        local = "" if self.entry.local is None else (
-            f"\t.local .align 16 .b8 {self.local_name}[{self.entry.local.value.data}];\n"
+        local, align = self.entry.local, self.entry.local_align
+        place = "" if local is None else (
+            f"\t.local .align {16 if align is None else align.value.data} .b8 "
+            f"{self.local_name}[{local.value.data}];\n"
         )  # fmt: skip
-        return local + "".join(
+        return place + "".join(
             f"\t.reg .{kind} {PREFIXES[kind]}<{count + 1}>;\n"
             for kind, count in self.registers.names.counts.items()
             if count
@@ -261,7 +264,7 @@ class KernelText:
     # Instructions
 
     def instruction(self, op: Operation) -> None:
-        """Print one instruction. Raises OpError for an op that is none."""
+        """Print one instruction. Raises OpError for another op."""
         if _is_plain(type(op)):
             self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return

@@ -12,7 +12,7 @@ from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.emit.registers import RegisterTensor, extracted, from_elements
+from tilewright.lowering.emit.registers import RegisterChunks, extracted, from_elements
 from tilewright.lowering.tile.kernel import Kernel, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
 from tilewright.source.diagnostic import OpError
@@ -69,7 +69,7 @@ def load_piece(
 ) -> RegisterPiece:
     """`count` elements from the `first` on, that lie side by side where they are in memory; of one
     element `first` may be any coordinate."""
-    if isinstance(tensor.base, RegisterTensor):
+    if isinstance(tensor.base, RegisterChunks):
         return _registers_piece(op, tensor, range(first, first + count), kernel)
     line, at = kernel.place(tensor, first)
     element = element_type(tensor.element)
@@ -95,7 +95,7 @@ def _registers_piece(
 
 def takes_predicate(tensor: Tensor, count: int) -> bool:
     """One instruction stores so many elements, which may have a predicate."""
-    return not isinstance(tensor.base, RegisterTensor) and count * tensor.bits in VECTOR_BITS
+    return not isinstance(tensor.base, RegisterChunks) and count * tensor.bits in VECTOR_BITS
 
 
 def store_piece(
@@ -108,7 +108,7 @@ def store_piece(
     predicate: SSAValue | None = None,
 ) -> None:
     """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
-    if isinstance(tensor.base, RegisterTensor):
+    if isinstance(tensor.base, RegisterChunks):
         places = register_places(op, tensor, range(first, first + count))
         if piece.fragment is not None:
             tensor.base.write(places, piece.fragment, kernel.emitter)
@@ -158,7 +158,7 @@ def read_scalars(
     op: Operation, tensor: Tensor, at: Sequence[Any], kernel: Kernel
 ) -> list[SSAValue]:
     """The elements at coordinates, by vectors where they follow one another in memory."""
-    if isinstance(tensor.base, RegisterTensor):
+    if isinstance(tensor.base, RegisterChunks):
         return kernel.read_elements(op, tensor, register_places(op, tensor, at))
     width = _vector(tensor, at)
     scalars: list[SSAValue] = []
@@ -172,7 +172,7 @@ def write_scalars(
     op: Operation, tensor: Tensor, at: Sequence[Any], values: Sequence[SSAValue], kernel: Kernel
 ) -> None:
     """The inverse of `read_scalars`."""
-    if isinstance(tensor.base, RegisterTensor):
+    if isinstance(tensor.base, RegisterChunks):
         places = register_places(op, tensor, at)
         tensor.base.write_elements(dict(zip(places, values, strict=True)))
         return
@@ -198,7 +198,7 @@ def widest_vector(tensors: Sequence[Tensor], count: int) -> int:
 
 
 def _fits(tensor: Tensor, width: int) -> bool:
-    if isinstance(tensor.base, RegisterTensor):
+    if isinstance(tensor.base, RegisterChunks):
         return True
     wanted = width * tensor.bits // 8
     return run_of(tensor, ()) % width == 0 and alignment_of_runs(tensor, width) % wanted == 0

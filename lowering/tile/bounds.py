@@ -65,7 +65,7 @@ class BoundedRun:
     insides: tuple[Inside, ...]
 
     def joined(self, inside: Inside) -> BoundedRun:
-        """The run with another one in its place, of which these are within bounds."""
+        """The run with another one in its place; these of it are within bounds."""
         return BoundedRun(self.first, self.count, (*self.insides, inside))
 
     @property

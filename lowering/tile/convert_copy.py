@@ -196,7 +196,7 @@ class TileMove:
         emitter.when(rest, lambda: self._store_some(run, piece))
 
     def _store_some(self, run: BoundedRun, piece: RegisterPiece) -> None:
-        """Elements of which one is beyond the bounds: the last one, where others begin the run."""
+        """Elements, one of them beyond the bounds: the last one, where others begin the run."""
         values = piece.as_scalars(self.kernel)
         for i, value in enumerate(values[:-1] if run.begins_within else values):
             present = run.present(i, self.kernel.emitter)

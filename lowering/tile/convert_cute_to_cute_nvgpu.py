@@ -13,9 +13,9 @@ from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.gpu import is_kernel
 from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
-from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.passes.analysis.functions import functions
 from tilewright.source.diagnostic import OpError
 

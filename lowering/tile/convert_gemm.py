@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.umma import IDS
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaFenceOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.emit.emitter import zero_constant
-from tilewright.lowering.emit.registers import NeverWritten, RegisterTensor, from_elements
+from tilewright.lowering.emit.registers import NeverWritten, RegisterChunks, from_elements
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.descriptors import descriptor
@@ -167,7 +167,7 @@ class Gemm:
 
 def _as_it_is(tensor: Tensor) -> Tensor:
     """The tensor before the op: MMAs read no registers that others of them write, but sums."""
-    if not isinstance(tensor.base, RegisterTensor):
+    if not isinstance(tensor.base, RegisterChunks):
         return tensor
     return replace(tensor, base=tensor.base.as_they_are())
 

@@ -28,7 +28,7 @@ from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import cluster
 from tilewright.lowering.emit.leaves import sized
-from tilewright.lowering.emit.registers import RegisterTensor
+from tilewright.lowering.emit.registers import RegisterChunks
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
 from tilewright.lowering.tile.kernel import Kernel, lowers
@@ -99,7 +99,7 @@ def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
     size = tensor.modes.cosize()
     first = product(tensor.modes[0].shape) if isinstance(tensor.modes.shape, tuple) else size
     assert isinstance(first, int)
-    kernel[result] = _based(tensor, RegisterTensor(element_type(tensor.element), size, first))
+    kernel[result] = _based(tensor, RegisterChunks(element_type(tensor.element), size, first))
 
 
 MAKES.update((AllocaOp, MakeFragmentLikeOp, MakeFragmentOp))

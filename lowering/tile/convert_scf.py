@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute.types.algebra import TypedAttribute
-from tilewright.lowering.emit.registers import Chunk, RegisterTensor
+from tilewright.lowering.emit.registers import Chunk, RegisterChunks
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.unrolled import indexes_registers, iterations
@@ -35,7 +35,7 @@ class Carried:
     def __init__(self, op: Operation, kernel: Kernel) -> None:
         self._kernel = kernel
         self._all = written(list(op.regions), kernel)
-        self.places: list[tuple[RegisterTensor, int]] = []
+        self.places: list[tuple[RegisterChunks, int]] = []
         for made, registers in self._all:
             later = used_after(made, op)
             self.places += [
@@ -51,7 +51,7 @@ class Carried:
 
     def enter(self, values: Sequence[SSAValue]) -> None:
         """Go on with these values; what is not carried is not written."""
-        carried: dict[RegisterTensor, list[Chunk]] = {
+        carried: dict[RegisterChunks, list[Chunk]] = {
             registers: [None] * len(registers.chunks) for _, registers in self._all
         }
         for (registers, i), value in zip(self.places, values, strict=True):

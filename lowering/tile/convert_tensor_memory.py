@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import MemRefType as LineType
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.atoms import Operand
@@ -57,16 +57,13 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     kernel.emitter.when(_first_warp(kernel), by_one_warp)
     _synchronise(kernel, op.cta_group)
     emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
-    whole = tmem.allocation_type(columns, _cell_type(tensor))
+    whole = tmem.allocation_type(
+        columns, element_type(tensor.element) if tensor.bits == CELL_BITS else i32
+    )
     base = emitter.emit(tmem.RetrieveOp(slot, [at], whole))
     base.name_hint = op.result.name_hint
     allocated = Tensor(tensor.element, "tmem", tensor.align, tensor.layout, Memory(base, "tmem"), 0)
     kernel[op.result] = Typed("memref", allocated)
-
-
-def _cell_type(tensor: Tensor) -> Attribute:
-    """The elements of an allocation: the tensor's elements, where they are cells."""
-    return element_type(tensor.element) if tensor.bits == CELL_BITS else i32
 
 
 def _check_together(op: Operation, kernel: Kernel) -> None:

@@ -27,7 +27,7 @@ from tilewright.dialects.cute.values import Typed, is_known
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import Leaf, sized, width_of_type
-from tilewright.lowering.emit.registers import NeverWritten, RegisterTensor
+from tilewright.lowering.emit.registers import NeverWritten, RegisterChunks
 from tilewright.lowering.tile.arguments import Arguments
 from tilewright.lowering.tile.facts import Facts
 from tilewright.lowering.tile.places import Memory, Places, per_item
@@ -124,10 +124,10 @@ class Kernel:
             known = self._places[id(modes)] = (modes, Places(modes))
         return known[1]
 
-    def registers(self, tensor: Tensor) -> RegisterTensor:
+    def registers(self, tensor: Tensor) -> RegisterChunks:
         """The registers of a tensor in rmem."""
         base = tensor.base
-        assert isinstance(base, RegisterTensor)
+        assert isinstance(base, RegisterChunks)
         return base
 
     def read(self, op: Operation, tensor: Tensor, places: Sequence[int]) -> SSAValue:
@@ -192,7 +192,7 @@ class Kernel:
             known = self.values.get(operand)
             if isinstance(known, Typed) and known.kind == "memref":
                 registers = known.value.base
-                if isinstance(registers, RegisterTensor):
+                if isinstance(registers, RegisterChunks):
                     registers.settle(self.emitter)
 
     def evaluate(self, op: InferredOp) -> None:

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.types.tensors import MemRefType
-from tilewright.lowering.emit.registers import RegisterTensor
+from tilewright.lowering.emit.registers import RegisterChunks
 from tilewright.lowering.tile.kernel import Kernel
 
 WRITES: dict[type[Operation], Callable[[Any], SSAValue]] = {}
@@ -30,10 +30,10 @@ def maker(value: SSAValue) -> SSAValue:
     return value
 
 
-def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, RegisterTensor]]:
+def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, RegisterChunks]]:
     """The register tensors from outside that ops in the regions write, in the order of the first
     writes."""
-    written: dict[SSAValue, RegisterTensor] = {}
+    written: dict[SSAValue, RegisterChunks] = {}
     for region in regions:
         for op in region.walk():
             find = WRITES.get(type(op))

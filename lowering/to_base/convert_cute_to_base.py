@@ -90,7 +90,10 @@ class _Lowering:
                 f"'{op.name}' expected an op that cute-expand-ops leaves, got one that it expands; "
                 "nearest legal: cute-expand-ops,cute-to-base",
             )
-        self.operands = [_typed(operand.type) for operand in op.operands]
+        self.operands = [
+            operand.type.typed if isinstance(operand.type, CuteType) else None
+            for operand in op.operands
+        ]
 
     def replace(self) -> None:
         """Put the op's code in its place."""
@@ -123,10 +126,6 @@ class _Lowering:
             return container
         type_ = field_type(container.type, path)
         return self.emitter.emit(ExtractValueOp(_position(path), container, type_))
-
-
-def _typed(type_: Attribute) -> Typed | None:
-    return type_.typed if isinstance(type_, CuteType) else None
 
 
 def _position(path: Path) -> DenseArrayBase:

@@ -27,9 +27,8 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.gpu import PrintfOp
+from tilewright.dialects.gpu import PrintfOp, is_kernel
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import is_kernel
 from tilewright.source.diagnostic import OpError
 
 PRINTF = "printf"

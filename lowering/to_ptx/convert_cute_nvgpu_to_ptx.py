@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
-from tilewright.dialects.gpu import ReturnOp
+from tilewright.dialects.gpu import ReturnOp, is_kernel
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
@@ -61,13 +61,6 @@ def _mma(op: RegisterMmaOp, to: Conversion) -> None:
 
 
 # Kernels
-
-
-def is_kernel(op: Operation) -> bool:
-    """A `gpu.func` with `kernel`, or a `func.func` with the attribute `gpu.kernel`."""
-    if isinstance(op, gpu.FuncOp):
-        return op.kernel is not None
-    return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
 def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> EntryOp:

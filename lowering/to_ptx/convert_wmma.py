@@ -2,16 +2,11 @@
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops.wmma import LoadOp, MmaOp, StoreOp, WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item
 from tilewright.dialects.ptx import wmma
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
-
-
-def _space(tile: Tile) -> WmmaSpace:
-    return "shared" if tile.ptx_space == "shared" else "global"
 
 
 def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
@@ -29,7 +24,7 @@ def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
 def _access(op: LoadOp | StoreOp, to: Conversion) -> None:
     tile = to.tile(op.memory)
     address, offset = locate(op, tile, op.indices, to)
-    space, stride = _space(tile), _stride(op, tile, to)
+    space, stride = "shared" if tile.ptx_space == "shared" else "global", _stride(op, tile, to)
     if isinstance(op, LoadOp):
         load = wmma.LoadOp(op.access, space, address, stride, offset)
         to[op.fragment] = to.emit(load)

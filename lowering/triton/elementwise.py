@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import arith, math, ub
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
+    Float8E5M2Type,
     Float16Type,
     Float32Type,
     StringAttr,
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     f64,
     i1,
     i8,
+    i16,
 )
 from xdsl.ir import Operation, SSAValue
 
@@ -265,6 +267,14 @@ def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
         return value
     towards_zero = op.word("rounding") == "rtz"
     mode = RoundingMode.ZERO if towards_zero else RoundingMode.NEAREST_EVEN
+    if towards_zero and type_.element_type == Float8E5M2Type():
+        # Its bits are the upper ones in f16.
+        half, bits = type_.with_element(_F16), type_.with_element(i16)
+        if value.type != half:
+            value = at.add(conversions.FToFOp, [value], half, rounding_mode=mode)
+        shifted = [at.add(conversions.BitcastOp, [value], bits), at.constant(8, bits)]
+        upper = at.add(integer.ShRIOp, shifted, **UNSIGNED)
+        return at.add(conversions.BitcastOp, [at.resized(upper, i8)], type_)
     return at.add(conversions.FToFOp, [value], type_, rounding_mode=mode)
 
 

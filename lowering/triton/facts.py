@@ -42,7 +42,7 @@ def known(at: ShapedBuilder, value: SSAValue, attributes: Mapping[str, Attribute
 
 
 def assumed(at: ShapedBuilder, value: SSAValue, predicate: AssumePredicateAttr) -> SSAValue:
-    """A value of which a predicate is known, where it can be of such a value."""
+    """A value with a predicate that is known of it, where such a value can have one."""
     if wrong_predicate(predicate, value.type) is not None:
         return value
     return at.add(AssumeOp, [value], predicate=predicate)

@@ -65,7 +65,7 @@ def _transposed(at: TritonConversion, value: SSAValue) -> SSAValue:
 
 
 def _unpacked(at: TritonConversion, value: SSAValue, kind: str, axis: int) -> SSAValue:
-    """A matrix of which bytes hold two elements along an axis, as one of elements."""
+    """A matrix whose bytes hold two elements along an axis, as one of elements."""
     if kind != "e2m1":
         return value
     rows = value if axis else _transposed(at, value)

@@ -187,8 +187,8 @@ def _conflicts(
 
 
 def _ages(state: State, wgmma: WarpgroupMmaOp, value: SSAValue | None) -> list[int]:
-    """How many commits ago the wgmma was issued: where a value is its result, that one, of which it
-    may be in flight several times; else any."""
+    """How many commits ago the wgmma was issued: where a value is its result, that one, which may
+    be in flight several times; else any."""
     issued = () if value is None else state.in_flight.get(value, ())
     ages = [age for op, age in issued if op is wgmma]
     return ages or [issue.age for issue in state.pending if issue.op is wgmma]

@@ -35,7 +35,7 @@ Rewrite = Callable[[EntryOp, Target | None], None]
 
 
 @dataclass(frozen=True)
-class TileStep(ModulePass):
+class EntryPass(ModulePass):
     """A rewrite of every entry, for the target `arch` where one is named."""
 
     rewrite: ClassVar[Rewrite]
@@ -68,10 +68,10 @@ _REWRITES: dict[str, Rewrite] = {
     "legalize-placed": partial(legalize, placed=True),
 }
 
-STEPS: dict[str, type[TileStep]] = {
+STEPS: dict[str, type[EntryPass]] = {
     name: type(
         f"CudaTile{name.title().replace('-', '')}Pass",
-        (TileStep,),
+        (EntryPass,),
         {"__module__": __name__, "name": f"cuda-tile-{name}", "rewrite": staticmethod(rewrite)},
     )
     for name, rewrite in _REWRITES.items()

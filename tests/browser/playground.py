@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from chromium import SECONDS, chromium
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -45,6 +46,22 @@ class Page:
     def view(self, name: str) -> None:
         self.all(f"nav [data-view={name}]")[0].click()
 
+    def rows(self, place: str, kind: str = "") -> list[str]:
+        """The lines that a pane shows, in order, without their numbers."""
+        told = (
+            "return [...document.querySelectorAll(arguments[0])].sort((a, b) => a.offsetTop -"
+            " b.offsetTop).map(row => row.textContent.slice(row.firstChild.textContent.length))"
+        )
+        return self.driver.execute_script(told, f"{place} .row{kind}")
+
+    def tab(self, title: str) -> Any:
+        """The tab of a level."""
+        return next(one for one in self.all("#levels button") if one.text == title)
+
+    def row(self, words: str) -> Any:
+        """The first line of the level that has these words."""
+        return next(one for one in self.all("#level .row") if words in one.text)
+
     def type(self, name: str, text: str) -> None:
         self[name].send_keys(Keys.CONTROL, "a")
         self[name].send_keys(text)
@@ -60,21 +77,23 @@ class Page:
     def drawn(self, selector: str) -> list[list[str]]:
         """The cells of the pictures that are seen there."""
 
-        def cells(image: Any) -> list[str]:
-            kind, _, data = image.get_attribute("src").partition(",")
+        def cells(source: str) -> list[str]:
+            kind, _, data = source.partition(",")
             raw = self.driver.execute_script("return decodeURIComponent(arguments[0])", data)
             svg = base64.b64decode(raw).decode() if kind.endswith("base64") else raw
             found = ElementTree.fromstring(svg).findall("{*}text[@class='cell']")
             return [cell.text or "" for cell in found]
 
-        images = self.all(f"{selector} img")
-        assert all(image.get_property("naturalWidth") > 0 for image in images)
-        return [cells(image) for image in images]
+        told = (
+            "return Promise.all([...document.querySelectorAll(arguments[0])].map(image =>"
+            " image.decode().then(() => image.src)))"  # an error where it is no picture
+        )
+        return [cells(source) for source in self.driver.execute_script(told, f"{selector} img")]
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    with PlaygroundServer(0, EXAMPLES) as server, chromium() as driver:
+    with PlaygroundServer(0, EXAMPLES, python=True) as server, chromium() as driver:
         thread = Thread(target=server.serve_forever)
         thread.start()
         driver.set_window_size(1400, 900)
@@ -91,9 +110,8 @@ def page() -> Iterator[Page]:
 def test_a_mistake_is_marked_while_typing(page: Page) -> None:
     text = page["text"].get_property("value")
     page.set(text.replace("16x8x16", "16x8x12"))
-    page.until(lambda: page.all("#marks mark"))
-    [marked] = page.all("#marks mark")
-    assert marked.get_property("textContent") == "16x8x12"
+    page.until(lambda: page.all("#editor .wrong"))
+    assert "".join(one.text for one in page.all("#editor .wrong")) == "16x8x12"
     [said] = page.all("#diagnostics button")
     assert said.text.startswith("10:40: 'sm80.mma' expected") and "16x8x16" in said.text
     said.click()
@@ -121,31 +139,28 @@ def test_levels_down_to_ptx(page: Page) -> None:
     text = (EXAMPLES / "mma.mlir").read_text()
     page.until(lambda: page["text"].get_property("value") == text)
     Select(page["arch"]).select_by_visible_text("sm_90a")
+    rows = tw.compile(text, "sm_90a", name="kernel.mlir").ptx.splitlines()
     page["lower"].click()
-    page.until(lambda: page.all("#levels button"))
-    tabs = {tab.text: tab for tab in page.all("#levels button")}
-    assert list(tabs)[-1] == "PTX"
-    ptx = tw.compile(text, "sm_90a", name="mma.mlir").ptx
-    assert page["level"].get_property("textContent") == ptx
-    tabs["convert-cute-nvgpu-to-ptx"].click()
-    assert "ptx.entry" in page["level"].text
+    page.until(lambda: page.rows("#level")[:20] == rows[:20])
+    assert page.tab("PTX").get_attribute("aria-selected") == "true"
+    page.tab("convert-cute-nvgpu-to-ptx").click()
+    assert any("ptx.entry" in row for row in page.rows("#level"))
 
 
 def test_lines_light_up_across_levels_while_typing(page: Page) -> None:
-    lit = (
-        "return [...document.querySelectorAll('#level .lit')].map(one => one.textContent).join('')"
-    )
     text = page["text"].get_property("value")
-    page.all("#levels button")[-1].click()
+    page.tab("PTX").click()
     move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
     page.driver.execute_script(move, page["text"], text.index("cute_nvgpu.sm80.mma"))
-    page.until(lambda: "mma.sync.aligned.m16n8k16" in page.driver.execute_script(lit))
-    assert "st.global" not in page.driver.execute_script(lit)
+    page.until(lambda: "mma.sync.aligned.m16n8k16" in "".join(page.rows("#level", ".lit")))
+    assert "st.global" not in "".join(page.rows("#level", ".lit"))
+    ActionChains(page.driver).move_to_element(page.row("st.global")).perform()
+    page.until(lambda: "memref.store" in "".join(page.rows("#editor", ".lit")))
     page.set(text.replace("16x8x16", "16x8x8").replace("<8xbf16>", "<4xbf16>")
              .replace("!b = !cute_nvgpu.fragment<4x", "!b = !cute_nvgpu.fragment<2x"))  # fmt: skip
-    page.until(lambda: "m16n8k8" in page["level"].get_property("textContent"))
-    numbers = page["numbers"].get_property("textContent").split()
-    assert numbers == [str(line) for line in range(1, text.count("\n") + 2)]
+    page.until(lambda: "m16n8k8" in "".join(page.rows("#level")))
+    numbers = [one.text for one in page.all("#editor .row i")]
+    assert sorted(map(int, numbers)) == [*range(1, text.count("\n") + 2)]
 
 
 def test_examples_and_links_that_hold_the_text(page: Page) -> None:
@@ -159,11 +174,82 @@ def test_examples_and_links_that_hold_the_text(page: Page) -> None:
     page.until(lambda: page["text"].get_property("value") == "// 😀 ü\n" + text)
 
 
-def test_narrow_pages_have_one_column(page: Page) -> None:
+def test_texts_have_colours(page: Page) -> None:
+    def kinds(place: str) -> set[tuple[str, str]]:
+        told = (
+            "return [...document.querySelectorAll(arguments[0])].map(one => [one.className,"
+            " one.textContent])"
+        )
+        return set(map(tuple, page.driver.execute_script(told, f"{place} .row span")))
+
+    Select(page["file"]).select_by_visible_text("example:axpy")
+    page.until(lambda: ("keyword", "arith.mulf") in kinds("#editor"))
+    assert {("function", "@axpy"), ("variable", "%xi"), ("type", "f32")} <= kinds("#editor")
+    page["lower"].click()
+    page.until(lambda: ("function", "axpy") in kinds("#level"))
+    assert {("variable", "%tid.x"), ("decorator", ".entry"), ("type", ".u64")} <= kinds("#level")
+    page.set("@ct.kernel\ndef f():\n    return 'x'  # y\n")
+    page.until(lambda: ("function", "f") in kinds("#editor"))
+    assert {("keyword", "return"), ("string", "'x'"), ("comment", "# y")} <= kinds("#editor")
+
+
+def test_a_run_of_a_kernel(page: Page) -> None:
+    """On a guess, and on arguments; what goes wrong is marked."""
+    Select(page["file"]).select_by_visible_text("example:axpy")
+    page.until(lambda: "@axpy" in page["text"].get_property("value"))
+    page["run"].click()
+    page.until(lambda: page["arguments"].get_property("value").startswith("--grid 1 --block 32 "))
+    assert page.rows("#level")[0] == "x: 16384 float32"
+    page.type("arguments", "--grid 2 --block 4 zeros:8 zeros:8 2.0 8")
+    page["run"].click()
+    page.until(lambda: "[0. 0. 0. 0. 0. 0. 0. 0.]" in page.rows("#level"))
+    page.type("arguments", "--grid 1 --block 8 4 8 2.0 8\n")
+    page.until(lambda: page.all("#diagnostics button"))
+    [said] = page.all("#diagnostics button")
+    assert said.text.startswith("7:5: 'memref.load' read out of bounds")
+    assert any("note: there %i = 4" in row for row in page.rows("#level"))
+
+
+def test_a_run_of_python(page: Page) -> None:
+    """Of cuTile with its levels, of Triton with a mistake."""
+    Select(page["file"]).select_by_visible_text("Python: cuTile")
+    page.until(lambda: "cuda.tile" in page["text"].get_property("value"))
+    page["run"].click()
+    page.until(lambda: page.rows("#level")[0].startswith("[  1.   2.   3."))
+    page.tab("PTX").click()
+    assert ".visible .entry k(" in page.rows("#level")
+    Select(page["file"]).select_by_visible_text("Python: Triton")
+    page.until(lambda: "triton" in page["text"].get_property("value"))
+    page.set(page["text"].get_property("value").replace("x + i, inside", "x + i"))
+    page["run"].click()
+    page.until(lambda: page.all("#diagnostics button"))
+    [said] = page.all("#diagnostics button")
+    assert said.text.startswith("10:23: 'tl.load' expected an element of x")
+
+
+def test_narrow_pages_have_tabs(page: Page) -> None:
     page.driver.set_window_size(800, 900)
-    assert page["level"].location["y"] > page["editor"].location["y"]
-    assert page.driver.execute_script("return document.body.scrollWidth <= innerWidth")
+    columns = {tab.text: tab for tab in page.all("#columns button")}
+    columns["Text"].click()
+    assert page["editor"].is_displayed() and not page["level"].is_displayed()
+    page["lower"].click()
+    assert page["level"].is_displayed() and not page["editor"].is_displayed()
+    for view in ("layouts", "instruction", "ir"):
+        page.view(view)
+        assert page.driver.execute_script("return document.body.scrollWidth <= innerWidth")
     page.driver.set_window_size(1400, 900)
+    assert page["editor"].is_displayed() and page["level"].is_displayed()
+
+
+def test_any_target_says_which(page: Page) -> None:
+    Select(page["file"]).select_by_visible_text("example:axpy")
+    Select(page["arch"]).select_by_visible_text("any")
+    page.until(lambda: "@axpy" in page["text"].get_property("value"))
+    page["lower"].click()
+    page.until(lambda: page["for"].text == "for sm_80, the lowest that it needs")
+    Select(page["arch"]).select_by_visible_text("sm_90a")
+    page["lower"].click()
+    page.until(lambda: page["for"].text == "")
 
 
 def test_layout_algebra(page: Page) -> None:

@@ -3,19 +3,22 @@ beside Triton's compiler.
 
     python tests/conformance/triton_suite.py CHECKOUT                # of triton-lang/triton
     python tests/conformance/triton_suite.py CHECKOUT --every 60 --file test_core.py
+    python tests/conformance/triton_suite.py CHECKOUT --keep FOLDER    # goes on where it was ended
     python tests/conformance/triton_suite.py CHECKOUT --gpu --jobs 14
 
 Prints a row of a table for each file: the tests that launch a kernel here and read no ttgir, llir
 or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
-the seconds that those took which pass in both. On the GPU the tests are those that launch and pass
-by Triton's compiler, and those that read its ttgir, llir, PTX or cubin and fail here are a column
-of their own. Needs torch, triton and pytest. The exit status is 1 where fewer than 90 % pass here,
-95 % on the GPU.
+the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests
+in turn, and the exit status is 1 where ours take longer in all. On the GPU the tests are those that
+launch and pass by Triton's compiler, and those that read its ttgir, llir, PTX or cubin and fail
+here are a column of their own. Needs torch, triton and pytest. The exit status is 1 where fewer
+than 90 % pass here, 95 % on the GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import subprocess
@@ -23,23 +26,51 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 from pathlib import Path
 from xml.etree import ElementTree
 
 TESTS = Path("unit/language")
-PART = 100
-"""The tests that share a process, at most."""
 STAGE = re.compile(r"""asm\[["'](ttgir|llir|ptx|cubin|sass)""")
 LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
 """What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
 READ = "Unknown key: "
 """What the error of a test says that asks for the text of a stage that is not run here."""
+REFUSED = "CompileError: "
+"""What the error of a test says whose kernel is refused before it is launched."""
+OURS = ["-p", "tilewright.triton_pytest"]
+THEIRS = ["--device", "cpu"]
+INTERPRETED = {"TRITON_INTERPRET": "1"}
+CPU_HEAD = ("file", "launching tests", "pass", "TRITON_INTERPRET=1", "seconds", "interpreter's")
+GPU_HEAD = ("file", "launch and pass by Triton", "pass", "fail that read its text")
+SAMPLE = (
+    "test_where[1-float32]",
+    "test_bin_op[1-float32-float16-+]",
+    "test_bitwise_op[1-int32-int8-&0]",
+    "test_compare_op[1-int16-int8-!=-real-real]",
+    "test_math_op[float32-log2-x]",
+    "test_broadcast[int64]",
+    "test_cast[1-int16-int8-False-1024]",
+    "test_masked_load[1-float16-512-1-0]",
+    "test_reduce1d[1-min-int32-512]",
+    "test_reduce[1-max-float32-shape104-2-False]",
+    "test_scan2d[cumsum-int32-shape132-0-False-4]",
+    "test_trans_4d[perm6-shape1-int8]",
+    "test_dot3d[1-2-64-64-64-32-32-float16-float16]",
+    "test_histogram[8-512]",
+    "test_gather[src_shape1-indices_shape1-0]",
+    "test_join",
+    "test_shift_op[1-int8-uint32->>]",
+)
+"""Tests of test_core.py that pass in both, of each kind that it has many of; the first pays for
+what is loaded once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A test: whether it passes, its seconds, its launches, and what it fails with."""
+    """A test: whether it passes, its seconds of the CPU, its launches, and what it fails with."""
 
     passed: bool
     seconds: float
@@ -47,65 +78,76 @@ class Outcome:
     why: str
 
 
-def run_in_parts(
-    root: Path, tests: Sequence[str], how: Sequence[str], jobs: int, **environment: str
-) -> dict[str, Outcome]:
-    """The outcomes of tests, by name, so many parts at a time; of those whose GPU was lost when
-    each runs by itself."""
-    with ThreadPoolExecutor(jobs) as pool:
-        count = max(jobs, len(tests) // PART)
-        parts = pool.map(lambda i: run(root, tests[i::count], how, **environment), range(count))
-        outcomes = {name: result for part in parts for name, result in part.items()}
-        lost = [one for one in tests if (result := outcomes.get(one.partition("::")[2]))
-                and not result.passed and LOST.search(result.why)]  # fmt: skip
-        for again in pool.map(lambda test: run(root, [test], how), lost):
-            outcomes |= again
-    return outcomes
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests below a folder of a checkout, which run in so many processes at a time, each of a
+    part of so many tests at most; what pytest reports of a part is kept in `reports`, and a part
+    whose report is there is not run again."""
 
+    root: Path
+    reports: Path
+    jobs: int
+    part: int
 
-def run(
-    root: Path, tests: Sequence[str], how: Sequence[str], **environment: str
-) -> dict[str, Outcome]:
-    """The outcomes of tests, by name."""
-    if not tests:
-        return {}
-    with tempfile.TemporaryDirectory() as folder:
-        report, chosen = Path(folder) / "report.xml", Path(folder) / "tests"
-        chosen.write_text("\n".join(tests))
-        options = ["-p", "no:cacheprovider", "-W", "ignore", *how, f"--junitxml={report}"]
-        pytest(root, *options, f"@{chosen}", **environment)
+    def run_in_parts(
+        self, tests: Sequence[str], how: Sequence[str], **environment: str
+    ) -> dict[str, Outcome]:
+        """The outcomes of tests, by name, so many parts at a time; of those whose GPU was lost when
+        each runs by itself."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            count = max(self.jobs, len(tests) // self.part)
+            run = partial(self.run, how=how, **environment)
+            parts = pool.map(run, [tests[i::count] for i in range(count)])
+            outcomes = {name: result for part in parts for name, result in part.items()}
+            lost = [one for one in tests if (result := outcomes.get(one.partition("::")[2]))
+                    and not result.passed and LOST.search(result.why)]  # fmt: skip
+            for again in pool.map(run, [[test] for test in lost]):
+                outcomes |= again
+        return outcomes
+
+    def run(
+        self, tests: Sequence[str], how: Sequence[str], **environment: str
+    ) -> dict[str, Outcome]:
+        """The outcomes of tests, by name."""
+        if not tests:
+            return {}
+        key = hashlib.sha256(repr((tests, how, environment)).encode()).hexdigest()
+        report, chosen = self.reports / f"{key}.xml", self.reports / f"{key}.tests"
+        if not report.exists():
+            chosen.write_text("\n".join(tests))
+            options = ["-p", "no:cacheprovider", "-W", "ignore", *how, f"--junitxml={report}"]
+            self.pytest(*options, "-p", "cpu_seconds", f"@{chosen}", **environment)
         if not report.exists():
             return {}
         cases = ElementTree.parse(report).iter("testcase")
         return {str(case.get("name")): outcome(case) for case in cases}
 
+    def pytest(self, *arguments: str, **environment: str) -> str:
+        """The text that pytest prints; tests import one another from their folder, and are named by
+        their paths below the root, whatever lies above. One thread computes, so that seconds of
+        the CPU compare, and every kernel is new."""
+        folders = (str(self.root / TESTS), str(Path(__file__).parent), os.environ.get("PYTHONPATH"))
+        path = os.pathsep.join(filter(None, folders))
+        named = [f"--rootdir={self.root}", f"--confcutdir={self.root}", "-c", os.devnull]
+        command = [sys.executable, "-m", "pytest", "-q", *named]
+        own = {"OMP_NUM_THREADS": "1", "TRITON_ALWAYS_COMPILE": "1", "PYTHONPATH": path}
+        return subprocess.run(
+            [*command, *arguments], cwd=self.root, env={**os.environ, **own, **environment},
+            capture_output=True, text=True, check=False,
+        ).stdout  # fmt: skip
 
-def pytest(root: Path, *arguments: str, **environment: str) -> str:
-    """The text that pytest prints; tests import one another from their folder, and are named by
-    their paths below the root, whatever lies above."""
-    path = os.pathsep.join(filter(None, (str(root / TESTS), os.environ.get("PYTHONPATH"))))
-    named = [f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull]
-    command = [sys.executable, "-m", "pytest", "-q", *named]
-    return subprocess.run(
-        [*command, *arguments], cwd=root, env={**os.environ, "PYTHONPATH": path, **environment},
-        capture_output=True, text=True, check=False,
-    ).stdout  # fmt: skip
+    def collected(self, file: str) -> list[str]:
+        """The tests of a file, by name."""
+        listed = self.pytest("--collect-only", *OURS, str(TESTS / file))
+        return [line for line in listed.splitlines() if "::" in line]
 
 
 def outcome(case: ElementTree.Element) -> Outcome:
     """What pytest reports of a test."""
     wrong = [problem for kind in ("failure", "error", "skipped") for problem in case.iter(kind)]
-    counts = [one.get("value") for one in case.iter("property") if one.get("name") == "launches"]
+    said = {one.get("name"): one.get("value") or "0" for one in case.iter("property")}
     why = " ".join(str(problem.get("message")) for problem in wrong)
-    return Outcome(
-        not wrong, float(case.get("time") or 0), int(counts[0] or 0) if counts else 0, why
-    )
-
-
-def collected(root: Path, file: Path) -> list[str]:
-    """The tests of a file, by name."""
-    listed = pytest(root, "--collect-only", "-p", "tilewright.triton_pytest", str(file))
-    return [line for line in listed.splitlines() if "::" in line]
+    return Outcome(not wrong, float(said.get("seconds", 0)), int(said.get("launches", 0)), why)
 
 
 def readers(file: Path) -> set[str]:
@@ -114,24 +156,63 @@ def readers(file: Path) -> set[str]:
     return {text.partition("(")[0] for text in functions if STAGE.search(text)}
 
 
-def on_gpu(root: Path, name: str, tests: Sequence[str], jobs: int) -> tuple[int, int, list[str]]:
+def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
     """Print a file's row of the GPU's table: the tests that launch and pass by Triton's compiler,
     but those that read its text and fail here, how many of them pass here, and what fails."""
-    theirs = run_in_parts(root, tests, ["-p", "triton_launches"], jobs)
+    theirs = suite.run_in_parts(tests, ["-p", "triton_launches"])
     launching = [test for test in theirs if theirs[test].passed and theirs[test].launches]
     chosen = [test for test in tests if test.partition("::")[2] in set(launching)]
-    ours = run_in_parts(
-        root, chosen, ["-p", "tilewright.triton_pytest", "--tilewright", "gpu"], jobs
-    )
+    ours = suite.run_in_parts(chosen, [*OURS, "--tilewright", "gpu"])
     nothing = Outcome(False, 0, 0, "the process of the test died")
     wrong = {test: ours.get(test, nothing).why for test in launching
              if not ours.get(test, nothing).passed}  # fmt: skip
-    reading = {test for test in wrong if test.partition("[")[0] in readers(root / TESTS / name)}
+    texts = readers(suite.root / TESTS / name)
+    reading = {test for test in wrong if test.partition("[")[0] in texts}
     count = len(launching) - len(reading)
     print(f"| {name} | {count} | {len(launching) - len(wrong)} | {len(reading)} |", flush=True)
     return count, len(launching) - len(wrong), [
         f"    {test}{' (reads)' * (test in reading)}: {why[:300]}" for test, why in wrong.items()
     ]  # fmt: skip
+
+
+def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
+    """Print a file's row of the CPU's table: the tests that launch and read no text of a stage that
+    is not run here, how many of them pass here and by Triton's interpreter, and what fails."""
+    ours = suite.run_in_parts(tests, OURS)
+    launching = {
+        test: result for test, result in ours.items() if result.launches and READ not in result.why
+    }
+    chosen = [test for test in tests if test.partition("::")[2] in launching]
+    theirs = suite.run_in_parts(chosen, THEIRS, **INTERPRETED)
+    passed = [test for test, result in launching.items() if result.passed]
+    there = [test for test in launching if test in theirs and theirs[test].passed]
+    both = set(passed) & set(there)
+    seconds = [sum(results[test].seconds for test in both) for results in (ours, theirs)]
+    print(f"| {name} | {len(launching)} | {len(passed)} | {len(there)} "
+          f"| {seconds[0]:.1f} | {seconds[1]:.1f} |", flush=True)  # fmt: skip
+    return len(launching), len(passed), [
+        f"    {test}: {result.why[:300]}"
+        for test, result in launching.items() if not result.passed
+    ]  # fmt: skip
+
+
+def in_pairs(suite: Suite, rounds: int) -> bool:
+    """Print the least seconds of each test of the sample, here and by Triton's interpreter, which
+    run in turn; whether ours are fewer in all."""
+    tests = [str(TESTS / "test_core.py::") + name for name in SAMPLE]
+    least: list[dict[str, float]] = [{}, {}]
+    for i in range(rounds):
+        for seconds, how, variables in zip(least, (OURS, THEIRS), ({}, INTERPRETED), strict=True):
+            folder = suite.reports / f"{i}"
+            folder.mkdir(exist_ok=True)
+            for name, result in replace(suite, reports=folder).run(tests, how, **variables).items():
+                assert result.passed, (name, result.why)
+                seconds[name] = min(result.seconds, seconds.get(name, inf))
+    sums = [sum(seconds.values()) for seconds in least]
+    print("| test | seconds | interpreter's | ratio |\n|---|---|---|---|")
+    for name, *pair in (*((name, *(x[name] for x in least)) for name in SAMPLE), ("all", *sums)):
+        print(f"| {name} | {pair[0]:.3f} | {pair[1]:.3f} | {pair[0] / pair[1]:.2f} |")
+    return sums[0] <= sums[1]
 
 
 def main() -> int:
@@ -143,46 +224,30 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth test only")
     parser.add_argument("--file", action="append", help="these files only")
     parser.add_argument("--gpu", action="store_true", help="on the GPU, beside Triton's compiler")
+    parser.add_argument("--pairs", type=int, metavar="ROUNDS", help="seconds of a sample, in turn")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--part", type=int, default=100, help="tests of a process")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where reports stay")
     parser.add_argument("--list", action="store_true", help="print what fails here, and why")
     options = parser.parse_args()
-    root = (options.checkout / "python" / "test").resolve()
-    files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
-    whole = [0, 0]
-    if options.gpu:
-        print("| file | launch and pass by Triton | pass | fail that read its text |")
-        print("|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        root = (options.checkout / "python" / "test").resolve()
+        suite = Suite(root, (options.keep or Path(folder)).resolve(), options.jobs, options.part)
+        suite.reports.mkdir(parents=True, exist_ok=True)
+        if options.pairs:
+            return int(not in_pairs(suite, options.pairs))
+        files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
+        judge, head, share = (on_gpu, GPU_HEAD, 0.95) if options.gpu else (on_cpu, CPU_HEAD, 0.9)
+        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        rows = [0, 0]
         for name in files:
-            tests = collected(root, TESTS / name)[:: options.every]
-            count, passed, wrong = on_gpu(root, name, tests, options.jobs)
-            whole = [whole[0] + count, whole[1] + passed]
+            tests = suite.collected(name)[:: options.every]
+            count, passed, wrong = judge(suite, name, tests)
+            rows = [rows[0] + count, rows[1] + passed]
             if options.list:
-                print(*wrong, sep="\n", flush=True)
-        print(f"| all | {whole[0]} | {whole[1]} | |")
-        return int(whole[1] < 0.95 * whole[0])
-    print("| file | launching tests | pass | TRITON_INTERPRET=1 | seconds | interpreter's |")
-    print("|---|---|---|---|---|---|")
-    for name in files:
-        tests = collected(root, TESTS / name)[:: options.every]
-        ours = run_in_parts(root, tests, ["-p", "tilewright.triton_pytest"], options.jobs)
-        launching = {
-            test: result
-            for test, result in ours.items()
-            if result.launches and READ not in result.why
-        }
-        chosen = [test for test in tests if test.partition("::")[2] in launching]
-        theirs = run_in_parts(root, chosen, ["--device", "cpu"], options.jobs, TRITON_INTERPRET="1")
-        passed = [test for test, result in launching.items() if result.passed]
-        there = [test for test in launching if test in theirs and theirs[test].passed]
-        both = set(passed) & set(there)
-        seconds = [sum(results[test].seconds for test in both) for results in (ours, theirs)]
-        print(f"| {name} | {len(launching)} | {len(passed)} | {len(there)} "
-              f"| {seconds[0]:.1f} | {seconds[1]:.1f} |", flush=True)  # fmt: skip
-        if options.list:
-            wrong = (pair for pair in launching.items() if not pair[1].passed)
-            print(*(f"    {test}: {result.why[:300]}" for test, result in wrong), sep="\n")
-        whole = [whole[0] + len(launching), whole[1] + len(passed)]
-    return int(whole[1] < 0.9 * whole[0])
+                print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
+        print("| all |", *(f"{number} |" for number in rows))
+        return int(rows[1] < share * rows[0])
 
 
 if __name__ == "__main__":

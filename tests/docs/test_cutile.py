@@ -44,14 +44,10 @@ def test_its_race_is_found(tmp_path: Path) -> None:
 
 def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "kernel.py").write_text(EXAMPLE)
-    monkeypatch.syspath_prepend(tmp_path)
-    from kernel import add
-
-    a, b = np.arange(1000.0), np.ones(1000)
-    np.save("a.npy", a)
-    np.save("b.npy", b)
-    Path("add.tileirbc").write_bytes(tw.cutile.bytecode(add, (a, b, np.zeros(1000), 128)))
+    [behind] = re.findall(r"^```python\n(np\.save.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    Path("add.py").write_text(EXAMPLE + behind)
+    runpy.run_path("add.py")
+    a, b = np.load("a.npy"), np.load("b.npy")
     shown = consoles(re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
     assert len(shown) == 2
     for command, parts in shown:

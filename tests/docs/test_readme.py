@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_command_prints_what_is_shown(
     printed = printed_by_command(command)
     for part in shown:
         assert part in printed
+
+
+def test_make_says_what_it_makes() -> None:
+    """Every target that the pages name, with nothing set up."""
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = {line.partition(":")[0] for line in done.stdout.splitlines()}
+    pages = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    named = {"help", *re.findall(r"^\$ make ([\w-]+)", pages, re.MULTILINE)}
+    assert {"demo", "test", "docs"} <= named <= listed
 
 
 def test_links_lead_somewhere() -> None:

@@ -16,7 +16,17 @@ from typing import Any
 import api_calls
 import numpy as np
 from answers import command, judged
-from levels import assembled, bytecode, every_way, ptx, tile, tiles_and_atoms
+from levels import (
+    assembled,
+    bytecode,
+    checked_listing,
+    every_way,
+    listing,
+    ptx,
+    tile,
+    tiles_and_atoms,
+    triton,
+)  # fmt: skip
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 
 import tilewright as tw
@@ -262,6 +272,8 @@ ENTRIES: dict[str, tuple[Callable[[random.Random], Any], Callable[[Any, random.R
     "tile": (tile, every_way),
     "ptx": (ptx, every_way),
     "kernel": (tiles_and_atoms, every_way),
+    "triton": (triton, every_way),
+    "listing": (listing, checked_listing),
     "assemble-tile": (tile, assembled),
     "assemble-ptx": (ptx, assembled),
     "instruction": (_of(_instructions), instruction),

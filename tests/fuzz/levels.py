@@ -1,10 +1,13 @@
-"""Mutants of Tile IR and of the `ptx` level, through all that takes a module."""
+"""Mutants of Tile IR, of the `ptx` level, of PTX text and of Triton's, through all that takes a
+module."""
 
 from __future__ import annotations
 
 import contextlib
 import random
+import re
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from answers import Broken, command, judged
-from mutate import mutant, mutant_bytes, tokens
+from mutate import Followers, followers, mutant, mutant_bytes, tokens
 from structure import attributes, mutant_module, text_of
 from xdsl.dialects.builtin import ModuleOp
 
@@ -77,20 +80,50 @@ def kernels() -> tuple[str, ...]:
 
 
 @cache
+def triton_texts() -> tuple[str, ...]:
+    """Functions as Triton prints them."""
+    parts = _chunks("tests/filecheck/**/*.mlir")
+    return tuple(part for part in parts if "tt.func" in part)
+
+
+@cache
+def listings() -> tuple[str, ...]:
+    """PTX text: kernels that nvcc wrote, each a module, and examples as they are compiled."""
+    with tarfile.open(ROOT / "tests/silicon/fixtures/cuda_kernels.tar.xz") as tar:
+        file = tar.extractfile("kernels_sm_90a.ptx")
+        assert file is not None
+        head, *kernels = re.split(r"(?=^\.visible \.entry)", file.read().decode(), flags=re.M)
+    names = [text for text in ptx_texts() if "\n" not in text][::4]
+    return (
+        *(head + kernel for kernel in kernels if len(kernel) < 8000),
+        *(tw.compile((ROOT / f"examples/{name}.mlir").read_text(), _target(name)).ptx
+          for name in names),
+    )  # fmt: skip
+
+
+@cache
 def _donors() -> tuple[str, ...]:
     """A few of them, which parse quickly: their attributes go to others."""
     return _parsed(kernels()[::12])
 
 
+def _target(name: str) -> str:
+    return next((arch for word, arch in TARGETS.items() if word in name), "sm_80")
+
+
 @cache
 def _lowered(name: str) -> str:
-    arch = next((arch for word, arch in TARGETS.items() if word in name), "sm_80")
-    return text_of(lower((ROOT / f"examples/{name}.mlir").read_text(), arch)[0])
+    return text_of(lower((ROOT / f"examples/{name}.mlir").read_text(), _target(name))[0])
 
 
 @cache
 def _tokens(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({word for text in texts for word in tokens(text) if word.strip()}))
+
+
+@cache
+def _behind(texts: Sequence[str]) -> Followers:
+    return followers(texts)
 
 
 def _of(texts: Sequence[str], text: str, rng: random.Random) -> str:
@@ -114,6 +147,16 @@ def ptx(rng: random.Random) -> str:
     text = rng.choice(texts)
     own = tuple(text for text in texts if "\n" in text)
     return _of(own, text if "\n" in text else _lowered(text), rng)
+
+
+def triton(rng: random.Random) -> str:
+    texts = triton_texts()
+    return mutant(rng, rng.choice(texts), _tokens(texts), _behind(texts))
+
+
+def listing(rng: random.Random) -> str:
+    texts = listings()
+    return mutant(rng, rng.choice(texts), _tokens(texts), _behind(texts))
 
 
 def tiles_and_atoms(rng: random.Random) -> str:
@@ -165,6 +208,18 @@ def assembled(given: str | bytes, rng: random.Random) -> None:
     """Of what compiles, ptxas takes the PTX."""
     for module in _verified(given):
         _compiled(module, rng, assemble=True)
+
+
+def checked_listing(given: str, rng: random.Random) -> None:
+    """PTX text every way, and by `tilewright check`."""
+    from tilewright.tools.tilewright import main
+
+    arch = rng.choice(([], ["--arch", rng.choice(ARCHES)]))
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx", errors="surrogatepass") as file:
+        file.write(given)
+        file.flush()
+        command(main, ["check", file.name, *arch])
+    every_way(given, rng)
 
 
 def _verified(given: str | bytes) -> list[ModuleOp]:

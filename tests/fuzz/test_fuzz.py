@@ -12,6 +12,7 @@ from entries import BINARY, ENTRIES, ON_DEMAND, trial
 CORPUS = sorted(path for path in (Path(__file__).parent / "corpus").glob("*") if path.suffix == "")
 COUNTS = {
     "opt": 80, "compile": 100, "interpret": 120, "layout": 120, "npy": 80, "ptx": 30, "kernel": 40,
+    "triton": 40, "listing": 25,
 }  # fmt: skip
 
 

@@ -19,25 +19,17 @@ from typing import Any
 import numpy as np
 import pytest
 from cutile_samples import SAMPLES, verdict
+from this_gpu import needs_gpu
 
 from tilewright import cutile
 from tilewright.cutile.parameters import parameters_of
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 CHECKOUT = os.environ.get("CUTILE_PYTHON")
 LIBRARIES = ("torch", "cupy")
 
 
-def _no_gpu() -> str | None:
-    try:
-        device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None
-
-
-NO_GPU = _no_gpu()
-needs_gpu = pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+ON_GPU = needs_gpu()
 
 
 def on_device(library: str, array: Any) -> Any:
@@ -98,19 +90,19 @@ def same(ours: Any, theirs: Any) -> bool:
     return all(getattr(ours, field) == getattr(theirs, field) for field in fields)
 
 
-@needs_gpu
+@ON_GPU
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_arrays_of_a_library(library: str) -> None:
     assert added(library)
 
 
-@needs_gpu
+@ON_GPU
 def test_what_is_assumed_is_what_cutile_assumes() -> None:
     for ours, theirs in assumptions(*SHAPES):
         assert same(ours, theirs), f"{ours} {theirs}"
 
 
-@needs_gpu
+@ON_GPU
 @pytest.mark.skipif(CHECKOUT is None, reason="needs $CUTILE_PYTHON, a checkout of cutile-python")
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_sample(sample: Any) -> None:

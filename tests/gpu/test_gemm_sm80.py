@@ -12,9 +12,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from this_gpu import needs_gpu
 
 import tilewright as tw
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm80.mlir"
 SIZES = [(256, 256, 256), (300, 270, 261), (257, 301, 512), (512, 384, 1024)]
@@ -48,18 +49,7 @@ def run_both(m: int, n: int, k: int) -> tuple[NDArray[Any], NDArray[Any], NDArra
     return on_chip, here, exact
 
 
-def _no_gpu() -> str | None:
-    try:
-        device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None
-
-
-NO_GPU = _no_gpu()
-
-
-@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@needs_gpu()
 @pytest.mark.parametrize("m, n, k", SIZES)
 def test_gpu_equals_interpreter(m: int, n: int, k: int) -> None:
     on_chip, here, exact = run_both(m, n, k)

@@ -13,9 +13,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from this_gpu import needs_gpu
 
 import tilewright as tw
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm90.mlir"
 SIZES = [(128, 256, 64), (256, 512, 512), (130, 258, 72), (300, 600, 520), (1, 2, 3)]
@@ -52,18 +53,7 @@ def run_both(m: int, n: int, k: int) -> tuple[NDArray[Any], NDArray[Any], NDArra
     return on_chip[:, :n], here[2][:, :n], a @ b
 
 
-def _no_gpu() -> str | None:
-    try:
-        found = device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None if found == "sm_90a" else f"sm_90a, got {found}"
-
-
-NO_GPU = _no_gpu()
-
-
-@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@needs_gpu("sm_90a")
 @pytest.mark.parametrize("m, n, k", SIZES)
 def test_gpu_equals_interpreter(m: int, n: int, k: int) -> None:
     on_chip, here, exact = run_both(m, n, k)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from this_gpu import needs_gpu
 from tile_frontend_cases import CASES, output
 
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 HERE = [name for name, case in CASES.items() if case[2].get("engine") != "umma"]
 """What a Hopper GPU runs."""
@@ -33,18 +34,7 @@ def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any], float]:
     return on_chip, here, error
 
 
-def _no_gpu() -> str | None:
-    try:
-        found = device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None if found == "sm_90a" else f"sm_90a, got {found}"
-
-
-NO_GPU = _no_gpu()
-
-
-@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@needs_gpu("sm_90a")
 @pytest.mark.parametrize("name", HERE)
 def test_gpu_equals_interpreter(name: str) -> None:
     on_chip, here, _ = run_both(name)

@@ -14,11 +14,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from this_gpu import needs_gpu
 from tma_gemms import MULTICAST, SPLIT_K, THREADS
 from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 
 import tilewright as tw
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
@@ -81,18 +82,7 @@ def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     return on_chip, here
 
 
-def _no_gpu() -> str | None:
-    try:
-        found = device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None if found == "sm_90a" else f"sm_90a, got {found}"
-
-
-NO_GPU = _no_gpu()
-
-
-@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@needs_gpu("sm_90a")
 @pytest.mark.parametrize("name", CASES)
 def test_gpu_equals_interpreter(name: str) -> None:
     on_chip, here = run_both(name)

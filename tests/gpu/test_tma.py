@@ -13,9 +13,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from this_gpu import needs_gpu
 
 import tilewright as tw
-from tilewright.launch.launcher import LaunchError, device_arch, device_name
+from tilewright.launch.launcher import device_arch, device_name
 
 ELEMENTS = {"bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64, "i8": np.int8}
 # element, swizzle, box, rows above the box in the tile, corner; a tensor of 40 x 512 bytes. Boxes
@@ -94,18 +95,7 @@ def run_both(case: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return on_chip.view(np.uint8), here.view(np.uint8)
 
 
-def _no_gpu() -> str | None:
-    try:
-        found = device_arch()
-    except LaunchError as error:
-        return str(error)
-    return None if found == "sm_90a" else f"sm_90a, got {found}"
-
-
-NO_GPU = _no_gpu()
-
-
-@pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
+@needs_gpu("sm_90a")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_gpu_equals_interpreter(case: Any) -> None:
     on_chip, here = run_both(case)

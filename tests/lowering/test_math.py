@@ -11,22 +11,12 @@ import pytest
 from covering import THOROUGH
 
 import tilewright as tw
+from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.rounded_once import half_quotient
 from tilewright.launch.ptxas import assemble
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 
-DTYPES: dict[str, Any] = {
-    "f32": np.float32,
-    "f64": np.float64,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "i1": np.bool_,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-}
 REALS, INTEGERS = ("f32", "f64", "f16", "bf16"), ("i1", "i8", "i16", "i32", "i64")
 BINARY = ("math.powf", "math.atan2", "math.copysign", "math.ipowi")
 
@@ -50,7 +40,7 @@ def kernel(type_: str, line: str, results: tuple[str, ...] = ("r",)) -> str:
 
 
 def outputs(text: str, type_: str, level: str, x: Any, y: Any, results: int = 1) -> list[Any]:
-    zeros = [np.zeros(64, DTYPES[type_]) for _ in range(results)]
+    zeros = [np.zeros(64, dtype_of_element(type_)) for _ in range(results)]
     args = [x, y, *zeros]
     block = (64, 1, 1)
     arrays = tw.interpret(text, grid=(1, 1, 1), block=block, args=args, arch="sm_90a", level=level)  # type: ignore[arg-type]
@@ -62,13 +52,13 @@ def operands(type_: str) -> tuple[Any, Any]:
     if type_ in REALS:
         x, y = rng.uniform(-4, 4, (2, 64))
         x[:6] = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30]
-        return x.astype(DTYPES[type_]), y.astype(DTYPES[type_])
+        return x.astype(dtype_of_element(type_)), y.astype(dtype_of_element(type_))
     if type_ == "i1":
         return rng.integers(0, 2, (2, 64)).astype(bool)
-    info = np.iinfo(DTYPES[type_])
-    x = rng.integers(info.min, info.max, 64, DTYPES[type_], endpoint=True)
+    info = np.iinfo(dtype_of_element(type_))
+    x = rng.integers(info.min, info.max, 64, dtype_of_element(type_), endpoint=True)
     x[:6] = [0, 1, -1, 2, info.min, info.max]
-    return x, rng.integers(-3, 9, 64, DTYPES[type_])
+    return x, rng.integers(-3, 9, 64, dtype_of_element(type_))
 
 
 EXTENDED = ("arith.addui_extended", "arith.mului_extended", "arith.mulsi_extended")
@@ -199,7 +189,7 @@ def test_integers_are_rounded_once(op: str, type_: str) -> None:
     )
     top = (2 * rng.integers(128, 256, 64) + 1) << rng.integers(0, width - 11, 64)
     x = (top + rng.integers(-1, 2, 64)) * (rng.choice([-1, 1], 64) if op == "sitofp" else 1)
-    x = x.astype(DTYPES[type_])
+    x = x.astype(dtype_of_element(type_))
     for level in ("tile", "ptx"):
         (found,) = outputs(text, type_, level, x, x)
         assert found.tolist() == [int(nearest(Fraction(int(value)), 8, -133)) for value in x]

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.launch.ptxas import assemble
 
-DTYPES: dict[str, Any] = {
-    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
-}  # fmt: skip
 NARROW = ("f8E4M3FN", "f8E5M2")
 KERNEL = """
 func.func @k(%x: memref<?x{source}>, %y: memref<?x{to}>) attributes {{gpu.kernel}} {{
@@ -32,7 +29,7 @@ def cast(op: str, source: str, to: str) -> str:
 
 
 def run(text: str, x: Any, to: str, level: Any) -> Any:
-    y = np.zeros(x.size, DTYPES[to])
+    y = np.zeros(x.size, dtype_of_element(to))
     return tw.interpret(text, grid=(1,), block=(x.size,), args=[x, y], level=level)[1]
 
 
@@ -40,7 +37,7 @@ def run(text: str, x: Any, to: str, level: Any) -> Any:
 @pytest.mark.parametrize("to", ["f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("source", NARROW)
 def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str) -> None:
-    x = np.arange(256, dtype=np.uint8).view(DTYPES[source])
+    x = np.arange(256, dtype=np.uint8).view(dtype_of_element(source))
     wide = run(cast("extf", source, to), x, to, level)
     np.testing.assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
 
@@ -49,14 +46,16 @@ def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("to", NARROW)
 def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str) -> None:
-    largest = float(ml_dtypes.finfo(DTYPES[to]).max)
-    values = np.arange(128, dtype=np.uint8).view(DTYPES[to]).astype(np.float64)
+    largest = float(ml_dtypes.finfo(dtype_of_element(to)).max)
+    values = np.arange(128, dtype=np.uint8).view(dtype_of_element(to)).astype(np.float64)
     values = values[np.isfinite(values)]
     beside = [(values[1:] + values[:-1]) / 2, values * 1.03, -values, values * 1e4]
-    x = np.concatenate([values, *beside, [np.inf, -np.inf, np.nan]]).astype(DTYPES[source])
+    x = np.concatenate([values, *beside, [np.inf, -np.inf, np.nan]]).astype(
+        dtype_of_element(source)
+    )
     narrow = run(cast("truncf", source, to), x[:1024], to, level)
     exact = x[:1024].astype(np.float64)
-    expected = np.clip(exact, -largest, largest).astype(DTYPES[to])
+    expected = np.clip(exact, -largest, largest).astype(dtype_of_element(to))
     nan = np.isnan(exact)
     assert (narrow.view(np.uint8)[nan] == 0x7F).all()
     np.testing.assert_array_equal(narrow[~nan].view(np.uint8), expected[~nan].view(np.uint8))
@@ -77,6 +76,6 @@ def test_what_narrow_floats_cannot() -> None:
     with pytest.raises(tw.CompileError, match=r"'arith.addf' on f8E5M2 has no lowering to ptx"):
         tw.compile(add, "sm_90a")
     with pytest.raises(tw.CompileError, match=r"'arith.addf' on f8E5M2 cannot be interpreted"):
-        run(add, np.zeros(8, DTYPES["f8E5M2"]), "f8E5M2", "atom")
+        run(add, np.zeros(8, dtype_of_element("f8E5M2")), "f8E5M2", "atom")
     with pytest.raises(tw.CompileError, match="requires sm_89"):
         tw.compile(cast("extf", "f8E5M2", "f32"), "sm_80")

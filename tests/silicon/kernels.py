@@ -37,7 +37,7 @@ def scalar_forms(arch: str) -> dict[str, tuple[type[ScalarOp], str]]:
         f"{op.name}.{form}": (op, form)
         for op in SCALAR_OPS
         for form in op.ROW.forms
-        if bits_are_known(op.ROW.name, form)
+        if bits_are_known(form)
         if target(arch).supports(op.ROW.forms[form].requirement.target)
     }
 

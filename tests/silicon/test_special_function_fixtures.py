@@ -1,5 +1,5 @@
 """The special functions are those of the chip: for samples of all bit patterns, and (by checksum)
-for every mantissa."""
+for every mantissa or for 2^18 words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from record_special_functions import SAMPLES, words
 
-from tilewright.lowering.interpreter.numerics.special_functions import ex2, lg2, rcp, rsqrt
+from tilewright.lowering.interpreter.numerics.special_functions import (
+    cos,
+    ex2,
+    lg2,
+    rcp,
+    rsqrt,
+    sin,
+    sqrt,
+    tanh,
+)
 
 RECORDED = np.load(Path(__file__).parent / "fixtures" / "special_functions.npz")
 FUNCTIONS = {
@@ -19,14 +29,23 @@ FUNCTIONS = {
     "lg2": (lg2, (126, 127)),
     "rcp": (rcp, (127,)),
     "rsqrt": (rsqrt, (127, 128)),
+    "sqrt": (sqrt, (127, 128)),
 }
+ON_WORDS = {"sqrt": sqrt, "sin": sin, "cos": cos, "tanh": tanh}
 Function = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", ["ex2", "lg2", "rcp", "rsqrt"])
 def test_special_function_equals_the_chip(name: str) -> None:
     function, _ = FUNCTIONS[name]
     np.testing.assert_array_equal(function(RECORDED["x"]), RECORDED[name])
+
+
+@pytest.mark.parametrize("name", ON_WORDS)
+def test_special_function_of_many_words_equals_the_chip(name: str) -> None:
+    result = ON_WORDS[name](words())
+    np.testing.assert_array_equal(result[:SAMPLES], RECORDED[f"{name}_words"])
+    assert zlib.crc32(result) == int(RECORDED[f"{name}_words_crc"])
 
 
 @pytest.mark.parametrize("name, function, exponents", [(k, *v) for k, v in FUNCTIONS.items()])

@@ -8,6 +8,8 @@ from typing import Any
 import cuda.tile as ct
 import numpy as np
 import pytest
+import triton
+import triton.language as tl
 
 import tilewright as tw
 
@@ -77,3 +79,34 @@ def test_padding_may_be_zeros(how: Any) -> None:
         tw.cutile.launch((1,), total, (x, out))
     tw.cutile.launch((1,), total, (x, out), **how)
     assert out == 100
+
+
+@triton.jit
+def of_triton(x, out, n, WHICH: tl.constexpr):
+    i = tl.arange(0, 16)
+    v = tl.load(x + i, mask=i < n)
+    if WHICH == "padding":
+        tl.store(out + i, v)
+    elif WHICH == "nan":
+        tl.store(out + i, 1.0 / tl.where(i == 3, 0.0, 1.0))
+    elif WHICH == "integers":
+        tl.store(out + i, (i // (i - 3)).to(tl.float32))
+    else:
+        tl.store(out + i, 1.0, mask=i < n)
+
+
+@pytest.mark.parametrize("which, words", [
+    ("padding", "got undetermined padding at index (12)"),
+    ("nan", "got an infinity at index (3)"),
+    ("integers", "expected a divisor other than 0, got 0"),
+    ("unwritten", "got 4 of 16 that no block wrote, the first at (12,)"),
+])  # fmt: skip
+def test_kernels_of_triton_are_asked_too(which: str, words: str) -> None:
+    x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
+    with pytest.raises(tw.ExecutionError) as error, tw.triton.on_cpu(check=which):
+        of_triton[(1,)](x, out, 12, WHICH=which)
+    said = str(error.value)
+    line = {"padding": "tl.store(out + i, v)", "nan": "1.0 / tl", "integers": "i // (i - 3)"}
+    assert words in said and line.get(which, "def of_triton") in said.splitlines()[1]
+    with tw.triton.on_cpu(check=""):
+        of_triton[(1,)](x, out, 12, WHICH=which)

@@ -17,7 +17,7 @@ from cuda.tile._compile import compile_cubin
 from cuda.tile._compiler_options import CompilerOptions
 from cuda.tile.compilation import export_kernel
 
-from tilewright import cutile
+from tilewright import cutile, triton_script
 from tilewright.cutile import device
 from tilewright.cutile.device import cutile_answers
 from tilewright.cutile_script import main, stand_in
@@ -37,6 +37,15 @@ def test_a_capability_has_two_numbers(capsys: pytest.CaptureFixture[str]) -> Non
         main(["--capability", "blackwell", __file__])
     assert ended.value.code == 2
     assert "expected a compute capability such as 10.0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("script", [main, triton_script.main])
+def test_wrong_options_are_usage_errors(script: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        script(["--check", "pading", __file__])
+    assert ended.value.code == 2
+    said = "--check: expected check as words of padding, unwritten, nan, integers with commas"
+    assert said in capsys.readouterr().err
 
 
 SUITE = """

@@ -136,6 +136,9 @@ def test_compiled_instructions_leave_what_tiles_leave(kernel, grid, args, option
         np.testing.assert_array_max_ulp(one, other, ulps)
 
 
+OUT = np.zeros(16, np.float32)
+
+
 def test_what_is_no_kernel_and_what_is_no_memory_is_refused():
     with pytest.raises(tw.ArgumentError, match=r"expected a @triton\.jit function, got 3"):
         tw.triton.module(3)
@@ -149,6 +152,38 @@ def test_what_is_no_kernel_and_what_is_no_memory_is_refused():
     out = np.zeros(16, np.float32)
     with pytest.raises(tw.ArgumentError, match="'x' to be a torch tensor"), tw.triton.on_cpu():
         kernels.add[(1,)](Elsewhere(), out, out, 16, BLOCK=16)
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "said"),
+    [
+        (
+            (OUT, OUT, OUT),
+            {"BLOCK": 16},
+            "'add' expected arguments x, .*; missing: n",
+        ),
+        ((OUT, OUT, OUT, 16), {"BLOKC": 16}, "missing: BLOCK"),
+        (
+            (OUT, OUT, [1.0], 16),
+            {"BLOCK": 16},
+            r"'out' expected a torch .*got \[1\.0\]",
+        ),
+        ((OUT, OUT.astype(complex), OUT, 16), {"BLOCK": 16}, "'y' expected .*got complex128"),
+        ((OUT, OUT.astype(">f4"), OUT, 16), {"BLOCK": 16}, "'y' expected .*got >f4"),
+    ],
+)
+def test_wrong_arguments_are_named(args, options, said):
+    with pytest.raises(tw.ArgumentError, match=said), tw.triton.on_cpu():
+        kernels.add[(1,)](*args, **options)
+    with pytest.raises(tw.ArgumentError, match=said):
+        tw.triton.compile(kernels.add, *args, **options)
+
+
+@pytest.mark.parametrize("grid", [8, lambda meta: 8])
+def test_a_grid_is_a_tuple(grid):
+    said = "expected grid as a tuple of integers, or a function that gives one, got 8"
+    with pytest.raises(tw.ArgumentError, match=said), tw.triton.on_cpu():
+        kernels.add[grid](OUT, OUT, OUT, 16, BLOCK=16)
 
 
 TTIR = """

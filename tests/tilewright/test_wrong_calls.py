@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from tilewright.builder import array_type, cute
 
 BF16 = ("bf16", "bf16", "f32")
 AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
@@ -81,15 +82,32 @@ def run(**changes: Any) -> Any:
 CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: tw.compile(Path("AXPY"), "sm_90"), TypeError,  # type: ignore[arg-type]
      "xDSL ModuleOp, got PosixPath('AXPY'); nearest legal: its read_text()"),
+    *((lambda name=name: tw.compile(name, "sm_90"), tw.ArgumentError,
+       f"xDSL ModuleOp, got '{name}'; nearest legal: the text of '{name}'")
+      for name in ("examples/axpy.mlir", "k.tileirbc", "example:axpy")),
     (lambda: tw.compile(7, "sm_90"), TypeError,  # type: ignore[arg-type]
      "expected module_or_text as MLIR text, Tile IR bytecode or an xDSL ModuleOp, got 7"),
     (lambda: tw.interpret(Path("AXPY"), grid=(1,), block=(1,), args=[]), TypeError,  # type: ignore[arg-type]
      "xDSL ModuleOp, got PosixPath('AXPY'); nearest legal: its read_text()"),
     (lambda: tw.compile("", None), tw.TargetError,  # type: ignore[arg-type]
      "expected the name of a target such as 'sm_90a', got None"),
+    *((lambda name=name: tw.compile("", name), tw.TargetError,
+       f"unknown target '{name}'; nearest legal: {meant};")
+      for name, meant in (("h100", "sm_90a"), ("A100", "sm_80"), ("sm_90A", "sm_90a"))),
     (lambda: tw.compile("", 90), tw.TargetError, "such as 'sm_90a', got 90"),  # type: ignore[arg-type]
     (lambda: tw.atom(**MMA).check(None), tw.TargetError, "such as 'sm_90a', got None"),  # type: ignore[arg-type]
     (lambda: run(arch=90), tw.TargetError, "such as 'sm_90a', got 90"),
+    (lambda: run(level="program"), tw.ArgumentError,
+     "expected Tile IR for level 'program', got none"),
+    (lambda: tw.interpret("func.func @f() { func.return }", grid=(1,), block=(1,), args=[]),
+     tw.CompileError,
+     "got none (nearest legal: func.func @k() attributes {gpu.kernel} { ... })"),
+    *((lambda given=given: array_type(given, 2), tw.ArgumentError,
+       f"expected element as an element type such as 'bf16', got {given!r}{nearest}")
+      for given, nearest in (("float32", "; nearest legal: 'f32'"), ("f33", ""),
+                             (np.float16, "; nearest legal: 'f16'"))),
+    (lambda: cute("memref.store", 1.0, 2.0, 3.0), tw.CompileError,
+     "'cute.memref.store' expected values and ops as operands, got 1.0"),
     (lambda: run(grid=1), tw.ExecutionError, "grid as up to three positive integers, got 1"),
     (lambda: run(block=8.0), tw.ExecutionError, "expected block as up to three positive integers"),
     (lambda: run(level="sass"), tw.ExecutionError,

@@ -30,6 +30,7 @@ from tilewright.dialects.ptx.bulk_copy import TensorStoreOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.source.diagnostic import CompileError
 from tilewright.source.parsing import parse_module
 from tilewright.xdsl_patches import speed
 
@@ -170,6 +171,28 @@ def test_types_are_read_once_and_aliases_anew() -> None:
     assert all(a is b for a, b in zip(first[1:], again[1:], strict=True))
     assert first[0] == again[0] != other[0]
     assert str(other[0]) == "!cute_nvgpu.fragment<8xf32>"
+
+
+LINES = """func.func @f(%a: i32, %b: i32, %c: i64) {{
+  %0 = arith.subi %{0}, %{1} : i32 loc("{2}":1:2)
+  func.return
+}}"""
+
+
+def test_ops_of_lines_that_were_read_have_other_values_and_places() -> None:
+    def sub(*names: str) -> Operation:
+        (function,) = parse_module(LINES.format(*names)).ops
+        (op, _) = function.regions[0].block.ops
+        return op
+
+    for names, places in (("ab", [0, 1]), ("ba", [1, 0]), ("aa", [0, 0]), ("bb", [1, 1])):
+        op = sub(*names, names)
+        assert [operand.index for operand in op.operands] == places
+        assert str(op.location) == f'loc("{names}":1:2)'
+        assert op.results[0].name_hint is None and op.parent is not None
+    for names, why in (("ac", "with type i64"), ("ad", "not defined")):
+        with pytest.raises(CompileError, match=why):
+            sub(*names, "")
 
 
 def test_ops_that_ask_their_operands_say_so() -> None:

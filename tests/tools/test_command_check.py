@@ -41,8 +41,11 @@ def check(tmp_path: Path, text: str, *options: str) -> int:
     return 0
 
 
-def test_a_right_kernel(tmp_path: Path) -> None:
-    assert check(tmp_path, KERNEL) == 0
+@pytest.mark.parametrize("register", ["%tid.y", "%warpid", "%clusterid.x", "%lanemask_lt"])
+def test_a_right_kernel(register: str, tmp_path: Path) -> None:
+    """The launch says nothing of some special registers."""
+    asks = f"mov.u32 %r1, %tid.x;\n  mov.u32 %r6, {register};\n  st.global.u32 [%rd1+4], %r6;"
+    assert check(tmp_path, KERNEL.replace("mov.u32 %r1, %tid.x;", asks)) == 0
 
 
 @pytest.mark.parametrize(

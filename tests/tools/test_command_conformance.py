@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
+import sys
 import tarfile
 import zlib
 from pathlib import Path
@@ -50,6 +53,26 @@ def test_records(capsys: pytest.CaptureFixture[str]) -> None:
     assert " equal, " in lines[-1] and " within bounds; " in lines[-1]
     _, text, _ = run([*words, "--text", "--jobs", "1"], capsys)
     assert "the same from both texts" in text[-1]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("words, unit", [
+    (["lattice", "--family", "movmatrix", "--target", "sm_90", "--sample", "3"], "tasks"),
+    (["operands", "--target", "sm_90a", "--sample", "3"], "targets"),
+    (["records", str(RECORDS), "--only", "collatz"], "records"),
+])  # fmt: skip
+def test_progress_is_shown_on_a_terminal(
+    words: list[str], unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("tilewright.progress._PATIENCE", 0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    main(["conformance", *words, "--jobs", "1"])
+    assert re.search(rf"\r\[#+\.*\] (\d+)/\d+ {unit}, \d+ s", terminal.getvalue())
 
 
 def test_a_dask_cluster(capsys: pytest.CaptureFixture[str]) -> None:

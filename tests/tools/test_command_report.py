@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from zlib import decompress
 
 import ml_dtypes
 import numpy as np
@@ -17,8 +19,10 @@ from bridge_kernels import add
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
+from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.tools.report.page import report
 from tilewright.tools.report.resources import occupancy
+from tilewright.tools.report.timeline import timeline_data
 from tilewright.tools.tilewright import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -61,6 +65,16 @@ def hopper() -> dict[str, Any]:
     args = [a, b, np.zeros((128, 256), np.float32)]
     launch = {"grid": (1,), "block": (384,), "args": args}
     return data_of(report(source("tile_gemm_sm90"), name="gemm.mlir", run=launch))
+
+
+def events(data: dict[str, Any]) -> list[list[Any]]:
+    """All that a page has of its timeline: CTA, warp, what, from when, how long, of which line."""
+    return [
+        [track["cta"], track["warp"], *row]
+        for track in data["timeline"]["tracks"]
+        for part in track["parts"]
+        for row in json.loads(decompress(b64decode(part["text"])))
+    ]
 
 
 def level(name: str) -> dict[str, Any]:
@@ -146,7 +160,23 @@ def test_the_timeline_is_in_the_page() -> None:
     timeline = hopper()["timeline"]
     names = {tuple(pair) for pair in timeline["names"]}
     assert {("wgmma", "wgmma.mma_async"), ("tma", "cp.async.bulk.tensor.load")} <= names
-    assert max(start + length for *_, start, length, _ in timeline["events"]) == timeline["cycles"]
+    ends = [start + length for *_, start, length, _ in events(hopper())]
+    assert max(ends) == timeline["cycles"]
+
+
+def test_the_timeline_has_a_cta_whole() -> None:
+    """All events, packed; of the whole no more than can be seen, the longest of each grain."""
+    timeline = tw.Timeline()
+    timeline.blocks = ["(0, 0, 0)"]
+    timeline.events = [
+        TimelineEvent(0, 0, "run", "add", start, start + 1 + 6 * (start % 1000 == 0), 3)
+        for start in range(0, 50_000, 2)
+    ]
+    data = timeline_data(timeline)
+    assert len(events({"timeline": data})) == 25_000
+    [track] = data["tracks"]
+    assert len(track["parts"]) == 4 and 4000 <= len(track["whole"]) <= 5000
+    assert sum(length == 7 for _, _, length, _ in track["whole"]) == 50
 
 
 def test_bank_conflicts_of_a_run() -> None:
@@ -203,7 +233,7 @@ def test_an_error_of_the_run_is_in_the_page() -> None:
     (error,) = data["errors"]
     assert error.startswith("axpy.mlir:7:5: error: 'memref.load' read out of bounds")
     assert "is outside" in error.splitlines()[-1]
-    assert data["timeline"]["events"]
+    assert events(data)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,6 +265,8 @@ def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
     assert [level["name"] for level in data["levels"]][:3] == ["Python", "program", "cute"]
     assert data["levels"][0]["text"].splitlines()[data["line"] - 1] == "def add(a, b, c, T: Int):"
     assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)", "(1, 0, 0)"]
+    with pytest.raises(tw.ArgumentError, match="expected run as a dict of grid and args"):
+        kernel.report(run={"gird": (2,), "args": (*arrays, 128)})
 
 
 def test_the_command_takes_what_a_run_takes(
@@ -246,7 +278,7 @@ def test_the_command_takes_what_a_run_takes(
     main(["report", str(EXAMPLES / "axpy.mlir"), "-o", "r.html", *launch])
     data = data_of(Path("r.html").read_text())
     assert not data["errors"] and data["timeline"]["blocks"] == ["(0, 0, 0)"]
-    assert max(warp for _, warp, *_ in data["timeline"]["events"]) == 1
+    assert max(warp for _, warp, *_ in events(data)) == 1
     assert not Path("o.npy").exists()
 
 

@@ -9,54 +9,17 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from run_command import AXPY, EXAMPLES, axpy, copy, refused
 from xdsl.parser import Parser
 
-from tilewright import execution, progress
-from tilewright.progress import ProgressBar
+from tilewright import execution
 from tilewright.source.parsing import default_context
 from tilewright.tools.commands import run_argument
 from tilewright.tools.tilewright import main
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-AXPY = str(EXAMPLES / "axpy.mlir")
 GEMM = str(EXAMPLES / "gemm_sm80.mlir")
 GEMM_SM90 = str(EXAMPLES / "gemm_sm90.mlir")
 TILE_GEMM = str(EXAMPLES / "tile_gemm_sm80.mlir")
-COPY = """
-func.func @copy(%from: memref<2x4x{0}>, %to: memref<2x4x{0}>) attributes {{gpu.kernel}} {{
-  %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
-  %j = "gpu.thread_id"() <{{dimension = #gpu<dim y>}}> : () -> index
-  %v = memref.load %from[%j, %i] : memref<2x4x{0}>
-  memref.store %v, %to[%j, %i] : memref<2x4x{0}>
-  func.return
-}}
-"""
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """An empty folder, with x and y of 100 floats, to run in."""
-    monkeypatch.chdir(tmp_path)
-    np.save("x.npy", np.arange(100, dtype=np.float32))
-    np.save("y.npy", np.full(100, 0.5, dtype=np.float32))
-    return tmp_path
-
-
-def axpy(*words):
-    main(["run", AXPY, "--grid", "2", "--block", "64,1", *words])
-
-
-def copy(element, *words):
-    Path("copy.mlir").write_text(COPY.format(element))
-    main(["run", "copy.mlir", "--grid", "1", "--block", "4,2,1", *words])
-
-
-def refused(capsys, command, *words):
-    with pytest.raises(SystemExit) as leaving:
-        command(*words)
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    return captured.err
 
 
 @pytest.mark.parametrize("options", [[], ["--level", "ptx"], ["--arch", "sm_90a"]])
@@ -209,136 +172,10 @@ def test_the_device_has_no_schedules(option, place, capsys):
     assert f"expected no --{option.split('=')[0]} with --device" in said
 
 
-WRONG = [
-    (["x.npy", "r.npy=@y.npy", "2"], "takes 4 arguments", "got 3; missing: n: i32"),
-    (["x.npy", "r.npy=@y.npy", "2", "3", "z"], "takes 4 arguments", "got 5; too many: 'z'"),
-    (["f64.npy", "r.npy=9", "2", "3"], "argument 1 (x: memref<?xf32>)", "float64 in 'f64.npy'"),
-    (["no.npy", "r.npy=9", "2", "3"], "argument 1", "'no.npy', which is no file"),
-    (["5", "r.npy=9", "2", "3"], "argument 1", "expected IN.npy, OUT.npy=SHAPE:DTYPE or OUT"),
-    (["junk.npy", "r.npy=9", "2", "3"], "argument 1", "'junk.npy' is no .npy file of numbers"),
-    (["empty.npy", "r.npy=9", "2", "3"], "argument 1", "'empty.npy' is no .npy file"),
-    (["short.npy", "r.npy=9", "2", "3"], "argument 1", "'short.npy' is no .npy file"),
-    (["objects.npy", "r.npy=9", "2", "3"], "argument 1", "'objects.npy' is no .npy file"),
-    (["archive.npz", "r.npy=9", "2", "3"], "argument 1", "'archive.npz' is no .npy file"),
-    ([".", "r.npy=9", "2", "3"], "argument 1", "cannot read '.': Is a directory"),
-    (["x.npy", "r.npy=@no.npy", "2", "3"], "argument 2", "'no.npy', which is no file"),
-    (["x.npy", "r.npy=9:f64", "2", "3"], "argument 2", "expected DTYPE f32 or", "got 'f64'"),
-    (["x.npy", "r.npy=9x:f32", "2", "3"], "argument 2", "such as 256x256:f32, got '9x:f32'"),
-    (["x.npy", f"r.npy={10**17}", "2", "3"], "argument 2", "that fits into memory"),
-    (["x.npy", "=9", "2", "3"], "argument 2", "got '=9'"),
-    (["x.npy", "r.npy=9", "two", "3"], "argument 3 (a: f32)", "a number for f32, got 'two'"),
-    (["x.npy", "r.npy=9", "2", "3.5"], "argument 4 (n: i32)", "an integer for i32, got '3.5'"),
-    (["x.npy", "r.npy=9", "2", str(1 << 32)], "argument 4", "of -2147483648 to 4294967295"),
-    (["a.npy=@x.npy", "a.npy=9", "2", "3"], "two arguments write", "a.npy'"),
-    (["x.npy", "no/r.npy=9", "2", "3"], "cannot write 'no/r.npy': no directory 'no'"),
-    (["x.npy", ".=9", "2", "3"], "cannot write '.': it is a directory"),
-    (["x.npy", "r.npy=9", "2", "3", "--arch", "sm_91"], "unknown target 'sm_91'", "sm_90"),
-    (["x.npy", "r.npy=9", "2", "3", "--kernel", "gemm"], "a kernel 'gemm', got axpy"),
-    (["x.npy", "r.npy=9", "2", "99"], "'memref.load' read out of bounds", "of 'y'"),
-]
-
-
-@pytest.mark.parametrize(("words", "said"), [(each[0], each[1:]) for each in WRONG])
-def test_wrong_arguments_are_one_diagnostic_and_nothing_is_written(words, said, place, capsys):
-    np.save("f64.npy", np.zeros(100))
-    np.save("objects.npy", np.array([{}, None]))
-    np.savez("archive.npz", x=np.zeros(100, dtype=np.float32))
-    Path("junk.npy").write_text("no numbers here, just text")
-    Path("empty.npy").touch()
-    Path("short.npy").write_bytes(Path("x.npy").read_bytes()[:-4])
-    before = sorted(place.rglob("*"))
-    found = refused(capsys, axpy, *words)
-    assert found.count("error: ") == 1 and "Traceback" not in found
-    assert all(each in found for each in said), found
-    assert sorted(place.rglob("*")) == before
-
-
-HEADERS = [
-    "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,2], }", "{'descr': '<f4",
-    "{'descr': '<f4', 'fortran_order': False, 'shape': ((1 << 99),)}",
-    "{'descr': '<f4', 'fortran_order': False, 'shape': (True,), }",
-    "{b'descr': '<f4', 'fortran_order': False, 'shape': (100,)}", "(" * 300, "{[]: 1}", "{}", "\0",
-    "{'descr': [('a',)], 'fortran_order': False, 'shape': ()}",
-    f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({1 << 80},)}}",
-    f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({1 << 62}, 16)}}",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("header", HEADERS, ids=lambda header: header[:60])
-def test_headers_that_say_no_array(header, place, capsys):
-    length = len(header).to_bytes(2, "little")
-    Path("made.npy").write_bytes(b"\x93NUMPY\1\0" + length + header.encode() + bytes(400))
-    said = refused(capsys, axpy, "made.npy", "r.npy=100", "2", "100")
-    assert "argument 1 (x: memref<?xf32>): " in said and "internal error" not in said
-
-
-def test_shapes_are_those_of_the_memref(place, capsys):
-    np.save("in.npy", np.zeros((2, 5), dtype=np.float32))
-    assert "argument 1 (from: memref<2x4xf32>): expected shape 2x4, got 2x5" in refused(
-        capsys, copy, "f32", "in.npy", "out.npy=2x4"
-    )
-    np.save("in.npy", np.zeros((2, 4), dtype=np.float32))
-    assert "expected shape 2x4, got 8" in refused(capsys, copy, "f32", "in.npy", "out.npy=8")
-    assert "expected shape 2x4, got ()" in refused(capsys, copy, "f32", "in.npy", "out.npy=")
-
-
-def test_raw_bits_stand_for_bf16_alone(place, capsys):
-    np.save("in.npy", np.zeros((2, 4), dtype=np.int16))
-    said = refused(capsys, copy, "bf16", "in.npy", "out.npy=2x4")
-    assert "expected dtype bfloat16 or uint16 or void16, got int16 in 'in.npy'" in said
-
-
-def test_wrong_ir_is_shown_with_its_place(place, capsys):
-    Path("wrong.mlir").write_text("func.func @k(%a: i32) {\n  func.return %b : i32\n}\n")
-    said = refused(capsys, main, ["run", "wrong.mlir", "--grid", "1", "--block", "1"])
-    assert re.match(r"wrong\.mlir:\d+:\d+: error: ", said) and said.rstrip().endswith("^")
-    Path("wrong.mlir").write_bytes(b"\xff")
-    said = refused(capsys, main, ["run", "wrong.mlir", "--grid", "1", "--block", "1"])
-    assert said.startswith("error: 'wrong.mlir' is not UTF-8 text")
-    said = refused(capsys, main, ["run", "no.mlir", "--grid", "1", "--block", "1"])
-    assert said == "error: cannot read 'no.mlir': No such file or directory\n"
-
-
 def test_too_large_a_block(place, capsys):
     words = ["--block", "2000", "x.npy", "y.npy", "1", "1"]
     said = refused(capsys, main, ["run", AXPY, "--grid", "1", *words])
     assert said.startswith("error: ") and "1024" in said
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_appears_after_two_seconds_and_leaves_no_trace(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
-    terminal = Terminal()
-    bar = ProgressBar("blocks", stream=terminal)
-    bar.update(1, 4)
-    assert terminal.getvalue() == ""
-    now[0] = 2.5
-    bar.update(2, 4)
-    drawn = f"\r[{'#' * 20}{'.' * 20}] 2/4 blocks, 2 s"
-    assert terminal.getvalue() == drawn
-    bar.update(3, 4)
-    assert terminal.getvalue() == drawn
-    bar.close()
-    assert terminal.getvalue() == drawn + "\r" + " " * (len(drawn) - 1) + "\r"
-
-
-def test_progress_is_for_terminals(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
-    terminal, file = Terminal(), io.StringIO()
-    bars = [ProgressBar("blocks", stream=file), ProgressBar("blocks", stream=terminal, shown=False)]
-    monkeypatch.setenv("TILEWRIGHT_PROGRESS", "0")
-    bars.append(ProgressBar("blocks", stream=terminal))
-    now[0] = 5.0
-    for bar in bars:
-        bar.update(1, 2)
-        bar.close()
-    assert not terminal.getvalue() and not file.getvalue()
 
 
 def test_device_without_a_gpu_or_its_bindings(place, monkeypatch, capsys):

@@ -81,3 +81,25 @@ def test_the_order_of_qualifiers() -> None:
 def test_what_ptxas_refuses_is_just_illegal(mnemonic: str, arch: str) -> None:
     assert why_illegal(mnemonic, arch) is not None
     assert remark(mnemonic, arch) is None
+
+
+@pytest.mark.parametrize(
+    "line, legal",
+    [
+        ("add.f32.rn %f1,%f2,%f3;", "add.rn.f32"),
+        ("setp.s32.lt %p1,%r1,%r2;", "setp.lt.s32"),
+        ("cvt.f32.rn.f64 %f1,%fd1;", "cvt.rn.f32.f64"),
+        ("mad.s32.lo %r1,%r2,%r3,%r4;", None),
+    ],
+)
+def test_scalars_in_other_orders(line: str, legal: str | None) -> None:
+    """Types and the half of a product stay in theirs."""
+    why = why_illegal(line, "sm_90a")
+    assert why is not None and taken([line], "sm_90a") == [legal is not None]
+    expected = f"expected the order of words of {legal}" if legal else "not judged"
+    assert why.startswith(expected) and (legal is not None) == ("undocumented: ptxas" in why)
+
+
+@pytest.mark.parametrize("spelled", ["setp.lo.u32", "membar.gl", "selp.s64", "atom.global.add.s32"])
+def test_other_spellings_that_are_documented_are_legal(spelled: str) -> None:
+    assert why_illegal(spelled, "sm_90a") is None

@@ -36,6 +36,16 @@ DTYPES: dict[str, tuple[str, ...]] = {
 }
 """NumPy's names of the dtypes that an element type takes, the usual one first."""
 
+
+def _names() -> dict[str, str]:
+    names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
+    names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
+    return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
+
+
+DTYPE_NAMES = _names()
+"""NumPy's names of dtypes by what users call them: MLIR's names, u8 for ui8, NumPy's own."""
+
 _HALF_BYTES = {"si4": ml_dtypes.int4, "ui4": ml_dtypes.uint4}
 
 

@@ -6,6 +6,8 @@ here where that is not all.
 
 from __future__ import annotations
 
+import re
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import index
@@ -17,7 +19,7 @@ from tilewright.arguments.extents import Extents, checked_extents
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
-from tilewright.dialects.illegal import told
+from tilewright.dialects.illegal import Error, told
 from tilewright.source.checked import (
     Function,
     Rule,
@@ -51,12 +53,19 @@ def array(given: Any) -> NDArray[Any]:
     return numbers
 
 
+_FILE = re.compile(r"example:\w+|[^\s\"%]+\.(mlir|ttir|ptx|tileirbc)")
+"""The name of a file, or of an example, in place of its text."""
+
+
 def _module(given: Any) -> Any:
     require(isinstance(given, str | bytes | ModuleOp))
+    require(not (isinstance(given, str) and _FILE.fullmatch(given)))
     return given
 
 
 def _its_text(given: Any) -> str | None:
+    if isinstance(given, str):
+        return f"the text of '{given}'"
     return "its read_text()" if hasattr(given, "read_text") else None
 
 
@@ -116,6 +125,19 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(_ARRAYS, Rule("an array of numbers", array)),
 }
 """The rules of options, by name."""
+
+
+def option_type(name: str) -> Callable[[str], str]:
+    """The `type` of a command's option that is one of these, whose text it stays."""
+
+    def read(text: str) -> str:
+        try:
+            RULES[name].value(name, text, (ArgumentError, TargetError))
+        except Error as error:
+            raise ArgumentTypeError(str(error)) from None
+        return text
+
+    return read
 
 
 def checked(

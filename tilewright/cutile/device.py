@@ -30,7 +30,7 @@ HOPPER: Capability = (9, 0)
 _BYTECODE = "V_13_4"
 
 
-class Event:
+class HostEvent:
     """torch.cuda.Event: when it was recorded."""
 
     def __init__(self, *_: Any, **__: Any):
@@ -40,7 +40,7 @@ class Event:
         """Take the time."""
         self._seconds = time.perf_counter()
 
-    def elapsed_time(self, end: Event) -> float:
+    def elapsed_time(self, end: HostEvent) -> float:
         """Milliseconds between two events."""
         return 1e3 * (end._seconds - self._seconds)
 
@@ -133,7 +133,7 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
         # References that ask for attention by a GPU's library get the CPU's.
         attention = import_module("torch.nn.attention")
         stack.enter_context(mock.patch.object(attention, "sdpa_kernel", _no_choice))
-        stack.enter_context(mock.patch.object(torch.cuda, "Event", Event))
+        stack.enter_context(mock.patch.object(torch.cuda, "Event", HostEvent))
         for name, answer in _answers(capability).items():
             answering = mock.Mock(return_value=answer)
             stack.enter_context(mock.patch.object(torch.cuda, name, answering))

@@ -108,10 +108,15 @@ def launch(
     extents = cast("Extents", grid)
     parameters = _parameters(kernel, args)
     places = {
-        isinstance(array, ArrayArgument) for parameter in parameters for array in parameter.arrays()
+        isinstance(array, ArrayArgument): parameter.name
+        for parameter in parameters
+        for array in parameter.arrays()
     }
     if len(places) > 1:
-        raise ArgumentError("expected all arrays on the GPU or all on the CPU, got both")
+        raise ArgumentError(
+            "expected all arrays on the GPU or all on the CPU, got both: "
+            f"'{places[True]}' there and '{places[False]}' here"
+        )
     if True in places:
         stream = _current_stream() if stream is None else stream
         to = _Target(arch, accuracy)
@@ -377,7 +382,7 @@ def _bytecode(kernel: Any, assumed: Any, gpu: str | None = None) -> bytes:
         raise CompileError(Diagnostic(str(error), _name(kernel))) from None
     except TypeError as error:  # an argument of another kind
         raise ArgumentError(f"'{_name(kernel)}' {error}") from None
-    except AssertionError:
+    except (AssertionError, SyntaxError):
         message = "expected a function of 'def', which cuTile can read, got one that it cannot"
         raise CompileError(Diagnostic(message, _name(kernel))) from None
     except _cuda_tile().TileInternalError as error:

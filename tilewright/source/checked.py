@@ -277,7 +277,7 @@ def _why_no_call(
 
 
 def unknown_name(title: str, legal: Sequence[str], named: Iterable[str]) -> str | None:
-    """The message for the first name that is none of the legal ones; None where all are."""
+    """The message for the first name that is not legal; None where all are."""
     unknown = next((key for key in named if key not in legal), None)
     if unknown is None:
         return None

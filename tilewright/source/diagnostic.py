@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _BULKY = re.compile(r"(\S{120})\S{200,}(\S{60})")
-"""A word of which a message leaves out the middle: 5,000 digits, a string that nobody ended."""
+"""A word whose middle a message leaves out: 5,000 digits, a string that nobody ended."""
 
 _WIDTH = 200
 """Characters of a line that are shown on each side of the caret, at most."""

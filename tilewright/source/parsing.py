@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -33,7 +33,7 @@ from tilewright import xdsl_patches
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
-from tilewright.xdsl_patches.quick_parser import QuickParser
+from tilewright.xdsl_patches.quick_parser import QuickParser, ReadBefore
 
 
 class _Aliases(dict[str, Attribute]):
@@ -57,7 +57,7 @@ class LocatedParser(QuickParser):
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, text, name, _TYPES if ctx is default_context() else None)
+        super().__init__(ctx, text, name, READ if ctx is default_context() else None)
         self._file, self._text = StringAttr(name), text
         self._starts = [0]
         self._line_offset = line_offset
@@ -124,11 +124,16 @@ class LocatedParser(QuickParser):
         if definition is None or name in self._begun:
             return False
         self._begun.add(name)
-        here = self._current_token.span.start
-        self._resume_from(definition)
-        self.attribute_aliases[name] = self.parse_attribute()
-        self._ahead[name] = self.pos
-        self._resume_from(here)
+        short = _LOCATION.match(self._text, definition)
+        location = None if short is None else self._short_location(*short.groups())
+        if short is None or location is None:
+            here = self.pos
+            self._resume_from(definition)
+            location, end = self.parse_attribute(), self.pos
+            self._resume_from(here)
+        else:
+            end = short.end()
+        self.attribute_aliases[name], self._ahead[name] = location, end
         return True
 
     def parse_optional_location(self) -> Any:
@@ -227,7 +232,7 @@ def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> A
 
 
 _number = lru_cache(1 << 12)(IntAttr)
-_DEFINITION = re.compile(r"^([#!][\w.$-]+)[ \t]*=", re.MULTILINE)
+_DEFINITION = re.compile(r"^([#!][\w.$-]+)[ \t]*=[ \t]*", re.MULTILINE)
 _ALIAS = r"(#[\w.$-]+)"
 _LOCATION = re.compile(
     rf'loc\((?:{_ALIAS}|"([^"\\]*)"(?::(\d+):(\d+)|\({_ALIAS}\))'
@@ -236,8 +241,8 @@ _LOCATION = re.compile(
 )
 """Locations that are another one, a place, a name of one, or a call."""
 
-_TYPES: dict[str, TypeAttribute] = {}
-"""The types that the default context has read, by their text."""
+READ = ReadBefore()
+"""Types and ops that the default context has read."""
 
 
 @cache

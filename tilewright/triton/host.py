@@ -3,8 +3,11 @@ asks for them (`triton.runtime.driver`, `triton.backends`)."""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -23,6 +26,11 @@ def backend() -> Any:
 
     class Backend(ours):
         """The back end that `triton.compile` asks."""
+
+        def hash(self) -> str:
+            """The name that texts are kept by: of the target, and of the module that makes them."""
+            made_by = Path(inspect.getfile(ours)).read_bytes()
+            return f"{self.target.arch}-{hashlib.sha256(made_by).hexdigest()}"
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
             """TTIR, then its text."""
@@ -103,10 +111,10 @@ class HostDriver:
 
     def get_device_interface(self) -> Any:
         """The part of `torch.cuda` that `triton.testing` asks for."""
-        from tilewright.cutile.device import Event
+        from tilewright.cutile.device import HostEvent
 
         return SimpleNamespace(
-            Event=Event, synchronize=lambda: None, current_device=self.get_current_device
+            Event=HostEvent, synchronize=lambda: None, current_device=self.get_current_device
         )
 
     def get_benchmarker(self) -> Any:
@@ -114,7 +122,7 @@ class HostDriver:
         return self._milliseconds
 
     def _milliseconds(self, call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
-        """The time of the launches of a call, none of which runs."""
+        """The time of the launches of a call, which do not run."""
         taken: list[float] = []
 
         def timed(*launch: Any) -> None:

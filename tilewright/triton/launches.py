@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from math import inf
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 from unittest import mock
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,7 +24,7 @@ from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
 from tilewright.triton.host import HostDriver, backend
-from tilewright.triton.parameters import as_pointer
+from tilewright.triton.parameters import GRID, as_pointer, check_arguments
 
 
 def _capability(given: Any) -> Capability:
@@ -99,9 +99,11 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
     launch = function.run
 
-    def with_arrays(self: Any, *args: Any, **named: Any) -> Any:
+    def with_arrays(self: Any, *args: Any, grid: Any, **named: Any) -> Any:
+        check_arguments(self, args, named)
+        grid = GRID.value("grid", grid, (ArgumentError,))
         pointers = {name: as_pointer(value) for name, value in named.items()}
-        return launch(self, *map(as_pointer, args), **pointers)
+        return launch(self, *map(as_pointer, args), grid=grid, **pointers)
 
     with (
         mock.patch.dict(registered.backends, replaced, clear=True),
@@ -112,18 +114,27 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
 
 
 def module(kernel: Any, /, *args: Any, **named: Any) -> ModuleOp:
-    """The Tile IR of a `@triton.jit` function, as it is compiled for these arguments and options.
+    """The Tile IR of a `@triton.jit` function, as it is compiled for these arguments and options;
+    of one that `triton.autotune` decorates, by its first configuration.
 
     Raises CompileError at the Python line of what is refused, ArgumentError for another function.
     """
+    return _module(kernel, args, named)[0]
+
+
+def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[ModuleOp, str]:
+    """The Tile IR of a function, and its name."""
     if not hasattr(kernel, "warmup"):
         raise ArgumentError(f"expected a @triton.jit function, got {told(kernel)}")
     with _active(None, None, HOPPER):
-        compiled = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
-    return verified(compiled.kernel, kernel.__name__)[0]
+        compiled: Any = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
+    if isinstance(compiled, list):  # of `triton.autotune`, one of each configuration
+        compiled = cast("list[Any]", compiled)[0]
+    return verified(compiled.kernel, compiled.name)[0], compiled.name
 
 
 def compile(kernel: Any, /, *args: Any, arch: str = DEFAULT_ARCH, **named: Any) -> Kernel:
     """A `@triton.jit` function as tilewright compiles it for these arguments and options, and a
     target. Raises as `module` does, and TargetError."""
-    return compile_module(module(kernel, *args, **named), arch, name=kernel.__name__)
+    traced, name = _module(kernel, args, named)
+    return compile_module(traced, arch, name=name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from tilewright.arguments.arrays import is_array
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
+from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
 
 
@@ -21,6 +23,42 @@ class HostArray(np.ndarray[Any, Any]):
     def data_ptr(self) -> int:
         """The address of its first element."""
         return self.ctypes.data
+
+
+def _grid(given: Any) -> Any:
+    if callable(given):
+
+        def grid(meta: Any) -> Any:
+            return GRID.value("grid", given(meta), (ArgumentError,))
+
+        return grid
+    return items(given)
+
+
+GRID = Rule("a tuple of integers, or a function that gives one", _grid)
+
+
+def check_arguments(kernel: Any, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise ArgumentError where a `@triton.jit` function misses an argument, or gets one of a type
+    that Triton has not, whose own errors name none."""
+    given: dict[str, Any] = {**dict(zip(kernel.arg_names, args, strict=False)), **named}
+    missing = [one.name for one in kernel.params if not one.has_default and one.name not in given]
+    if missing:
+        raise ArgumentError(
+            f"'{kernel.__name__}' expected arguments {', '.join(kernel.arg_names)}; missing: "
+            f"{', '.join(missing)}"
+        )
+    dtypes = import_module("triton._utils").type_canonicalisation_dict
+    for one in kernel.params:
+        value = given.get(one.name)
+        if is_array(value) and str(value.dtype) not in dtypes:
+            raise ArgumentError(
+                f"'{one.name}' expected an array of a type that Triton has, got {value.dtype}"
+            )
+        if isinstance(value, list) and not one.is_constexpr:
+            raise ArgumentError(
+                f"'{one.name}' expected a torch tensor or an array of NumPy, got {told(value)}"
+            )
 
 
 def as_pointer(argument: Any) -> Any:

@@ -1,10 +1,12 @@
-"""xDSL's parser, faster: tokens without their spans, and types that were read before."""
+"""xDSL's parser, faster: tokens without their spans, and types and ops that were read before."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.ir import TypeAttribute
+from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
@@ -25,18 +27,92 @@ def _bracketed(nested: str = "") -> str:
 _NESTED = _bracketed("|" + _bracketed("|" + _bracketed()))
 _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _BLANK = re.compile(SPACE)
-_MOST_TYPES = 1 << 12
+_VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
+"""Parts of a line that mean something else elsewhere, or may hold a `%`."""
+_MOST = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOp:
+    """An op but for its values: its operands are those that its text names at places, of types."""
+
+    class_: type[Operation]
+    operands: Sequence[tuple[int, Attribute]]
+    rest: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
+    for it and the names of values."""
+
+    types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
+    ops: dict[Any, ReadOp] = field(default_factory=dict[Any, ReadOp])
+
+
+def _keep(known: dict[Any, Any], text: Any, what: Any) -> None:
+    if len(known) >= _MOST:
+        known.clear()
+    known[text] = what
 
 
 class QuickParser(Parser):
-    """A parser of MLIR text. With `types` it keeps the types that it reads, by their text: those
-    that the same context has read."""
+    """A parser of MLIR text, which keeps what it reads where it is given what is `known`."""
 
-    def __init__(
-        self, ctx: Context, text: str, name: str, types: dict[str, TypeAttribute] | None = None
-    ):
+    def __init__(self, ctx: Context, text: str, name: str, known: ReadBefore | None = None):
         super().__init__(ctx, text, name)
-        self._types = types
+        self._known = known
+
+    def parse_operation(self) -> Operation:
+        start, text = self.pos, self.lexer.input.content
+        end = text.find("\n", start)
+        place = text.rfind(" loc(", start, end)
+        if self._known is None or place < 0:  # an op without a place may go on in the next line
+            return super().parse_operation()
+        line = text[start:place]
+        key = (_VALUE.sub("%", line), *self._parser_state.dialect_stack)
+        read = self._known.ops.get(key)
+        if read is not None and (op := self._again(read, line)) is not None:
+            return op
+        op = super().parse_operation()
+        if read is None and not (op.regions or op.successors or _MEANT_ELSEWHERE.search(key[0])):
+            _, values = self._values(line)
+            places = [values.index(x) if x in values else -1 for x in op.operands]
+            if sorted(places) == [*range(len(values))] and _BLANK.fullmatch(text, end, self.pos):
+                rest = {"result_types": op.result_types, "properties": {**op.properties},
+                        "attributes": {**op.attributes}}  # fmt: skip
+                operands = [*zip(places, op.operand_types, strict=True)]
+                _keep(self._known.ops, key, ReadOp(type(op), operands, rest))
+        return op
+
+    def _again(self, read: ReadOp, line: str) -> Operation | None:
+        """The op of a line like one that was read; None where it names what does not fit."""
+        bound, values = self._values(line)
+        operands = [values[place] for place, _ in read.operands]
+        for value, (_, type_) in zip(operands, read.operands, strict=True):
+            if value is None or (value.type is not type_ and value.type != type_):
+                return None
+        if bound in self.ssa_values:
+            return None
+        self._resume_from(self.pos + len(line))
+        op = read.class_.create(operands=operands, **read.rest)
+        if (location := self.parse_optional_location()) is not None:
+            op.location = location
+        if bound is not None:
+            self._register_ssa_definition(bound, op.results, self._current_token.span)
+        return op
+
+    def _values(self, line: str) -> tuple[str | None, list[Any]]:
+        """The name that an op's line gives to its results, and the values that it names, None for
+        those that nothing before it defines."""
+        names = [name[1:].partition("#") for name in _VALUE.findall(line)]
+        bound = names.pop(0)[0] if line.startswith("%") else None
+        values: list[Any] = []
+        for name, _, index in names:
+            known, i = self.ssa_values.get(name, ()), int(index or 0)
+            values.append(known[i] if i < len(known) else None)
+        return bound, values
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
         state = self._parser_state
@@ -79,13 +155,13 @@ class QuickParser(Parser):
         return super().resolve_operand(operand, type)
 
     def parse_optional_type(self) -> TypeAttribute | None:
-        if self._types is None:
+        if self._known is None:
             return super().parse_optional_type()
         lexer, start = self._parser_state.lexer, self.pos
         text: Any = lexer.input.content
         match = _TYPE.match(text, start)
         spelling = self._current_token.text if match is None else match[0]
-        type_ = self._types.get(spelling)
+        type_ = self._known.types.get(spelling)
         end = start + len(spelling)
         if type_ is not None:
             self._resume_from(end)
@@ -93,7 +169,5 @@ class QuickParser(Parser):
         type_ = super().parse_optional_type()
         is_alias = match is None and spelling.startswith("!")
         if type_ is not None and not is_alias and _BLANK.fullmatch(text, end, self.pos):
-            if len(self._types) >= _MOST_TYPES:
-                self._types.clear()
-            self._types[spelling] = type_
+            _keep(self._known.types, spelling, type_)
         return type_

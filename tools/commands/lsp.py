@@ -4,8 +4,10 @@
 Diagnostics while typing (those of tilewright-opt and check-ptx), hovers (what explain says; layouts
 as pictures), definitions of values, symbols and blocks, completion of ops, atoms and mnemonics.
 With --arch, IR goes through all stages to PTX for that target, and PTX that has no `.target` is
-judged for it. A text that takes too long is not analysed further: a warning says so, and all other
-texts go on being served. Needs the extra `lsp`: pip install tilewright[lsp].
+judged for it. With --python, errors of cuTile and Triton kernels in `.py` files, and remarks on
+those that compile, appear at their lines. A text that takes too long is not analysed further: a
+warning says so, and all other texts go on being served. Needs the extra `lsp`:
+pip install tilewright[lsp].
 """
 
 import argparse
@@ -19,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", metavar="TARGET", help="the target of all texts: sm_90a")
     parser.add_argument(
         "--seconds", metavar="N", type=float, default=20.0, help="analyse no text for longer (20)"
+    )
+    parser.add_argument(
+        "--python",
+        action="store_true",
+        help="compile the cuTile and Triton kernels of .py files that a comment gives arguments; "
+        "this runs what they import",
     )
 
 
@@ -37,4 +45,4 @@ def run(options: argparse.Namespace) -> None:
         os.fdopen(os.dup(sys.stdin.fileno()), "rb") as requests,
         os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers,
     ):
-        make_server(arch, options.seconds).start_io(requests, answers)
+        make_server(arch, options.seconds, python=options.python).start_io(requests, answers)

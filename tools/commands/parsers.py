@@ -1,8 +1,10 @@
 """The commands of `tilewright` by name, and the parser of each one's arguments."""
 
 import argparse
+import shlex
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 COMMANDS = {
     "examples": "list the examples that the package has, or print one",
@@ -41,3 +43,18 @@ def command_parser(name: str, command: ModuleType) -> argparse.ArgumentParser:
     )
     command.add_arguments(parser)
     return parser
+
+
+class WordsParser(argparse.ArgumentParser):
+    """A parser of words within a text: what is wrong is an ArgumentTypeError."""
+
+    def error(self, message: str) -> NoReturn:
+        raise argparse.ArgumentTypeError(message)
+
+    def parse_words(self, text: str) -> argparse.Namespace:
+        """The words of a text, as a shell has them. Raises ArgumentTypeError."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return self.parse_intermixed_args(words)

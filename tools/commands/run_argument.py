@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.arguments.dtypes import DTYPES, ML_FLOATS, random_array
+from tilewright.arguments.dtypes import DTYPE_NAMES, DTYPES, ML_FLOATS, random_array
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
 from tilewright.execution import argument_names, kernel_signature
 from tilewright.tools.commands.input import InputError
@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 _SHAPE = re.compile(r"\d+(x\d+)*(:\w+)?")
 """An array of random elements: its shape and, where the type does not say it, its dtype."""
-
-
-def _short_names() -> dict[str, str]:
-    """The names that DTYPE may be, and NumPy's for each: MLIR's names, u8 for ui8, NumPy's own."""
-    names = {mlir: dtypes[0] for mlir, dtypes in DTYPES.items()}
-    names |= {f"{sign}{bits}": names[f"{sign}i{bits}"] for sign in "su" for bits in (8, 16, 32, 64)}
-    return names | {dtype: dtype for dtypes in DTYPES.values() for dtype in dtypes}
-
-
-_NAMES = _short_names()
 _NUMBER = re.compile(r"[+-]?\d.*")
 
 
@@ -59,13 +49,14 @@ def read_arguments(
     name: str,
     *,
     lengths: bool = True,
+    files: bool = True,
 ) -> list[KernelArgument]:
     """The `arguments` of a `kernel`, one for each parameter, all by their place or all by their
-    names; what is random is of a `seed`, and a number may be an array's length only with `lengths`.
-    Raises InputError and CompileError."""
+    names; what is random is of a `seed`, a number may be an array's length only with `lengths`, and
+    an array a file's only with `files`. Raises InputError and CompileError."""
     parameters = kernel_signature(source, options.kernel, name)
     texts = _in_order(options.arguments, argument_names(source, options.kernel, name))
-    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths)
+    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths, files)
     if len(arguments) != len(parameters):
         raise InputError(_wrong_count(texts, parameters))
     paths = [
@@ -82,6 +73,7 @@ def _flat(
     parameters: Sequence[Parameter],
     generator: np.random.Generator,
     lengths: bool,
+    files: bool,
 ) -> list[KernelArgument]:
     """Arguments in order, as far as there are parameters. Where they are fewer, and of bytecode,
     whose parameters have no names and may be parts of what Python passes, an array stands for its
@@ -93,7 +85,7 @@ def _flat(
         if len(arguments) >= len(parameters):
             raise InputError(_wrong_count(texts, parameters))
         parameter = parameters[len(arguments)]
-        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter)
+        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter, files)
         if not lengths and text.isdecimal() and parameter.element is not None:
             raise InputError(f"{reader.where}: expected {_FORMS}, got '{text}', which is no file")
         arguments.append(replace(reader.read(text, generator), name=parameter.name))
@@ -127,15 +119,17 @@ def _wrong_count(texts: Sequence[str], parameters: Sequence[Parameter]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the ARG of one parameter; `where` names both in every error."""
+    """Reads the ARG of one parameter; `where` names both in every error. Without `files` a file is
+    none."""
 
     where: str
     parameter: Parameter
+    files: bool = True
 
     def read(self, text: str, generator: np.random.Generator) -> KernelArgument:
         if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.text))
-        if "=" not in text or os.path.exists(text):
+        if "=" not in text or self._is_file(text):
             return KernelArgument(self._value(self._input(text, generator)))
         if "=@" in text:
             output, _, source = text.partition("=@")
@@ -151,7 +145,7 @@ class _Reader:
         """An array from a file, of zeros, or of random elements."""
         if text.startswith("zeros:"):
             return self._zeros(text.removeprefix("zeros:"))
-        if os.path.exists(text) or not _SHAPE.fullmatch(text):
+        if self._is_file(text) or not _SHAPE.fullmatch(text):
             return self._load(text)
         zeros = self._zeros(text)
         return random_array(zeros.shape, zeros.dtype, generator)
@@ -200,7 +194,12 @@ class _Reader:
 
     # Memrefs
 
+    def _is_file(self, text: str) -> bool:
+        return self.files and os.path.exists(text)
+
     def _load(self, path: str) -> NDArray[Any]:
+        if not self.files:
+            raise self._error(f"expected SHAPE:DTYPE or zeros:SHAPE (no file here), got '{path}'")
         try:
             with open(path, "rb") as stream:
                 array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
@@ -219,7 +218,7 @@ class _Reader:
         """NumPy's names of the dtypes that the parameter takes, the usual one first."""
         element = self.parameter.element
         if element is None:
-            return tuple(dict.fromkeys(_NAMES.values()))
+            return tuple(dict.fromkeys(DTYPE_NAMES.values()))
         if element not in DTYPES:
             raise self._error(f"no .npy file can hold elements of {element}")
         return DTYPES[element]
@@ -245,12 +244,12 @@ class _Reader:
             raise self._error(f"expected SHAPE:DTYPE, since the type names none, got '{spec}'")
         if not re.fullmatch(r"(?:\d{1,18}(?:x\d{1,18})*)?", shape_text):
             raise self._error(f"expected SHAPE:DTYPE such as 256x256:f32, got '{spec}'")
-        if name and _NAMES.get(name) not in legal:
-            choices = " or ".join(short for short in _NAMES if _NAMES[short] in legal)
+        if name and DTYPE_NAMES.get(name) not in legal:
+            choices = " or ".join(short for short in DTYPE_NAMES if DTYPE_NAMES[short] in legal)
             raise self._error(f"expected DTYPE {choices}, got '{name}'")
         shape = tuple(map(int, shape_text.split("x"))) if shape_text else ()
         try:
-            array = np.zeros(shape, dtype=_NAMES[name] if name else legal[0])
+            array = np.zeros(shape, dtype=DTYPE_NAMES[name] if name else legal[0])
         except (ValueError, MemoryError):
             raise self._error(f"expected a shape that fits into memory, got {shape_text}") from None
         return self._checked(array, shape_text or "a scalar")

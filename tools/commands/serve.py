@@ -1,7 +1,10 @@
 """Serve the playground to a browser on this machine: IR with its diagnostics, its levels down to
-PTX and pictures of its layouts; the layout algebra; instructions explained. FOLDER's `.mlir`,
-`.ttir` and `.ptx` files can be opened in it; nothing is written. Nobody else can reach it: it
-listens on 127.0.0.1, and answers its own page alone. Ctrl-C ends it.
+PTX, runs of its kernels and pictures of its layouts; the layout algebra; instructions explained.
+FOLDER's `.mlir`, `.ttir` and `.ptx` files can be opened in it; nothing is written. Nobody else can
+reach it: it listens on 127.0.0.1, and answers its own page alone. Ctrl-C ends it.
+
+With --python the page runs scripts of Python that launch kernels of cuTile and of Triton: what
+is typed there, or in a file of FOLDER, may then do on this machine whatever you may.
 """
 
 import argparse
@@ -16,6 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", metavar="N", type=int, default=8765, help="(8765); 0 takes a free one"
     )
+    parser.add_argument(
+        "--python", action="store_true", help="run the page's Python, as you, on this machine"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -25,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     if folder is not None and not folder.is_dir():
         raise InputError(f"expected a folder, got '{folder}'")
     try:
-        server = PlaygroundServer(options.port, folder)
+        server = PlaygroundServer(options.port, folder, python=options.python)
     except (OSError, OverflowError) as error:
         raise InputError(f"cannot listen on port {options.port}: {error}") from None
     with server, suppress(KeyboardInterrupt):

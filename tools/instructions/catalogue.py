@@ -6,6 +6,7 @@ from tilewright.dialects.cute_nvgpu.atoms import lookup
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import canonical_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.tools.instructions import matrix_copy, mma, plain, tmem, umma, wgmma, wmma
 from tilewright.tools.instructions.listing import Listing
 
@@ -48,12 +49,12 @@ def operand_lists(mnemonic: str) -> tuple[tuple[OperandForm, ...], ...]:
 
 def canonical(mnemonic: str) -> str:
     """The spelling that the lattice uses: `.shared::cta` is PTX's long name of `.shared`, and what
-    an MMA may leave out is there."""
+    may be left out is there."""
     if mnemonic.startswith("wgmma."):
         return canonical_wgmma(mnemonic)
-    if mnemonic.startswith("tcgen05."):
+    if mnemonic.startswith("tcgen05.") or mnemonic in listings():
         return mnemonic
-    if "shared::cta" in mnemonic and mnemonic not in listings():
+    if "shared::cta" in mnemonic:
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)
-    return lookup.canonical(mnemonic)
+    return lookup.canonical(mnemonic) if mnemonic.startswith("mma.") else normal(mnemonic)

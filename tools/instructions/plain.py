@@ -17,8 +17,10 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     warp,
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CP_ASYNC_PREFETCH,
     LOADS,
     STORES,
+    AsyncCopyRow,
     MemoryAccessRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
@@ -49,7 +51,7 @@ Operands = tuple[OperandForm, ...]
 
 def listings() -> Iterator[Listing]:
     """One of every row; of scalars one of every requirement."""
-    yield _async_copy()
+    yield from map(_async_copy, (CP_ASYNC, CP_ASYNC_PREFETCH))
     yield from map(_row, ROWS)
     yield from map(_tensor_copy, TENSOR_COPIES)
     yield from map(_memory_access, (*LOADS, *STORES))
@@ -117,8 +119,7 @@ def _row(row: InstructionRow) -> Listing:
     )  # fmt: skip
 
 
-def _async_copy() -> Listing:
-    row = CP_ASYNC
+def _async_copy(row: AsyncCopyRow) -> Listing:
     sizes = (f"{cache} {'|'.join(map(str, sizes))} B" for cache, sizes in row.sizes.items())
     return _listing(
         "cp.async",

@@ -1,29 +1,15 @@
 """True where ptxas takes a mnemonic that is illegal here, and the rule of the PTX ISA that it
 breaks.
 
-Beside the forms of the table, ptxas takes the qualifiers of an instruction in any order: only
-types, layouts and state spaces count by their own order.
+Beside the forms of the table, ptxas takes the qualifiers of an instruction in any order.
 """
 
 from functools import cache, lru_cache
 
-from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED, Undocumented
+from tilewright.lowering.ptx.parsing.spellings import in_any_order
 from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
-
-_CLASSES = (
-    {*ELEMENT_TYPES, *SCALE_TYPES},
-    {"row", "col"},
-    {"shared", "global"},
-    {"xor", "and", "popc"},
-    {"ws", "sp"},
-)
-"""Words whose order among themselves has a meaning."""
-
-_NAME_WORDS = {"wgmma": 2, "fence": 2, "tcgen05": 2}
-"""How many words name the instruction and stand first, where that is more than one."""
-
 
 _KNOWN_ORDERS = 1 << 10
 
@@ -63,19 +49,9 @@ def _takes(mnemonic: str, arch: str | None) -> bool:
 @lru_cache(_KNOWN_ORDERS)
 def in_order(mnemonic: str) -> str | None:
     """The mnemonic of the lattice that has the same words in another order, or None."""
-    return _by_words().get(_words(mnemonic))
+    return _by_words().get(in_any_order(mnemonic))
 
 
 @cache
 def _by_words() -> dict[tuple[str, ...], str]:
-    return {_words(mnemonic): mnemonic for mnemonic in listings()}
-
-
-def _words(mnemonic: str) -> tuple[str, ...]:
-    """Its words: its name, those whose order counts by class, and the others sorted."""
-    words = mnemonic.split(".")
-    named = _NAME_WORDS.get(words[0], 1)
-    name, rest = words[:named], words[named:]
-    classes = [[word for word in rest if word in group] for group in _CLASSES]
-    others = sorted(word for word in rest if not any(word in group for group in _CLASSES))
-    return (*name, *(word for group in classes for word in (*group, "")), *others)
+    return {in_any_order(mnemonic): mnemonic for mnemonic in listings()}

@@ -30,7 +30,7 @@ COMPLETE = (
     *("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"),
     "fence.proxy.async",
 )
-"""Instructions of which every mnemonic is listed: what is not, is illegal. Of others there are more
+"""Instructions whose every mnemonic is listed: what is not, is illegal. Of others there are more
 than tilewright emits, and those it does not judge."""
 _COMPLETE = tuple(f"{name}." for name in COMPLETE)
 
@@ -41,8 +41,9 @@ def is_judged(mnemonic: str) -> bool:
     wanted = canonical(mnemonic)
     if wanted in listings():
         return True
-    ordered = in_order(wanted) or wanted
-    return f"{_instruction(ordered)}.{ordered.partition('.')[2]}.".startswith(_COMPLETE)
+    if in_order(wanted) is not None:
+        return True
+    return f"{_instruction(wanted)}.{wanted.partition('.')[2]}.".startswith(_COMPLETE)
 
 
 @lru_cache(_KNOWN_REASONS)

@@ -22,13 +22,19 @@ class Finding:
     start: int
     end: int
     message: str
+    severity: str = "error"
 
 
 def diagnose(text: str, name: str, arch: str | None = None) -> list[Finding]:
-    """All that is wrong with a text: PTX by the name of its file, or else IR.
+    """All that is wrong with a text: PTX, or kernels in Python by the path of a `.py` file, or
+    else IR.
 
     `arch` is the target of what does not name one itself: of IR it asks for all stages.
     """
+    if name.endswith(".py"):
+        from tilewright.tools.language_server.python_kernels import python_diagnostics
+
+        return [located(one, text) for one in python_diagnostics(text, name, arch)]
     return _of_ptx(text, arch) if name.endswith(".ptx") else _of_ir(text, name, arch)
 
 
@@ -48,7 +54,8 @@ def located(diagnostic: Diagnostic, text: str) -> Finding:
     if diagnostic.line is not None and diagnostic.column is not None:
         start = LineStarts(text).offset(diagnostic.line - 1, diagnostic.column - 1)
     token = _TOKEN.match(text, start)
-    return Finding(start, start + 1 if token is None else token.end(), diagnostic.message)
+    end = start + 1 if token is None else token.end()
+    return Finding(start, end, diagnostic.message, diagnostic.severity)
 
 
 def _of_ptx(text: str, arch: str | None) -> list[Finding]:

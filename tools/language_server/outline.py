@@ -2,23 +2,51 @@
 
 import re
 from dataclasses import dataclass
+from keyword import kwlist
 
 from xdsl.dialects.builtin import StringAttr
 
 from tilewright.tools.language_server.name_index import NameIndex, Range
 
 KINDS = ("comment", "string", "variable", "function", "type", "decorator", "keyword", "number")
-"""The kinds of tokens of IR, in the order of `_TOKENS`."""
-_TOKENS = re.compile(
-    r"(//[^\n]*)"
-    r'|("(?:[^"\\\n]|\\.)*")'
-    r"|([%^][\w$.-]+(?:#\d+)?)"
-    r"|(@[\w$.-]+)"
-    r"|(![\w$.-]+|\b(?:[iuf]|bf|si|ui|tf)\d+\b|\bindex\b)"
-    r"|(#[\w$.-]+)"
-    r"|(\b[a-z_]\w*\.[\w.]+)"
-    r"|(\b\d[\w.]*)"
-)
+"""The kinds of tokens."""
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_TOKENS = {
+    "mlir": {
+        "comment": r"//[^\n]*",
+        "string": _STRING,
+        "variable": r"[%^][\w$.-]+(?:#\d+)?",
+        "function": r"@[\w$.-]+",
+        "type": r"![\w$.-]+|\b(?:[iuf]|bf|si|ui|tf)\d+\b|\bindex\b",
+        "decorator": r"#[\w$.-]+",
+        "keyword": r"\b[a-z_]\w*\.[\w.]+",
+        "number": r"\b\d[\w.]*",
+    },
+    "ptx": {
+        "comment": r"//[^\n]*|/\*[\s\S]*?\*/",
+        "string": _STRING,
+        "variable": r"%[\w$.]+",
+        "function": r"\$[\w$]+|(?<=\.entry )[\w$]+|(?<=\.func )[\w$]+",
+        "keyword": r"\b[a-z]\w*(?:\.[\w:]+)*(?=[ ;])",
+        "type": r"\.(?:bf|tf|[busf])\d+(?:x\d)?\b|\.pred\b",
+        "decorator": r"\.[a-z]\w*",
+        "number": r"\b\d\w*",
+    },
+    "py": {
+        "comment": r"#[^\n]*",
+        "string": r'"""[\s\S]*?"""|' + _STRING + r"|'(?:[^'\\\n]|\\.)*'",
+        "function": r"(?<=def )\w+",
+        "decorator": r"@[\w.]+",
+        "keyword": rf"\b(?:{'|'.join(kwlist)})\b",
+        "number": r"\b\d[\w.]*",
+    },
+}
+LANGUAGES = {
+    suffix: ("|".join(f"({pattern})" for pattern in rows.values()), tuple(rows))
+    for suffix, rows in _TOKENS.items()
+}
+"""Of a language, by the suffix of its files, the pattern of its tokens, which is one in JavaScript
+too, and the kinds of its groups."""
 _ENTRY = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 
 
@@ -47,7 +75,9 @@ def symbols(text: str, name: str) -> list[OutlineItem]:
 
 
 def tokens(text: str, name: str) -> list[tuple[int, int, int]]:
-    """Where each token begins and ends, and the number of its kind; none of PTX."""
-    if name.endswith(".ptx"):
-        return []
-    return [(*match.span(), (match.lastindex or 1) - 1) for match in _TOKENS.finditer(text)]
+    """Where each token begins and ends, and the number of its kind."""
+    pattern, kinds = LANGUAGES.get(name.rpartition(".")[2], LANGUAGES["mlir"])
+    return [
+        (*match.span(), KINDS.index(kinds[(match.lastindex or 1) - 1]))
+        for match in re.finditer(pattern, text)
+    ]

@@ -21,6 +21,11 @@ SECONDS = 20.0
 """Seconds that the analysis of a text, or an answer, may take."""
 IMPATIENT = 1.0
 """Seconds after which an analysis is ended where its text has changed."""
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "remark": types.DiagnosticSeverity.Information,
+}
 
 
 class Text:
@@ -29,6 +34,9 @@ class Text:
     def __init__(self, document: TextDocument):
         self.text = document.source
         self.name = document.filename or ""
+        # What a file in Python imports from its folder is found by its path.
+        self.is_python = self.name.endswith(".py")
+        self.name = document.path if self.is_python else self.name
         self._lines = LineStarts(self.text)
         self._codec = document.position_codec
 
@@ -41,9 +49,11 @@ class Text:
         return self._codec.range_to_client_units(self._lines.lines, types.Range(*places))
 
 
-def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageServer:
+def make_server(
+    arch: str | None = None, seconds: float = SECONDS, *, python: bool = False
+) -> LanguageServer:
     """A server whose texts are for that target where they name none, and which looks at one for so
-    many seconds at most."""
+    many seconds at most; with `python` it compiles the kernels of files in Python."""
     server = LanguageServer("tilewright", __version__)
     checks, queries = (
         Worker(seconds, MEMORY, "tilewright.tools.language_server.answers") for _ in range(2)
@@ -59,7 +69,9 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
         return known is not None and known.version == version
 
     async def publish(uri: str, version: int | None) -> None:
-        text, severity = document(uri), types.DiagnosticSeverity.Error
+        text = document(uri)
+        if text.is_python and not python:
+            return
         # An older text of the file that takes long is of no use any more.
         checks.interrupt(uri, IMPATIENT)
         fields = {"text": text.text, "name": text.name, "arch": arch}
@@ -71,13 +83,15 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
             except Unanswered as error:
                 findings = {"error": f"not analysed: {error}"}
         if hasattr(findings, "keys"):
-            why = str(findings["error"])
-            findings, severity = [Finding(0, 1, why)], types.DiagnosticSeverity.Warning
+            findings = [Finding(0, 1, str(findings["error"]), "warning")]
         if not is_now(uri, version):
             return
         diagnostics = [
             types.Diagnostic(
-                text.range(one.start, one.end), one.message, severity, source="tilewright"
+                text.range(one.start, one.end),
+                one.message,
+                _SEVERITIES[one.severity],
+                source="tilewright",
             )
             for one in findings
         ]
@@ -86,7 +100,9 @@ def make_server(arch: str | None = None, seconds: float = SECONDS) -> LanguageSe
         )
 
     async def ask(what: str, text: Text, **more: Any) -> Any:
-        """The answer to a request; None where there is none in time."""
+        """The answer to a request; None where there is none in time, and of Python."""
+        if text.is_python:
+            return None
         fields = {"text": text.text, "name": text.name, **more}
         asked = object()
         try:

@@ -1,5 +1,3 @@
-"use strict";
-const $ = (id) => document.getElementById(id);
 const START = `!a = !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">
 !b = !cute_nvgpu.fragment<4xbf16>
 !c = !cute_nvgpu.fragment<4xf32>
@@ -15,7 +13,41 @@ func.func @mma(%x: bf16, %y: bf16, %out: memref<?xf32>) attributes {gpu.kernel} 
   func.return
 }
 `;
-let name = "kernel.mlir";
+const SCRIPTS = {
+  "Python: cuTile": `import cuda.tile as ct
+import numpy as np
+
+
+@ct.kernel
+def add(a, b, c, TILE: ct.Constant[int]):
+    i = ct.bid(0)
+    tile = ct.load(a, (i,), (TILE,)) + ct.load(b, (i,), (TILE,))
+    ct.store(c, (i,), tile)
+
+
+a, b, c = np.arange(256, dtype=np.float32), np.ones(256, np.float32), np.zeros(256, np.float32)
+ct.launch(None, (2,), add, (a, b, c, 128))
+print(c)
+`,
+  "Python: Triton": `import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(out + i, tl.load(x + i, inside) + tl.load(y + i, inside), inside)
+
+
+x, y, out = np.arange(200, dtype=np.float32), np.ones(200, np.float32), np.zeros(200, np.float32)
+add[(2,)](x, y, out, 200, BLOCK=128)
+print(out)
+`,
+};
+// What a text is, by what only such a text has.
+const language = (text) => /^\s*\.version\b/m.test(text) ? "ptx" : /^\s*(import|from|def)\s/m.test(text) ? "py" : "mlir";
 
 // The server's answer to a question; null where a later one of its kind was asked meanwhile.
 const latest = {};
@@ -40,93 +72,112 @@ function later(action, pause = 250) {
   return () => { clearTimeout(timer); timer = setTimeout(action, pause); };
 }
 
-function element(tag, text, properties = {}) {
-  return Object.assign(document.createElement(tag), { textContent: text }, properties);
-}
-
 function picture(svg, alt) {
-  return element("img", "", { src: "data:image/svg+xml," + encodeURIComponent(svg), alt });
+  return make("img", { src: "data:image/svg+xml," + encodeURIComponent(svg), alt });
 }
 
 function show(place, pictures) {
   place.replaceChildren(...pictures.map(({ title, svg }) => {
-    const figure = element("figure", "");
-    figure.append(svg ? picture(svg, title) : element("figcaption", title));
-    return figure;
+    return make("figure", {}, svg ? picture(svg, title) : make("figcaption", { textContent: title }));
   }));
 }
 
-// Diagnostics: a mark behind the text, and a list that leads to it.
-function mark(diagnostics) {
-  const text = $("text").value, parts = [];
-  let end = 0;
-  for (const one of [...diagnostics].sort((x, y) => x.start - y.start)) {
-    if (one.start < end) continue;
-    parts.push(text.slice(end, one.start), element("mark", text.slice(one.start, one.end)));
-    end = one.end;
-  }
-  $("marks").replaceChildren(...parts, text.slice(end) + "\n");
-  $("numbers").textContent = text.split("\n").map((_, number) => number + 1).join("\n") + "\n";
+// The text lies on a pane with its colours, its lines and what is wrong with it.
+const editor = pane(), level = pane();
+let said = {};  // the diagnostics of the text, by who says them
+function mark(kind, answer) {
+  if (kind) said[kind] = answer.diagnostics || [];
+  const places = new Map(Object.values(said).flat().map((one) => [`${one.start} ${one.message}`, one]));
+  const diagnostics = [...places.values()].sort((one, other) => one.start - other.start);
+  const text = $("text").value, lines = text.split("\n").map((_, number) => number + 1);
+  editor.set({ text, lines }, language(text), diagnostics.map((one) => [one.start, one.end, "wrong"]));
   $("link").href = "#" + packed(text);
   $("diagnostics").replaceChildren(...diagnostics.map((one) => {
     const ahead = text.slice(0, one.start).split("\n");
     const where = `${ahead.length}:${ahead[ahead.length - 1].length + 1}`;
-    const button = element("button", `${where}: ${one.message}`);
-    button.onclick = () => { $("text").focus(); $("text").setSelectionRange(one.start, one.end); };
-    const item = element("li", "");
-    item.append(button);
-    return item;
+    const button = make("button", { textContent: `${where}: ${one.message}` });
+    button.onclick = () => { column("text"); $("text").focus(); $("text").setSelectionRange(one.start, one.end); };
+    return make("li", {}, button);
   }));
   scrollTogether();
 }
 
 function scrollTogether() {
-  $("marks").scrollTop = $("text").scrollTop;
-  $("marks").scrollLeft = $("text").scrollLeft;
-  $("numbers").scrollTop = $("text").scrollTop;
+  editor.scroll.scrollTop = $("text").scrollTop;
+  editor.scroll.scrollLeft = $("text").scrollLeft;
 }
 
 // The lines of the level that are of the line of the cursor.
-let lines = [], lowered = false;
-function light() {
-  const at = $("text").value.slice(0, $("text").selectionStart).split("\n").length;
-  const rows = [...$("level").children];
-  rows.forEach((row, number) => row.classList.toggle("lit", lines[number] === at));
-  rows[lines.indexOf(at)]?.scrollIntoView({ block: "nearest" });
-}
+const cursor = () => light($("text").value.slice(0, $("text").selectionStart).split("\n").length, editor.scroll);
 
 // A link that holds the text.
 const packed = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 const unpacked = (words) => new TextDecoder().decode(Uint8Array.from(atob(words), (one) => one.charCodeAt(0)));
 
-const document_ = () => ({ text: $("text").value, name, arch: $("arch").value });
+const document_ = () => ({ text: $("text").value, name: `kernel.${language($("text").value)}`, arch: $("arch").value });
 
 async function check() {
   const answer = await ask("check", document_());
-  if (answer) mark(answer.diagnostics || []);
+  if (answer) mark("check", answer);
 }
 
+// Where there is one column, which of the two it is.
+function column(name) {
+  $("ir").dataset.column = name;
+  for (const tab of $("columns").children) tab.setAttribute("aria-selected", tab.dataset.column === name);
+  editor.draw();
+  level.draw();
+}
+
+let levels = [], chosen = "PTX";
+function choose(title) {
+  chosen = title;
+  for (const tab of $("levels").children) tab.setAttribute("aria-selected", tab.textContent === title);
+  level.set(levels.find((one) => one.name === title) || { name: "run", text: "", lines: [] });
+  cursor();
+}
+
+function showLevels(answer, title) {
+  levels = answer.levels || [];
+  if (answer.error) levels.push({ name: "error", text: answer.error, lines: [] });
+  $("for").textContent = answer.for ?? $("for").textContent;
+  // Tabs that are the same stay: one of them may be pressed just now.
+  const titles = levels.map((one) => one.name);
+  if (titles.join() !== [...$("levels").children].map((tab) => tab.textContent).join()) {
+    $("levels").replaceChildren(...titles.map((title) => {
+      const tab = make("button", { textContent: title, onclick: () => choose(title) });
+      tab.setAttribute("role", "tab");
+      return tab;
+    }));
+  }
+  choose(levels.some((one) => one.name === title) ? title : levels[levels.length - 1]?.name);
+}
+
+const ofRun = (one) => one.name === "run" || one.name === "error";
+const isPython = () => language($("text").value) === "py";
 async function lower() {
-  lowered = true;
-  const chosen = $("levels").querySelector("[aria-selected=true]")?.textContent;
-  const answer = await ask("levels", { ...document_(), arch: $("arch").value || "sm_90a" });
+  const answer = await ask("levels", document_());
   if (!answer) return;
-  if (answer.diagnostics) mark(answer.diagnostics);
-  const levels = answer.levels || [];
-  const tabs = levels.map((level) => {
-    const tab = element("button", level.name);
-    tab.setAttribute("role", "tab");
-    tab.onclick = () => {
-      for (const other of tabs) other.setAttribute("aria-selected", other === tab);
-      lines = level.lines;
-      $("level").replaceChildren(...level.text.split(/(?<=\n)/).map((line) => element("div", line)));
-      light();
-    };
-    return tab;
-  });
-  $("levels").replaceChildren(...tabs);
-  $("level").textContent = answer.error || "";
-  (tabs.find((tab) => tab.textContent === chosen) || tabs[tabs.length - 1])?.click();
+  mark("levels", answer);
+  showLevels({ ...answer, levels: [...answer.levels || [], ...levels.filter(ofRun)] }, chosen);
+}
+
+async function run() {
+  const python = isPython();
+  const answer = await (python ? ask("script", document_(), "run") : ask("run", { ...document_(), arguments: $("arguments").value }));
+  if (!answer) return;
+  mark("run", answer);
+  if (!python) {
+    $("arguments").value = answer.arguments || "";
+    answer.levels = [...levels.filter((one) => !ofRun(one)), ...answer.levels || []];
+  }
+  showLevels(answer, answer.error ? "error" : "run");
+}
+
+// What is known of the text without running it.
+function look() {
+  check();
+  if (!isPython()) lower();
 }
 
 // Markdown of a hover: pictures, code and text.
@@ -137,9 +188,9 @@ async function aboutCursor() {
   const parts = (answer.markdown || answer.error || "").split(/(!\[.*?\]\(data:[^)]*\)|```\w*\n[^]*?\n```)/);
   $("about").replaceChildren(...parts.filter((part) => part.trim()).map((part) => {
     const image = /^!\[(.*?)\]\((data:image\/svg\+xml;base64,[^)]*)\)$/.exec(part);
-    if (image) return element("img", "", { src: image[2], alt: image[1] });
+    if (image) return make("img", { src: image[2], alt: image[1] });
     const code = /^```\w*\n([^]*)\n```$/.exec(part);
-    return element(code ? "pre" : "p", code ? code[1] : part.trim());
+    return make(code ? "pre" : "p", { textContent: code ? code[1] : part.trim() });
   }));
 }
 
@@ -160,7 +211,7 @@ async function explain() {
   show($("fragments"), answer.pictures || []);
 }
 
-const VIEWS = { ir: check, layouts: operate, instruction: explain };
+const VIEWS = { ir: look, layouts: operate, instruction: explain };
 
 function view(chosen) {
   for (const id of Object.keys(VIEWS)) $(id).hidden = id !== chosen;
@@ -170,36 +221,59 @@ function view(chosen) {
 }
 
 async function open() {
-  if (!$("file").value) return;
-  const reply = await fetch("file?name=" + encodeURIComponent($("file").value));
-  if (!reply.ok) { $("status").textContent = await reply.text(); return; }
-  name = $("file").value;
-  $("text").value = (await reply.json()).text;
-  mark([]);
-  check();
+  const chosen = $("file").value;
+  if (!chosen) return;
+  let text = SCRIPTS[chosen];
+  if (!text) {
+    const reply = await fetch("file?name=" + encodeURIComponent(chosen));
+    if (!reply.ok) { $("status").textContent = await reply.text(); return; }
+    text = (await reply.json()).text;
+  }
+  $("file").value = $("arguments").value = "";
+  $("text").value = text;
+  levels = [];
+  showLevels({ for: "" });
+  edited();
+}
+
+// The text is another one: its colours at once, what is wrong with it and its levels soon.
+const soon = later(look);
+function edited() {
+  said = {};
+  mark();
+  soon();
 }
 
 async function start() {
   const setup = await (await fetch("setup")).json();
   $("version").textContent = setup.version;
-  $("arch").append(element("option", "any", { value: "" }), ...setup.targets.map((one) => element("option", one)));
-  $("operation").append(...setup.operations.map((one) => element("option", one)));
+  languages = setup.languages;
+  $("editor").prepend(editor.scroll);
+  $("level").append(level.scroll);
+  const options = (names) => names.map((one) => make("option", { textContent: one }));
+  $("arch").append(make("option", { textContent: "any", value: "" }), ...options(setup.targets));
+  $("operation").append(...options(setup.operations));
   $("operation").value = "zipped_divide";
-  $("file").append(...setup.files.map((one) => element("option", one)));
+  $("file").append(...options([...setup.files, ...Object.keys(SCRIPTS).filter(() => setup.python)]));
   $("open").hidden = !setup.files.length;
   $("text").value = location.hash.length > 1 ? unpacked(location.hash.slice(1)) : START;
-  const lowerSoon = later(() => { if (lowered) lower(); }, 600);
-  const checkSoon = later(check), aboutSoon = later(aboutCursor);
-  $("text").addEventListener("input", () => { mark([]); checkSoon(); lowerSoon(); });
+  mark();
+  const aboutSoon = later(aboutCursor);
+  $("text").addEventListener("input", edited);
+  editor.scroll.addEventListener("scroll", () => { $("text").scrollTop = editor.scroll.scrollTop; });
+  $("text").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("tools").requestSubmit(); });
   $("text").addEventListener("scroll", scrollTogether);
-  document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); light(); } });
-  $("lower").onclick = lower;
+  document.addEventListener("selectionchange", () => { if (document.activeElement === $("text")) { aboutSoon(); cursor(); } });
+  $("lower").onclick = () => { column("levels"); chosen = chosen === "run" ? "PTX" : chosen; isPython() ? run() : lower(); };
+  for (const tab of $("columns").children) tab.onclick = () => column(tab.dataset.column);
+  addEventListener("resize", () => column($("ir").dataset.column));
   $("file").onchange = open;
   $("arch").onchange = () => VIEWS[Object.keys(VIEWS).find((id) => !$(id).hidden)]();
   for (const id of ["a", "b", "operation"]) $(id).addEventListener("input", later(operate));
   $("reuse").onclick = () => { if ($("result").textContent) { $("a").value = $("result").textContent; operate(); } };
   $("mnemonic").addEventListener("input", later(explain));
   for (const form of document.forms) form.onsubmit = () => false;
+  $("tools").onsubmit = () => { column("levels"); run(); return false; };
   for (const tab of document.querySelectorAll("nav button")) tab.onclick = () => view(tab.dataset.view);
   view("ir");
 }

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 from tilewright import __version__
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
 from tilewright.tools.commands.input import EXAMPLE, example_names
+from tilewright.tools.language_server.outline import LANGUAGES
 from tilewright.tools.output import last_words
 from tilewright.tools.playground.answers import ANSWERS
 from tilewright.tools.playground.layouts import OPERATIONS
@@ -55,11 +56,14 @@ class Refusal(Exception):
 
 
 class PlaygroundServer(ThreadingHTTPServer):
-    """Serves the files of `folder`, none where it is None."""
+    """Serves the files of `folder`, none where it is None; with `python` texts of Python run, each
+    in a process of its own."""
 
     daemon_threads = True
 
-    def __init__(self, port: int, folder: Path | None, *, seconds: float = SECONDS):
+    def __init__(
+        self, port: int, folder: Path | None, *, python: bool = False, seconds: float = SECONDS
+    ):
         super().__init__((LOOPBACK, port), _Handler, bind_and_activate=False)
         try:
             self.server_bind()
@@ -68,7 +72,24 @@ class PlaygroundServer(ThreadingHTTPServer):
             self.socket.close()
             raise
         self.folder = None if folder is None else folder.resolve()
-        self.worker = Worker(seconds, MEMORY, "tilewright.tools.playground.answers")
+        self.python, self._seconds = python, seconds
+        self.worker = self._worker()
+
+    def _worker(self) -> Worker:
+        return Worker(self._seconds, MEMORY, "tilewright.tools.playground.answers")
+
+    def ask(self, name: str, fields: dict[str, str]) -> dict[str, Any]:
+        """The answer to a question. Raises Unanswered, and Refusal for a script where none runs."""
+        if name != "script":
+            return self.worker.ask(name, fields)
+        if not self.python:
+            why = "expected IR or PTX, got Python; nearest legal: tilewright serve --python"
+            raise Refusal(HTTPStatus.FORBIDDEN, why)
+        worker = self._worker()
+        try:
+            return worker.ask(name, fields)
+        finally:
+            worker.stop()
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -94,7 +115,8 @@ class PlaygroundServer(ThreadingHTTPServer):
         }
         if self.folder is None:
             return known
-        inside = (path for path in sorted(self.folder.iterdir()) if path.suffix in _SUFFIXES)
+        suffixes = (*_SUFFIXES, ".py") if self.python else _SUFFIXES
+        inside = (path for path in sorted(self.folder.iterdir()) if path.suffix in suffixes)
         own = {
             path.name: path
             for path in inside
@@ -156,6 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
                 version=__version__,
                 targets=list(TARGETS),
                 operations=OPERATIONS,
+                languages=LANGUAGES,
+                python=self.playground.python,
                 files=list(self.playground.files()),
             )
         if asked.path == "/file":
@@ -187,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fields.get("operation", OPERATIONS[0]) not in OPERATIONS:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"expected one of {_listed(OPERATIONS)}")
         try:
-            return _json(**self.playground.worker.ask(name, fields))
+            return _json(**self.playground.ask(name, fields))
         except Unanswered as error:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
 

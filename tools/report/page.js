@@ -1,11 +1,4 @@
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const $ = id => document.getElementById(id);
-const make = (tag, fields = {}, ...children) => {
-  const node = Object.assign(document.createElement(tag), fields);
-  node.append(...children);
-  return node;
-};
+const data = JSON.parse($("data").textContent);
 const probe = document.body.appendChild(document.createElement("i"));  // a canvas takes no light-dark()
 const css = name => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
 const redraws = [];  // what has to be drawn anew where the colours or the width change
@@ -22,14 +15,6 @@ const tip = (event, text) => {
   box.style.top = `${top}px`;
 };
 
-// Lines that light up together: `lit` is a line of the source.
-let lit = null;
-const listeners = [];
-const light = (line, show) => {
-  if (line === lit && !show) return;
-  lit = line;
-  listeners.forEach(each => each(show));
-};
 const linked = (node, line) => {
   if (line == null) return node;
   node.dataset.line = line;
@@ -39,54 +24,30 @@ const linked = (node, line) => {
   return node;
 };
 
-// Levels: only the rows in sight are in the document.
-const HEIGHT = 18;
-const pane = level => {
-  const texts = level.text.split("\n"), inner = make("div"), shown = new Map();
-  const scroll = make("div", { className: "scroll" }, inner);
-  const widest = texts.reduce((most, text) => Math.max(most, text.length), 0);
-  inner.style.cssText = `height:${texts.length * HEIGHT}px;width:${widest + 8}ch`;
-  const draw = () => {
-    const first = Math.max(Math.floor(scroll.scrollTop / HEIGHT) - 8, 0);
-    const last = Math.min(first + Math.ceil(scroll.clientHeight / HEIGHT) + 16, texts.length);
-    for (const [number, row] of shown) if (number < first || number >= last) { row.remove(); shown.delete(number); }
-    for (let number = first; number < last; number++) {
-      if (shown.has(number)) continue;
-      const line = level.lines[number] ?? null;
-      const row = make("div", { className: line === null ? "row" : "row has" }, make("i", { textContent: number + 1 }), texts[number]);
-      row.style.top = `${number * HEIGHT}px`;
-      row.line = line;
-      row.classList.toggle("lit", line !== null && line === lit);
-      shown.set(number, row);
-      inner.append(row);
-    }
-  };
-  scroll.addEventListener("scroll", draw);
-  scroll.addEventListener("pointermove", event => { const row = event.target.closest(".row"); if (row && row.line !== null) light(row.line); });
-  scroll.addEventListener("click", event => { const row = event.target.closest(".row"); if (row && row.line !== null) light(row.line, scroll); });
-  listeners.push(show => {
-    if (show && show !== scroll) {
-      const number = level.lines.indexOf(lit), top = number * HEIGHT;
-      if (number >= 0 && (top < scroll.scrollTop || top > scroll.scrollTop + scroll.clientHeight - HEIGHT)) {
-        scroll.scrollTop = top - scroll.clientHeight / 3;
-      }
-    }
-    draw();
-    shown.forEach(row => row.classList.toggle("lit", row.line !== null && row.line === lit));
-  });
-  redraws.push(draw);
-  return make("div", { className: "pane" }, make("h3", { textContent: level.name }), scroll);
-};
 const levels = () => {
-  data.levels.forEach((level, number) => {
-    const column = pane(level);
-    // Four are readable beside each other: the dialect ptx says what the text of PTX says.
-    column.hidden = data.levels.length > 4 && level.name === "ptx";
-    const button = make("button", { textContent: `${level.name} (${level.text.split("\n").length})`, ariaPressed: String(!column.hidden) });
-    button.addEventListener("click", () => { column.hidden = !column.hidden; button.ariaPressed = String(!column.hidden); redraw(); });
+  languages = data.languages;
+  const columns = data.levels.map((level, number) => {
+    const { scroll, set, draw, seek } = pane();
+    const column = make("div", { className: "pane" }, make("h3", { textContent: level.name }), scroll);
+    // Four are readable beside each other: the text of PTX says what the dialect ptx says, Python what Tile IR does.
+    const beside = data.levels.length < 5 || level.name !== "ptx" && (level.name !== "program" || data.levels[0].name !== "Python");
+    const button = make("button", { textContent: `${level.name} (${level.text.split("\n").length})` });
+    const show = shown => { column.hidden = !shown; button.ariaPressed = String(shown); };
+    button.addEventListener("click", () => {
+      if (NARROW.matches) columns.forEach(other => other.show(other.button === button));
+      else show(column.hidden);
+      redraw();
+    });
+    redraws.push(draw);
     $("choose").append(button);
     $("panes").append(column);
+    set(level);
+    return { button, show, seek, fit: () => show(NARROW.matches ? !number : beside) };
   });
+  const fit = () => columns.forEach(column => column.fit());
+  NARROW.addEventListener("change", fit);
+  fit();
+  return columns[0];
 };
 
 // Pictures: drawn when they come into sight.
@@ -230,24 +191,45 @@ const columns = () => {
 // The timeline: a row for each warp, one for each kind of what it has in flight.
 const KINDS = { run: "#4f86d9", wait: "#e0a3a0", tma: "#1f9d6b", "cp.async": "#1f9d6b", "cp.async.bulk": "#6bbf59", wgmma: "#8a4fd3", tcgen05: "#8a4fd3",
   "tensor core of a quarter": "#8a4fd3", "tcgen05.wait.ld": "#d6662a", "tcgen05.wait.st": "#d6a02a" };
+const called = kind => kind === "tensor core of a quarter" ? "tensor core" : kind;
+const unpacked = async text => {
+  const bytes = new Blob([Uint8Array.from(atob(text), letter => letter.charCodeAt(0))]);
+  return new Response(bytes.stream().pipeThrough(new DecompressionStream("deflate"))).json();
+};
 const timeline = () => {
   const run = data.timeline;
-  if (!run?.events.length) return;
+  if (!run?.tracks.length) return;
   $("timeline").hidden = false;
-  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} of ${data.grid.toLocaleString()} CTAs (--ctas, or "ctas" of run)${run.cut ? ", the first events only" : ""}. The wheel zooms, dragging moves; a click lights the line up.`;
-  const canvas = $("timeline").querySelector("canvas"), lanes = new Map(), HIGH = 15;
-  for (const event of run.events) {
-    const kind = run.names[event[2]][0], flight = kind === "run" || kind === "wait" ? "" : kind;
-    const name = `${event[0]} ${String(event[1]).padStart(3)} ${flight}`;
-    if (!lanes.has(name)) lanes.set(name, { cta: event[0], label: `CTA ${run.blocks[event[0]]} warp ${event[1]}${flight && ` ${flight === "tensor core of a quarter" ? "tensor core" : flight}`}`, events: [] });
-    lanes.get(name).events.push(event);
-  }
-  const tracks = [...lanes.keys()].sort().map(name => lanes.get(name));
-  for (const track of tracks) {
+  $("clock").textContent = `${run.cycles.toLocaleString()} cycles of the latency model, ${run.blocks.length} of ${data.grid.toLocaleString()} CTAs (--ctas, or "ctas" of run). The wheel zooms, dragging moves; a click lights the line up.`;
+  const canvas = $("timeline").querySelector("canvas"), HIGH = 15, shown = new Set([0]);
+  let tracks = [];
+  const choose = () => tracks = run.tracks.filter(track => shown.has(track.cta));
+  run.blocks.forEach((block, cta) => {
+    const button = make("button", { textContent: `CTA ${block}`, ariaPressed: String(!cta) });
+    button.addEventListener("click", () => {
+      button.ariaPressed = String(shown.delete(cta) ? false : !!shown.add(cta));
+      choose();
+      draw();
+    });
+    if (run.blocks.length > 1) $("ctas").append(button);
+  });
+  choose();
+  const reach = events => {  // to where the events up to each reach
     let end = 0;
-    track.events.sort((a, b) => a[3] - b[3]);
-    track.ends = track.events.map(event => end = Math.max(end, event[3] + event[4]));
-  }
+    return { events, ends: events.map(event => end = Math.max(end, event[1] + event[2])) };
+  };
+  const load = async part => {
+    part.loading = true;
+    Object.assign(part, reach(await unpacked(part.text)));
+    draw();
+  };
+  // The lists of events that are to be drawn: of the whole the longest, where it is zoomed to all.
+  const lists = track => {
+    if ((to - from) / (width - left) > run.grain && track.whole.length) return [track.reach ||= reach(track.whole)];
+    const parts = track.parts.filter(part => part.from <= to && part.to >= from);
+    parts.forEach(part => part.loading || load(part));
+    return parts.every(part => part.events) ? parts : [track.reach ||= reach(track.whole)];
+  };
   const first = (ends, time) => {  // the first event that none before reaches beyond
     let low = 0, high = ends.length;
     while (low < high) { const middle = (low + high) >> 1; ends[middle] < time ? low = middle + 1 : high = middle; }
@@ -263,10 +245,10 @@ const timeline = () => {
       const y = 20 + number * HIGH;
       if (number && tracks[number - 1].cta !== track.cta) { pen.fillStyle = line; pen.fillRect(0, y - 1, width, 1); }
       pen.fillStyle = dim;
-      pen.fillText(track.label, 6, y + HIGH / 2, left - 10);
+      pen.fillText(`CTA ${run.blocks[track.cta]} warp ${track.warp} ${called(track.flight)}`, 6, y + HIGH / 2, left - 10);
       let drawn = left;
-      for (let number = first(track.ends, from); number < track.events.length; number++) {
-        const [, , name, start, length, at] = track.events[number];
+      for (const { events, ends } of lists(track)) for (let number = first(ends, from); number < events.length; number++) {
+        const [name, start, length, at] = events[number];
         if (start > to) break;
         if (start + length < from) continue;
         const begin = Math.max(x(start), left), end = Math.min(Math.max(x(start + length), begin + 0.7), width);
@@ -290,7 +272,7 @@ const timeline = () => {
     const box = canvas.getBoundingClientRect();
     const track = tracks[Math.floor((event.clientY - box.top - 20) / HIGH)], time = from + (event.clientX - box.left - left) / (width - left) * (to - from);
     const near = (to - from) / (width - left) * 2;
-    return [time, track?.events.findLast(each => each[3] <= time + near && each[3] + each[4] >= time - near)];
+    return [time, track && lists(track).flatMap(list => list.events).findLast(each => each[1] <= time + near && each[1] + each[2] >= time - near)];
   };
   canvas.addEventListener("wheel", event => {
     event.preventDefault();
@@ -303,7 +285,7 @@ const timeline = () => {
   let held = null;
   canvas.addEventListener("pointerdown", event => { held = [event.clientX, from, to]; canvas.setPointerCapture(event.pointerId); });
   canvas.addEventListener("pointerup", event => {
-    if (held && Math.abs(event.clientX - held[0]) < 4) { const [, found] = at(event); if (found?.[5] != null) light(found[5], true); }
+    if (held && Math.abs(event.clientX - held[0]) < 4) { const [, found] = at(event); if (found?.[3] != null) light(found[3], true); }
     held = null;
   });
   canvas.addEventListener("pointermove", event => {
@@ -315,11 +297,11 @@ const timeline = () => {
       return tip();
     }
     const [, found] = at(event);
-    tip(event, found && `${run.names[found[2]][0] === "wait" ? "waits: " : ""}${run.names[found[2]][1]}\ncycle ${found[3].toLocaleString()}, ${found[4].toLocaleString()} cycles${found[5] === null ? "" : `, line ${found[5]}`}`);
+    tip(event, found && `${run.names[found[0]][0] === "wait" ? "waits: " : ""}${run.names[found[0]][1]}\ncycle ${found[1].toLocaleString()}, ${found[2].toLocaleString()} cycles${found[3] === null ? "" : `, line ${found[3]}`}`);
   });
   canvas.addEventListener("pointerleave", () => tip());
   const kinds = [...new Set(run.names.map(([kind]) => kind))];
-  $("kinds").append(...kinds.map(kind => key(KINDS[kind] || "#888", kind === "tensor core of a quarter" ? "tensor core" : kind)));
+  $("kinds").append(...kinds.map(kind => key(KINDS[kind] || "#888", called(kind))));
   listeners.push(show => show && draw());
   redraws.push(draw);
 };
@@ -329,7 +311,7 @@ const start = () => {
   $("title").append(make("small", { textContent: ` ${data.name}${data.kernel ? ` @${data.kernel}` : ""}, ${data.arch}` }));
   document.title = `${data.name}: tilewright report`;
   for (const text of data.errors) unhide("errors", make("pre", { textContent: text }));
-  levels();
+  const first = levels();
   timeline();
   memory();
   conflicts();
@@ -351,6 +333,7 @@ const start = () => {
   });
   addEventListener("resize", redraw);
   redraw();
-  if (data.line) light(data.line, true);
+  if (data.line) light(data.line);
+  first.seek();
 };
 start();

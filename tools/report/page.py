@@ -10,17 +10,18 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.execution import ExecutionError, Timeline, interpret
-from tilewright.lowering.interpreter.timeline.record import EVENTS
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import is_tile_ir, verified
 from tilewright.source.diagnostic import CompileError, at
 from tilewright.tile_kernel import DEFAULT_ARCH
+from tilewright.tools.language_server.outline import LANGUAGES
 from tilewright.tools.report.levels import Levels, levels_of, of_ptx, sass
 from tilewright.tools.report.memory import shared_map
 from tilewright.tools.report.pictures import descriptors, pictures
 from tilewright.tools.report.resources import resources, roofline
 from tilewright.tools.report.tensor_memory import picture
+from tilewright.tools.report.timeline import timeline_data
 from tilewright.tools.report.watch import RunWatch
 from tilewright.tools.web_page import part, web_page
 
@@ -38,7 +39,7 @@ def report(
     """The HTML of a kernel's page. `run` are the `grid`, `block` and `args` of a run of it, as
     `tilewright.interpret` takes them, which the page shows too, and `ctas`, how many of its CTAs
     the timeline shows. Raises CompileError."""
-    arch = arch or _arch(module_or_text, name)
+    arch = arch or needed_arch(module_or_text, name)
     target(arch)
     levels = levels_of(module_or_text, arch, name)
     data: dict[str, Any] = {
@@ -77,12 +78,12 @@ def report_of_ptx(ptx: str, arch: str) -> str:
 def page(data: Mapping[str, Any]) -> str:
     """The file: the page's own text, style and script, and the data."""
     style, script = (part(PACKAGE, kind) for kind in ("css", "js"))
-    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    text = json.dumps({**data, "languages": LANGUAGES}, separators=(",", ":")).replace("</", "<\\/")
     html = web_page(PACKAGE, "report", f"<style>{style}</style>")
     return html.replace("/*script*/", script).replace("/*data*/null", text)
 
 
-def _arch(module_or_text: ModuleOp | str | bytes, name: str) -> str:
+def needed_arch(module_or_text: ModuleOp | str | bytes, name: str) -> str:
     """The lowest target that a kernel needs."""
     module, _ = verified(module_or_text, name)
     if is_tile_ir(module):
@@ -132,23 +133,9 @@ def _run(
     except (ExecutionError, CompileError) as error:
         errors.append(str(_own_error(module_or_text, arch, name, kernel, run) or error))
     watch.allocations()
-    events = sorted(timeline.events, key=lambda event: event.start)
-    names = sorted({(event.kind, event.name) for event in events})
-    numbers = {pair: number for number, pair in enumerate(names)}
     grid = _product(run["grid"])
     return {
-        "timeline": {
-            "blocks": timeline.blocks,
-            "cycles": timeline.cycles,
-            "cut": len(timeline.events) > EVENTS,
-            "names": names,
-            # A track, what, from when, how long, and of which line.
-            "events": [
-                [event.cta, event.warp, numbers[event.kind, event.name], event.start,
-                 event.end - event.start, event.line]
-                for event in events
-            ],
-        },
+        "timeline": timeline_data(timeline),
         "run_conflicts": [
             {"line": line, "op": conflict.op, "accesses": conflict.accesses, "ways": conflict.ways}
             for line, conflict in sorted(watch.conflicts.items())

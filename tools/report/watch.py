@@ -19,7 +19,8 @@ from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.program import Program, Step
 from tilewright.lowering.interpreter.values import spread

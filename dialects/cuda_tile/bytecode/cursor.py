@@ -105,7 +105,7 @@ class Cursor:
         return (value >> 1) ^ -(value & 1)
 
     def count(self, item_bytes: int, what: str) -> int:
-        """A number of items of at least that many bytes each, all of which must still come."""
+        """A number of items of at least that many bytes each; all these bytes must still come."""
         start = self.position
         number = self.varint()
         if number * item_bytes > self.end - self.position:

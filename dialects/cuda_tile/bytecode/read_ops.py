@@ -75,7 +75,7 @@ class OpReader:
         self._fill(block, ops)
 
     def _fill(self, block: Block, ops: Sequence[Operation]) -> None:
-        """Put ops into a block, of which the last must end it."""
+        """Put ops into a block; the last one must end it."""
         if not ops or not ops[-1].has_trait(IsTerminator):
             self.cursor.fail(
                 "invalid block structure: block is expected to have a terminator operation, got "

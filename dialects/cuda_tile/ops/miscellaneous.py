@@ -26,7 +26,7 @@ CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%
 
 @tile_op("cuda_tile.assume", 0x06)
 class AssumeOp(CudaTileOp):
-    """A value of which something is known: `assume div_by<16>, %p : tile<ptr<f32>>`."""
+    """A value with something known of it: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
     assembly_format = "custom<AssumedPredicate>($predicate) `,` $value"
     SAME_TYPES: ClassVar = (("value", "result"),)

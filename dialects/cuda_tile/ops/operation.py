@@ -103,5 +103,6 @@ def tile_op(
 def tile_row(
     format_: type[_Op], name: str, opcode: int, law: str, since: Version = V13_1, **later: Version
 ) -> type[_Op]:
-    """An op that has all but its law from its format."""
+    """An op as a row of a table: its fields and text are those of a class for all ops of its
+    format, its law is its docstring."""
     return tile_op(name, opcode, since, **later)(class_of_row(format_, name, law))

@@ -232,7 +232,7 @@ BOUNDED = "custom<Inbounds>($inbounds) attr-dict-with-keyword"
 """A part of the formats."""
 
 _PACKED_BITS = 4
-"""The bits of an element of which two are a byte."""
+"""The bits of an element that is half a byte."""
 
 
 NAN_FLAG = "nan_flag"

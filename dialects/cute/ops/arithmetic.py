@@ -42,7 +42,7 @@ class TupleSubOp(InferredOp):
 
 @cute_op("cute.shape_div", arithmetic.shape_div)
 class ShapeDivOp(InferredOp):
-    """The quotient of shapes of which one divides the other."""
+    """The quotient of two shapes, where one divides the other."""
 
     traits = traits_def(NoMemoryEffect())
 

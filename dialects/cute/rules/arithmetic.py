@@ -58,7 +58,7 @@ def tuple_sub(a: Typed, b: Typed) -> Typed:
 
 
 def shape_div(a: Typed, b: Typed) -> Typed:
-    """The quotient of shapes of which one divides the other."""
+    """The quotient of two shapes; one divides the other."""
     otherwise = _cannot("shape_div", a, b)
     _check_divisible(a.value, b.value, otherwise)
     return computed("shape", lambda: tuples.shape_div(a.value, b.value), otherwise)

@@ -313,7 +313,7 @@ def not_first(bits: int) -> str:
 
 
 def no_whole_bytes(bits: int) -> str:
-    """The fault of a cp.async of which a part of a byte is within bounds."""
+    """The fault of a cp.async with a part of a byte within bounds."""
     return (
         f"expected bounds within which elements of {bits} bits fill whole bytes; nearest legal: "
         f"limits that are multiples of {8 // bits}"

@@ -75,7 +75,7 @@ def image(layout: Layout, coord: Any) -> Any:
 
 
 def images(layout: Layout) -> Sequence[Any]:
-    """A layout's values at all its indices, of which the number is known."""
+    """A layout's values at all its indices, whose number is known."""
     return (_known_images if is_static(layout.stride) else _images)(layout)
 
 

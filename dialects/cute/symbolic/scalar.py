@@ -62,7 +62,7 @@ _set_divisor = slot_setter(Dynamic, "divisor")
 
 
 class Multiple(Dynamic):
-    """A Dynamic of which every factor counts: `?` times 8 is `?{div=8}`, where the base class, as
+    """A Dynamic whose every factor counts: `?` times 8 is `?{div=8}`, where the base class, as
     NVIDIA's types do, goes on with divisors only where some operand names one."""
 
     __slots__ = ()

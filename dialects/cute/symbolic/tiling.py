@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tilewright.dialects.cute.int_tuple import LayoutError, depth, is_tuple, rank
+from tilewright.dialects.cute.int_tuple import LayoutError, is_tuple, rank
 from tilewright.dialects.cute.layout import Layout, make_unchecked, stacked
 from tilewright.dialects.cute.symbolic.complements import (
     complement,
@@ -18,7 +18,6 @@ from tilewright.dialects.cute.symbolic.layouts import (
     make_ordered_layout,
     mode,
     modes,
-    slice_layout,
 )
 from tilewright.dialects.cute.symbolic.tuples import (
     ceil_div,
@@ -28,6 +27,7 @@ from tilewright.dialects.cute.symbolic.tuples import (
     size,
     wrapped,
 )
+from tilewright.dialects.cute.tiling import flat, tiled
 
 
 def logical_divide(layout: Layout, tiler: Tile) -> Layout:
@@ -68,41 +68,24 @@ def zipped_product(layout: Layout, tiler: Layout) -> Layout:
 logical_product = zipped_product
 
 
-def _opened(t: Any) -> Any:
-    return None if depth(t) == 0 else (None,) * rank(t)
-
-
-def _second(layout: Layout) -> Any:
-    return wrapped(layout.shape)[1]
-
-
-def _tiled(zipped: Layout) -> Layout:
-    return slice_layout((None, _opened(_second(zipped))), zipped)
-
-
-def _flat(zipped: Layout) -> Layout:
-    first = wrapped(zipped.shape)[0]
-    return slice_layout((_opened(first), _opened(_second(zipped))), zipped)
-
-
 def tiled_divide(layout: Layout, tiler: Tile) -> Layout:
     """((tile, ...), rest, ...)."""
-    return _tiled(zipped_divide(layout, tiler))
+    return tiled(zipped_divide(layout, tiler))
 
 
 def flat_divide(layout: Layout, tiler: Tile) -> Layout:
     """(tile, ..., rest, ...)."""
-    return _flat(zipped_divide(layout, tiler))
+    return flat(zipped_divide(layout, tiler))
 
 
 def tiled_product(layout: Layout, tiler: Layout) -> Layout:
     """(layout, repetition, ...)."""
-    return _tiled(zipped_product(layout, tiler))
+    return tiled(zipped_product(layout, tiler))
 
 
 def flat_product(layout: Layout, tiler: Layout) -> Layout:
     """(mode of the layout, ..., repetition, ...)."""
-    return _flat(zipped_product(layout, tiler))
+    return flat(zipped_product(layout, tiler))
 
 
 _ONE = make_unchecked(1, 0)

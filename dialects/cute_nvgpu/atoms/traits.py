@@ -40,7 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
 _STORED_AS = {
     "tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "ue8m0": ("i8",), "ue4m3": ("i8",)
 }  # fmt: skip
-"""The other types of which memory may hold a matrix of these."""
+"""The other types that elements in memory may have for a matrix of these."""
 
 
 def stored_as(element: ElementType) -> tuple[str, ...]:

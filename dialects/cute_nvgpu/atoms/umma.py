@@ -140,7 +140,9 @@ class UmmaAtom(Atom[UmmaRow]):
         """The part of `tmem_layout` that one CTA has."""
         layout = self.tmem_layout(operand)
         step = tmem_layouts.PAIR_STRIDE * _CELL_BITS // self.cell_bits(operand)
-        return make_layout(_without(layout.mode(0), step), layout.mode(1))
+        return make_layout(
+            mode(*(leaf for leaf in layout.mode(0).leaves if leaf[1] != step)), layout.mode(1)
+        )
 
     @of_operand
     def copies(self, operand: str) -> Layout:
@@ -238,11 +240,6 @@ class UmmaAtom(Atom[UmmaRow]):
                 f"{', '.join(map(str, legal)) or f'none ({why_none})'}, got {value}"
                 + (f"; nearest legal: {closest(value, legal)}" if legal else "")
             )
-
-
-def _without(layout: Layout, stride: int) -> Layout:
-    """A mode without its steps of that stride."""
-    return mode(*(leaf for leaf in layout.leaves if leaf[1] != stride))
 
 
 @cache

@@ -59,7 +59,11 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
     typed = [row for row in rows if types in row.element_types()]
     if not typed:
         raise AtomError(_why_types(op, types, rows))
-    scaled = [row for row in typed if _fits(row, scaling)]
+    scaled = [
+        row
+        for row in typed
+        if all(wanted in (None, have) for wanted, have in zip(scaling, _scaling(row), strict=True))
+    ]
     if not scaled:
         raise AtomError(_why_scaling(op, types, scaling, typed))
     for row in scaled:
@@ -68,10 +72,6 @@ def _row(op: str, k: int, types: UmmaTypes, scaling: _Scaling, rows: list[UmmaRo
     legal = sorted({row.k for row in scaled})
     why = why_not(k, legal, f"K of {' or '.join(map(str, legal))} for {types_text(types)}")
     raise AtomError(f"'{op}' {why} (PTX ISA {_SHAPES})")
-
-
-def _fits(row: UmmaRow, scaling: _Scaling) -> bool:
-    return all(wanted in (None, have) for wanted, have in zip(scaling, _scaling(row), strict=True))
 
 
 def _scaling(row: UmmaRow) -> _Scaling:

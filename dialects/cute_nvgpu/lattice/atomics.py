@@ -2,12 +2,20 @@
 side by side, too. They may order what a thread did before and does after them. PTX ISA 9.7.13.5 and
 9.7.13.6."""
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS, SPACES, needs_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    GENERIC,
+    SEMANTICS,
+    SPACES,
+    needs_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar, Vector
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
+
+ADDRESSED: dict[str, str] = {**SPACES, GENERIC: "b64"}
+"""The spaces of atomic operations, and the width of their addresses."""
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "u32": ("add", "min", "max", "inc", "dec"),
@@ -48,6 +56,12 @@ def operand_count(form: str) -> int:
     return 2 if form.startswith("cas") else 1
 
 
+def mnemonic(name: str, semantics: str, space: str, form: str) -> str:
+    """`atom.acq_rel.gpu.global.add.u32`; an address of any space has no word."""
+    words = (name, semantics, *(space,) * (space != GENERIC), form)
+    return ".".join(words)
+
+
 def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> InstructionRow:
     """That of the orders that need no less: those of a cluster, where they need more than types."""
     own = _TARGETS.get(type_, BASELINE)
@@ -57,9 +71,9 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
         f"ptx.{name}",
         _DOES[compares] + (", and return what was there" if name == "atom" else ""),
         tuple(
-            f"{name}.{semantics}.{space}.{operation}.{type_}"
+            mnemonic(name, semantics, space, f"{operation}.{type_}")
             for semantics in SEMANTICS[name]
-            for space in SPACES
+            for space in ADDRESSED
             for operation in OPERATIONS[type_]
             if (operation == "cas") is compares
             and (operation != "exch" or name == "atom")
@@ -81,9 +95,9 @@ def _sum(form: str, requirement: Requirement) -> InstructionRow:
         "ptx.red",
         "add values to words of memory side by side, no thread between",
         tuple(
-            f"red.{semantics}.{space}.{form}"
+            mnemonic("red", semantics, space, form)
             for semantics in SEMANTICS["red"]
-            for space in (SPACES if count == 1 else ("global",))
+            for space in (ADDRESSED if count == 1 else ("global",))
             if later(least, needs_of(semantics)) == requirement
         ),
         requirement,

@@ -19,11 +19,18 @@ CLUSTER_RANK = InstructionRow(
 )  # fmt: skip
 CLUSTER_ARRIVE = InstructionRow(
     "cluster.arrive", "arrive at the barrier of the cluster without waiting",
-    ("barrier.cluster.arrive.aligned",), _CLUSTERS, "barrier.cluster", threads="all of the warp",
+    ("barrier.cluster.arrive.aligned", "barrier.cluster.arrive"), _CLUSTERS, "barrier.cluster",
+    threads="all of the warp, where .aligned",
+)  # fmt: skip
+CLUSTER_ARRIVE_RELAXED = InstructionRow(
+    "cluster.arrive", "arrive at the barrier of the cluster without waiting and without order",
+    ("barrier.cluster.arrive.relaxed.aligned", "barrier.cluster.arrive.relaxed"),
+    needs("sm_90", (8, 0)), "barrier.cluster", threads=CLUSTER_ARRIVE.threads,
 )  # fmt: skip
 CLUSTER_WAIT = InstructionRow(
     "cluster.wait", "wait until all threads of the cluster have arrived at its barrier",
-    ("barrier.cluster.wait.aligned",), _CLUSTERS, "barrier.cluster", threads="all of the warp",
+    ("barrier.cluster.wait.aligned", "barrier.cluster.wait"), _CLUSTERS, "barrier.cluster",
+    threads=CLUSTER_ARRIVE.threads,
 )  # fmt: skip
 MAPA = InstructionRow(
     "cluster.map", "the address of the same place in the shared memory of another CTA",

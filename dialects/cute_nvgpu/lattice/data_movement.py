@@ -208,7 +208,35 @@ def _mov(type_: str) -> InstructionRow:
 MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 """Moves by type; those of twice a register's width put two halves together, or take them apart."""
 
-SPECIAL_REGISTERS: dict[str, Target] = {"%cluster_ctarank": target("sm_90")}
+PREFETCHES = InstructionRow(
+    "ptx.prefetch", "bring a line of memory to a cache",
+    tuple(
+        f"prefetch.{where}" for where in
+        ("global.L1", "local.L1", "local.L2", "L1", "L2", "global.L2::evict_last",
+         "global.L2::evict_normal")
+    ),
+    needs("sm_80", (7, 4)), "9.7.9.15", (Address("a"),),
+)  # fmt: skip
+
+TIMES: dict[str, str] = {
+    **dict.fromkeys(("clock", "clock_hi", "globaltimer_lo", "globaltimer_hi"), "b32"),
+    **dict.fromkeys(("clock64", "globaltimer"), "b64"),
+}
+"""Special registers that count time, and the kind of their registers. PTX ISA 10.26 to 10.28."""
+
+CLUSTER_REGISTERS = (
+    "cluster_nctarank",
+    *(
+        f"{name}.{axis}"
+        for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+        for axis in "xyz"
+    ),
+)
+"""The special registers of clusters, but for the rank. PTX ISA 10.20 to 10.25."""
+
+SPECIAL_REGISTERS: dict[str, Target] = dict.fromkeys(
+    ("%cluster_ctarank", *(f"%{name}" for name in CLUSTER_REGISTERS)), target("sm_90")
+)
 """Special registers that not every target has. PTX ISA 10."""
 
 BRANCH = InstructionRow(
@@ -238,14 +266,16 @@ CONTROL = (BRANCH, RETURN, TRAP)
 
 @dataclass(frozen=True, slots=True)
 class AsyncCopyRow(NeedingRow):
-    """`cp.async.CACHE.shared.global [dst], [src], cp-size{, src-size}`: legal sizes in bytes."""
+    """`cp.async.CACHE.shared.global{.PREFETCH} [dst], [src], cp-size{, src-size}`: legal sizes in
+    bytes, by CACHE or CACHE.PREFETCH."""
 
     sizes: dict[str, tuple[int, ...]]
     needs: Requirement
     section: str
 
     def mnemonic(self, cache: str) -> str:
-        return f"cp.async.{cache}.shared.global"
+        kept, *prefetch = cache.split(".")
+        return ".".join(("cp.async", kept, "shared.global", *prefetch))
 
     def operands(self, cache: str) -> tuple[OperandForm, ...]:
         """Those of a copy, in PTX's order."""
@@ -255,6 +285,16 @@ class AsyncCopyRow(NeedingRow):
 
 
 CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, needs("sm_80", (7, 0)), "9.7.9.25.3.1")
+CP_ASYNC_PREFETCH = AsyncCopyRow(
+    {
+        f"{cache}.L2::{amount}B": sizes
+        for cache, sizes in CP_ASYNC.sizes.items()
+        for amount in (64, 128, 256)
+    },
+    needs("sm_80", (7, 4)),
+    CP_ASYNC.section,
+)
+"""A copy that brings more to the L2 cache."""
 CP_ASYNC_COMMIT_GROUP = InstructionRow(
     "cp.async.commit_group", "make the thread's cp.async that are in no group yet the latest group",
     ("cp.async.commit_group",), CP_ASYNC.needs, "9.7.9.25.3.2",

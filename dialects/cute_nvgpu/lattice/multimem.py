@@ -35,7 +35,7 @@ STORED = ("b32", "b64", "f16x2", "bf16x2", "f32", "f64")
 """The types that `st` writes to all copies."""
 
 _VECTORS = ("f16x2", "bf16x2", "f32")
-"""The types of which one instruction moves 2 or 4."""
+"""The types that one instruction moves 2 or 4 of."""
 
 SEMANTICS = {"ld_reduce": ORDERS["ld"], "st": ORDERS["st"], "red": ORDERS["red"]}
 """How each may be ordered, and for whom."""

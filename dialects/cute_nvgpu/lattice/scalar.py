@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Choice,
     OperandForm,
     Register,
     Result,
@@ -62,8 +63,9 @@ class Form:
 @dataclass(frozen=True, slots=True)
 class ScalarRow:
     """`NAME.form d, a, b, ...;`. `results` are the ways to write d; where it is `plain`, tilewright
-    gives registers alone as the others. Of f32 a `third` operand may be given on that target, and
-    `counts` are operands that no bits of a float may stand for."""
+    gives registers alone as the others. Of f32 a `third` operand may be given on that target,
+    `counts` are operands that no bits of a float may stand for, and `places` those whose constants
+    have 8 bits."""
 
     name: str
     does: str
@@ -73,13 +75,16 @@ class ScalarRow:
     plain: bool = False
     third: Minimum | None = None
     counts: str = ""
+    places: str = ""
 
     def operands(self, suffix: str) -> tuple[OperandForm, ...]:
         """The operands of a form, in PTX's order."""
         form = self.forms[suffix]
         types = form.types
         sources: list[OperandForm] = [
-            Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
+            Choice(name, range(256), type_=type_)
+            if name in self.places
+            else Scalar(name, "s32" if name in self.counts else type_, plain=self.plain)
             for name, type_ in zip(SOURCES, types, strict=False)
         ]
         if suffix.startswith("rs."):
@@ -112,6 +117,7 @@ _UNSIGNED = ("u16", "u32", "u64")
 _INTEGER = (*_SIGNED, *_UNSIGNED)
 _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
+_TURING = needs("sm_75", (7, 0))
 _AMPERE = needs("sm_80", (7, 0))
 _HOPPER = needs("sm_90", (7, 8))
 _BIT_MASKS = needs("sm_70", (7, 6))
@@ -278,7 +284,11 @@ ARITHMETIC = (
 APPROXIMATE = (
     ScalarRow(
         "ex2", "d = 2 to the power of a, approximately; with `ftz` subnormal numbers become zeros",
-        "9.7.3.21", _APPROXIMATE,
+        "9.7.3.21, 9.7.4.11",
+        {
+            **_APPROXIMATE, **forms(_HALF, 1, "approx.", requirement=_TURING),
+            **forms(_BRAIN, 1, "approx.ftz.", requirement=_HOPPER),
+        },
     ),
     ScalarRow(
         "lg2",
@@ -293,27 +303,24 @@ APPROXIMATE = (
         "rsqrt", "d = 1 / sqrt(a), approximately; with `ftz` subnormal numbers become zeros",
         "9.7.3.16, 9.7.3.17", {**_ALSO_DOUBLE, **forms(("f64",), 1, "approx.")},
     ),
-)  # fmt: skip
-"""The functions that the chip approximates: the PTX ISA bounds the errors alone."""
-
-UNKNOWN = (
     ScalarRow("sin", "d = the sine of a, approximately", "9.7.3.18", _APPROXIMATE),
     ScalarRow("cos", "d = the cosine of a, approximately", "9.7.3.19", _APPROXIMATE),
     ScalarRow(
         "tanh", "d = the hyperbolic tangent of a, approximately", "9.7.3.22",
         {
-            **forms(("f32",), 1, "approx."), **forms(_HALF, 1, "approx."),
+            **forms(("f32",), 1, "approx.", requirement=_TURING),
+            **forms(_HALF, 1, "approx.", requirement=_TURING),
             **forms(_BRAIN, 1, "approx.", requirement=_HOPPER),
         },
     ),
 )  # fmt: skip
-"""Functions that the chip approximates by tables that are not known here."""
+"""The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-def bits_are_known(name: str, suffix: str) -> bool:
-    """True where the bits of a form's results are known: otherwise nothing computes it."""
-    unknown = (*(row.name for row in UNKNOWN), "sqrt")
-    return name not in unknown or not suffix.startswith("approx")
+def bits_are_known(suffix: str) -> bool:
+    """True where the bits of a form's results are known: otherwise nothing computes it. How the
+    special function unit rounds to 16 bits is not."""
+    return not suffix.startswith("approx") or suffix.endswith(("f32", "f64"))
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
@@ -391,10 +398,13 @@ LOGIC = (
             for type_, by in product((*_BITS, *_FLOAT), ("s32", "f32"))
         },
     ),
-    ScalarRow("bfe", "d = the bits of a from b on, c of them", "9.7.1.19", _fields(1, _PLACED)),
+    ScalarRow(
+        "bfe", "d = the bits of a from b on, c of them", "9.7.1.19", _fields(1, _PLACED),
+        places="bc",
+    ),
     ScalarRow(
         "bfi", "d = b with the low bits of a from c on, e of them", "9.7.1.20",
-        _fields(2, ("b32", "b64")),
+        _fields(2, ("b32", "b64")), places="ce",
     ),
     ScalarRow(
         "bfind", "d = the place of the highest bit of a that is not its sign, or shifts to it",
@@ -571,6 +581,6 @@ CONVERT = (
 )  # fmt: skip
 
 SCALARS: dict[str, ScalarRow] = {
-    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *UNKNOWN, *LOGIC, *CONVERT)
+    row.name: row for row in (*ARITHMETIC, *APPROXIMATE, *LOGIC, *CONVERT)
 }
 """Every row, by the name of its instruction."""

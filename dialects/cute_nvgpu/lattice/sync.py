@@ -1,7 +1,7 @@
 """The order of threads and memory around MMAs: barriers of a CTA by number, groups of `wgmma`, and
 the fence between a thread and the async proxy. PTX ISA 9.7.13 and 9.7.15.7."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -48,14 +48,38 @@ BAR_SYNC = InstructionRow(
     ("bar.sync",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS, optional=True)),
 )  # fmt: skip
+BARRIER_SYNC = replace(
+    BAR_SYNC, op="ptx.barrier.sync", mnemonics=("barrier.sync",),
+    does=f"{BAR_SYNC.does}; threads of a warp may come one by one",
+)  # fmt: skip
+
+
+def _bar_red(does: str, type_: str, *operations: str) -> InstructionRow:
+    return InstructionRow(
+        "ptx.bar.red", f"{BAR_SYNC.does}, and learn {does}",
+        tuple(f"bar.red.{operation}" for operation in operations), BASELINE, NAMED_BARRIER.section,
+        (Result("d", type_), *BAR_SYNC.operands, Scalar("c", "pred")),
+    )  # fmt: skip
+
+
+BAR_COUNT = _bar_red("of how many of them c holds", "b32", "popc.u32")
+BAR_VOTE = _bar_red("whether c holds for all of them, or for one", "pred", "and.pred", "or.pred")
 BAR_ARRIVE = InstructionRow(
     "barrier.arrive", "arrive at a numbered barrier of the CTA without waiting",
     ("bar.arrive",), BASELINE, NAMED_BARRIER.section,
     (Choice("a", range(NAMED_BARRIER.barriers)), Choice("b", _THREADS[1:])),
 )  # fmt: skip
+BARRIER_ARRIVE = replace(
+    BAR_ARRIVE, op="ptx.barrier.arrive", mnemonics=("barrier.arrive",),
+    does=f"{BAR_ARRIVE.does}; threads of a warp may come one by one",
+)  # fmt: skip
 BAR_WARP_SYNC = InstructionRow(
     "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), BASELINE,
     "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
+)  # fmt: skip
+NANOSLEEP = InstructionRow(
+    "ptx.nanosleep", "wait for about so many nanoseconds", ("nanosleep.u32",),
+    needs("sm_70", (6, 3)), "9.7.13.15", (Choice("t", type_="u32"),),
 )  # fmt: skip
 GRIDDEPCONTROL_WAIT = InstructionRow(
     "griddepcontrol.wait", "wait for the grids that this one depends on, and see their memory",

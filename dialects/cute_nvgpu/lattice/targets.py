@@ -91,7 +91,7 @@ Minimum: TypeAlias = Target | AnyOf
 
 
 def alternatives(minimum: Minimum) -> tuple[Target, ...]:
-    """The targets each of which meets the requirement by itself."""
+    """The targets that meet the requirement, each by itself."""
     return minimum.targets if isinstance(minimum, AnyOf) else (minimum,)
 
 
@@ -134,6 +134,14 @@ def _row(name: str, version: tuple[int, int]) -> Target:
     return Target(int(match[1]), match[2], version)
 
 
+_CHIPS = {
+    "a100": "sm_80", "ampere": "sm_80", "4090": "sm_89", "ada": "sm_89",
+    "h100": "sm_90a", "h200": "sm_90a", "gh200": "sm_90a", "hopper": "sm_90a",
+    "b200": "sm_100a", "blackwell": "sm_100a", "b300": "sm_103a", "thor": "sm_110a",
+    "5090": "sm_120a", "spark": "sm_121a", "gb10": "sm_121a",
+}  # fmt: skip
+"""Chips by what they are called, and all that is theirs."""
+
 TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _ROWS}
 
 
@@ -149,9 +157,10 @@ def target(name: str) -> Target:
             f"unknown target '{name}', an alias of {renamed}{match[2]} (its name before PTX ISA "
             f"9.0); nearest legal: {renamed}{match[2]}"
         )
-    near = difflib.get_close_matches(name, TARGETS, n=1, cutoff=0.0)
+    [near] = difflib.get_close_matches(name.lower(), TARGETS, n=1, cutoff=0.0)
+    near = next((near for chip, near in _CHIPS.items() if chip in name.lower()), near)
     raise TargetError(
-        f"unknown target {told(name)}; nearest legal: {near[0]}; known: {', '.join(TARGETS)}"
+        f"unknown target {told(name)}; nearest legal: {near}; known: {', '.join(TARGETS)}"
     )
 
 

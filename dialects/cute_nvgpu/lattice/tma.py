@@ -75,6 +75,12 @@ TENSOR_LOAD_PAIR = TensorCopyRow(
     needs(any_of("sm_100a", "sm_100f", "sm_110f"), (8, 6)),
     TENSOR_LOAD.before, TENSOR_LOAD.after,
 )  # fmt: skip
+TENSOR_LOAD_PAIR_MULTICAST = TensorCopyRow(
+    "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs; its bytes "
+    "arrive at mbarriers of either CTA of their pairs",
+    f"{TENSOR_LOAD_MULTICAST.suffix}.cta_group::2", MAX_RANK, TENSOR_LOAD_PAIR.needs,
+    TENSOR_LOAD.before, TENSOR_LOAD_MULTICAST.after,
+)  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
     "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
     "global.shared::cta.tile.bulk_group", MAX_RANK, _HOPPER,
@@ -143,7 +149,8 @@ PREFETCH_TENSORMAP = InstructionRow(
 )  # fmt: skip
 
 TENSOR_COPIES = (
-    TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_STORE, *TENSOR_REDUCE.values(),
+    TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST, TENSOR_STORE,
+    *TENSOR_REDUCE.values(),
 )  # fmt: skip
 """Every copy of boxes."""
 

@@ -1,5 +1,7 @@
 """Threads of a warp that look at each other's values. PTX ISA 9.7.9.6 and 9.7.13.7 to 9.7.13.11."""
 
+from dataclasses import replace
+
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.sync import MEMBERMASK
@@ -28,6 +30,15 @@ MATCH_WORD = _row(
     section="9.7.13.10",
 )  # fmt: skip
 MATCH_DOUBLE = _row("match", MATCH_WORD.does, ("any.sync.b64",), "b64", "b32", section="9.7.13.10")
+MATCH_ALL_WORD = InstructionRow(
+    "ptx.match.all", "the membermask where all threads have the same a, else 0; and whether",
+    ("match.all.sync.b32",), BASELINE, "9.7.13.10",
+    (Result("d", "b32", ("r|r", "r", "r|_")), Scalar("a", "b32"), MEMBERMASK), threads=_MEMBERS,
+)  # fmt: skip
+MATCH_ALL_DOUBLE = replace(
+    MATCH_ALL_WORD, mnemonics=("match.all.sync.b64",),
+    operands=(MATCH_ALL_WORD.operands[0], Scalar("a", "b64"), MEMBERMASK),
+)  # fmt: skip
 REDUX = _row(
     "redux.sync", "the values of the threads, combined",
     (

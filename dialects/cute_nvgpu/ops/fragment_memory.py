@@ -84,7 +84,7 @@ def fragment_bytes(fragment: FragmentType) -> int:
 
 
 _STORED_AS = {"s8": "i8", "u8": "i8"}
-"""The other type of which a memref may hold elements of these."""
+"""The other type that a memref may have for elements of these."""
 
 
 def _verify_element(memory: Attribute, fragment: FragmentType) -> None:

@@ -14,18 +14,21 @@ _DIRECTED = {
     f"{name}.{form}": len(row.types)
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
-    if (form.partition(".")[0] in DIRECTIONS or (FLUSHING in form and form.startswith("rn")))
-    and name != "cvt"
+    if name != "cvt"
+    and (
+        form.partition(".")[0] in (*DIRECTIONS, "full")
+        or (FLUSHING in form and form.startswith("rn"))
+    )
 }
-"""The instructions that round to one side or flush subnormal numbers, and how many operands each
-takes."""
+"""The instructions that round to one side or within 2 ulp, or flush subnormal numbers, and how many
+operands each takes."""
 
 
 @fields_op("cute_nvgpu.rounded")
 class RoundedOp(BaselineOp):
     """add, sub, mul, div, sqrt or fma of f32 or f64, rounded towards zero (`rz`), minus infinity
     (`rm`) or plus infinity (`rp`), or to nearest (`rn`) and, as with `ftz` in any rounding of f32,
-    with zeros for subnormal numbers.
+    with zeros for subnormal numbers; a quotient of f32 to within 2 ulp (`full`).
 
     ```mlir
     %d = cute_nvgpu.rounded "add.rz.f64" %a, %b : f64

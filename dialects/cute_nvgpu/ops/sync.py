@@ -93,7 +93,7 @@ class OrdersThreads(FieldsOp):
             )
 
 
-@fields_op("cute_nvgpu.fence", rows.FENCE)
+@fields_op("cute_nvgpu.fence", rows.FENCE, rows.FENCE_IN_CLUSTERS)
 class FenceOp(OrdersThreads, NvgpuOp):
     """Order the thread's accesses to memory before it and after it, as seen by the threads of a
     scope: strong stores after it release what was before it, it acquires what strong loads read.

@@ -36,7 +36,7 @@ def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
 
 
 def allocated_columns(what: str, type_: Attribute) -> int:
-    """How many columns a whole allocation has. Raises Illegal for a memref that is none."""
+    """How many columns a whole allocation has. Raises Illegal for another memref."""
     memref = verify_tmem(what, type_, 2)
     columns, bits = memref.get_shape()[1], bits_of(memref.element_type)
     nearest = closest(columns, rows.ALLOCATIONS)

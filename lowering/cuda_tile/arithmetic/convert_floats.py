@@ -23,7 +23,11 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     elementwise,
     word,
 )
-from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import flushed_form, rounded_to
+from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
+    flushed_form,
+    full_quotient,
+    rounded_to,
+)
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -78,7 +82,7 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 @lowers(*_FLOAT, *_EXTREMES)
 def _floats(op: Operation, kernel: Kernel) -> None:
     rounding = word(op, "rounding_mode")
-    plainly = rounding not in ("approx", *DIRECTIONS) and "flush_to_zero" not in op.properties
+    plainly = rounding in ("", "nearest_even") and "flush_to_zero" not in op.properties
     if isinstance(op, floating_point.DivFOp) and plainly and element_of(op.lhs) == f32:
         kernel.give(op, lambda layout: [
             quotients(kernel, *(kernel.elements(x, layout) for x in op.operands))
@@ -102,6 +106,8 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
     function = libdevice_function(op, double=type_ == f64) if flags is EXACT else None
     if function is not None:
         plain = kernel.emits(LibdeviceOp, type_, function=StringAttr(function))
+    if (form := full_quotient(op, rounding, flushes=flushes)) is not None:
+        return kernel.emits(RoundedOp, type_, form=StringAttr(form))
     if rounding in DIRECTIONS:
         plain = partial(rounded_to, op, kernel, rounding)
     if not flushes:

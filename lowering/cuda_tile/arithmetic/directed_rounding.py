@@ -6,6 +6,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float32Type, Float64Type, StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops import floating_point
 from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
@@ -31,6 +32,13 @@ def flushed_form(op: Operation, rounding: str) -> str | None:
     name = _INSTRUCTIONS.get(type(op))
     direction = "rn" if rounding in ("", "nearest_even") else _DIRECTIONS.get(rounding)
     return None if name is None or direction is None else f"{name}.{direction}{FLUSHING}f32"
+
+
+def full_quotient(op: Operation, rounding: str, *, flushes: bool) -> str | None:
+    """The instruction of a division of f32 to within 2 ulp; None for any other op."""
+    if not isinstance(op, floating_point.DivFOp) or rounding != RoundingMode.FULL:
+        return None
+    return f"div.full{FLUSHING if flushes else '.'}f32"
 
 
 def rounded_to(op: Operation, kernel: Kernel, rounding: str, *operands: SSAValue) -> SSAValue:

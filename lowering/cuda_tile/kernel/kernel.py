@@ -336,7 +336,7 @@ class Kernel:
         return self.emitter.compare("eq", self.rank, 0)
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
-        """Both of two conditions, either of which may be none."""
+        """Both of two conditions; either may be missing."""
         if a is None or b is None:
             return b if a is None else a
         return self.emitter.binary("and", a, b)

@@ -281,7 +281,7 @@ class Scratch:
         self, base: SSAValue, layout: TileLayout, elements: Sequence[SSAValue], order: SharedOrder,
         knows: SSAValue | None = None,
     ) -> None:  # fmt: skip
-        """Write a tile from an address on, by the threads of which a condition holds, by default
+        """Write a tile from an address on, by the threads for which a condition holds, by default
         the first of those that hold the same."""
         place = self.places(base, layout.threads, order)
         own = self.threads.first_of(layout) if knows is None else knows

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MaskedAccess:
     """Registers whose elements lie side by side from an address plus some bytes on, and the
     condition under which they are accessed."""
 

@@ -26,7 +26,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, Pla
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
@@ -162,7 +162,7 @@ class CopyRing(LoopPart):
         else:
             emitter.when(own, build)
 
-    def _bytes(self, access: Access, size: int) -> SSAValue:
+    def _bytes(self, access: MaskedAccess, size: int) -> SSAValue:
         """The bytes of a copy that lie within the tensor."""
         emitter, count = self.kernel.emitter, len(access.registers)
         if (left := access.left) is None:

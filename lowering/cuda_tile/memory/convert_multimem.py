@@ -20,7 +20,7 @@ from tilewright.dialects.cuda_tile.ops.multimem import (
 from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import semantics_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
@@ -54,8 +54,8 @@ def _check_target(op: MultimemAccess, kernel: Kernel) -> None:
 
 
 def _words(
-    op: MultimemAccess, element: str, accesses: Iterable[Access]
-) -> Iterator[tuple[Access, Sequence[int], int]]:
+    op: MultimemAccess, element: str, accesses: Iterable[MaskedAccess]
+) -> Iterator[tuple[MaskedAccess, Sequence[int], int]]:
     """The registers that one instruction moves, and how far behind its access's address."""
     size, pair = bytes_of(op.view_type.tensor_view.element_type), element in ("f16", "bf16")  # type: ignore[attr-defined]
     for access in accesses:

@@ -11,7 +11,7 @@ from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
@@ -54,7 +54,7 @@ def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
     write(op, op.destination, op.value, WIDEST, partial(store, op), kernel)
 
 
-Write = Callable[[list[Access], TileLayout, Sequence[SSAValue], Kernel], None]
+Write = Callable[[list[MaskedAccess], TileLayout, Sequence[SSAValue], Kernel], None]
 """How the elements of a thread are written."""
 
 
@@ -78,7 +78,7 @@ def write(
 
 def pointed(
     pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel, run: int = 0
-) -> list[Access]:
+) -> list[MaskedAccess]:
     """The accesses of each thread to what a tile of pointers points to, in runs of so many bits
     where it has such neighbours."""
     addresses = kernel.elements(pointers, layout)
@@ -87,7 +87,7 @@ def pointed(
         conditions = kernel.elements(mask, layout)
     own = min(run, layout.run_bits)
     return [
-        Access(tuple(range(i, i + (1 << own))), addresses[i], 0, conditions[i])
+        MaskedAccess(tuple(range(i, i + (1 << own))), addresses[i], 0, conditions[i])
         for i in range(0, layout.count, 1 << own)
     ]
 

@@ -18,7 +18,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
@@ -220,7 +220,7 @@ def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
 def tile_accesses(
     op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None,
     *, stepwise: bool = False,
-) -> Iterator[Access]:  # fmt: skip
+) -> Iterator[MaskedAccess]:  # fmt: skip
     """The accesses of each thread to a tile of a view, in a layout, whose addresses are computed as
     they come; in runs of so many bits, they may lie within the tensor in part. Where addresses go
     `stepwise` by powers of two, loops keep few distances in registers."""
@@ -291,7 +291,7 @@ class _TileAddresses:
             offset = kernel.emitter.binary("mul", coordinate, by)
         return kernel.emitter.binary("add", base, offset)
 
-    def accesses(self) -> Iterator[Access]:
+    def accesses(self) -> Iterator[MaskedAccess]:
         """Each run of registers, its address, and whether it lies within the tensor."""
         return (self._access(list(registers)) for registers in self._runs())
 
@@ -309,7 +309,7 @@ class _TileAddresses:
             if not place & mask
         ]
 
-    def _access(self, registers: list[int]) -> Access:
+    def _access(self, registers: list[int]) -> MaskedAccess:
         kernel, place = self.kernel, self.layout.places[registers[0]]
         address, known, inside, left = self.base, 0, None, None
         for i, dimension in enumerate(self.dimensions):
@@ -339,7 +339,7 @@ class _TileAddresses:
         if abs(known) >= _FURTHEST:
             address = kernel.emitter.binary("add", address, kernel.constant(known, i64))
             known = 0
-        return Access(registers, address, known, inside, left)
+        return MaskedAccess(registers, address, known, inside, left)
 
     def _gathered(self, i: int, step: int) -> SSAValue:
         """The index of a gathered dimension for the thread's element at a step along it."""

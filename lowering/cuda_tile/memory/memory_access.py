@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
@@ -51,7 +51,7 @@ def ordered(op: MemoryOp, count: int, kernel: Kernel) -> Generator[str]:
 
 
 def load(
-    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
+    op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout, element: Attribute,
     padding: Sequence[SSAValue], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
@@ -78,8 +78,8 @@ def load(
 
 
 def store(
-    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, elements: Sequence[SSAValue],
-    kernel: Kernel,
+    op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout,
+    elements: Sequence[SSAValue], kernel: Kernel,
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
     first, parts = kernel.threads.first_of(layout), PartwiseElements(elements, kernel)
@@ -105,7 +105,7 @@ _UPDATES: dict[str, Callable[[Kernel, SSAValue, SSAValue], SSAValue]] = {
 
 
 def atomically(
-    op: MemoryOp, form: str, accesses: Iterable[Access], layout: TileLayout,
+    op: MemoryOp, form: str, accesses: Iterable[MaskedAccess], layout: TileLayout,
     columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
 ) -> list[SSAValue]:  # fmt: skip
     """The words that an atomic operation finds; of registers that are not accessed the first
@@ -153,8 +153,8 @@ def sum_run(form: str, element: Attribute, arch: Target | None) -> int | None:
 
 
 def add(
-    op: MemoryOp, accesses: Iterable[Access], layout: TileLayout, elements: Sequence[SSAValue],
-    kernel: Kernel,
+    op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout,
+    elements: Sequence[SSAValue], kernel: Kernel,
 ) -> None:  # fmt: skip
     """Add the elements of a thread to memory, runs of them at once, of threads that hold the same
     by the first."""

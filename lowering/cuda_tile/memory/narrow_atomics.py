@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
-from tilewright.lowering.cuda_tile.memory.access import Access
+from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _I16 = IntegerType(16)
@@ -23,7 +23,7 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 
 def updated(
-    semantics: str, accesses: Iterable[Access], layout: TileLayout, element: Attribute,
+    semantics: str, accesses: Iterable[MaskedAccess], layout: TileLayout, element: Attribute,
     otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed
@@ -47,7 +47,7 @@ class _Place:
     """The 16 bits of an element in memory."""
 
     def __init__(
-        self, access: Access, offset: int, element: Attribute, condition: SSAValue | None,
+        self, access: MaskedAccess, offset: int, element: Attribute, condition: SSAValue | None,
         semantics: str, kernel: Kernel,
     ) -> None:  # fmt: skip
         self.element, self.condition, self.kernel = element, condition, kernel

@@ -15,7 +15,7 @@ Function = Callable[..., Bits]
 
 
 def _masks(type_: str) -> Callable[[Bits, Bits], Bits]:
-    """Words of so many bits from a place on, of which a word may not have all."""
+    """Words of so many bits from a place on; a word may not have all of them."""
     dtype = bits_dtype(type_)
     up, everything = logic.shift_left(type_), np.array([(1 << 8 * dtype.itemsize) - 1], dtype)
     return lambda place, length: up(~up(everything, length), place)

@@ -1,14 +1,12 @@
 """Between the words of registers and the elements in them, low bits first."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
+from tilewright.lowering.interpreter.array_types import AnyArray, UInt8Array
 
 
-def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
+def elements_of(words: AnyArray, element: ElementType) -> AnyArray:
     """The elements of registers: [..., registers] to [..., values], in the element's container.
 
     `words` are unsigned integers of any width that holds whole elements.
@@ -16,7 +14,7 @@ def elements_of(words: NDArray[Any], element: ElementType) -> NDArray[Any]:
     return unpacked(words, element.bits)
 
 
-def unpacked(words: NDArray[Any], bits: int) -> NDArray[Any]:
+def unpacked(words: AnyArray, bits: int) -> AnyArray:
     """Elements of so many bits, in their containers: [..., words] to [..., elements]."""
     words = np.ascontiguousarray(words)
     if bits >= 8:
@@ -27,12 +25,12 @@ def unpacked(words: NDArray[Any], bits: int) -> NDArray[Any]:
     return values.reshape(*data.shape[:-1], data.shape[-1] * len(shifts))
 
 
-def words_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
+def words_of(elements: AnyArray, element: ElementType) -> AnyArray:
     """The inverse of `elements_of`: unsigned integers of the width of the element's registers."""
     return packed(elements, element.bits).view(f"uint{register_bits(element.register)}")
 
 
-def packed(elements: NDArray[Any], bits: int) -> NDArray[np.uint8]:
+def packed(elements: AnyArray, bits: int) -> UInt8Array:
     """The inverse of `unpacked`, as bytes."""
     whole = np.ascontiguousarray(elements)
     if bits >= 8:
@@ -43,7 +41,7 @@ def packed(elements: NDArray[Any], bits: int) -> NDArray[np.uint8]:
     return np.bitwise_or.reduce(parts, axis=-1, dtype=np.uint8)
 
 
-def values_of(elements: NDArray[Any], element: ElementType) -> NDArray[Any]:
+def values_of(elements: AnyArray, element: ElementType) -> AnyArray:
     """The elements without the padding that a fragment may hold around them, as low bits."""
     if not element.padded:
         return elements

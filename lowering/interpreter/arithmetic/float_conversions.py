@@ -6,11 +6,10 @@ is the type's NaN, of a type without one its largest number.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.lowering.interpreter.numerics.formats import Floats
 from tilewright.lowering.interpreter.values import Bits
@@ -130,7 +129,7 @@ def _power(up: bool) -> Callable[[Floats, FloatFormat, Bits], Bits]:
 
     def narrowed(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
         magnitude = np.abs(values)
-        finite: NDArray[Any] = np.isfinite(values)
+        finite: AnyArray = np.isfinite(values)
         significand, exponent = np.frexp(np.where(finite & (magnitude > 0), magnitude, 2.0**-1000))
         power = exponent - 1 + (significand > 0.5) * up
         words = np.maximum(power + fmt.bias, 0)

@@ -22,7 +22,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.rules.accessors import dynamic_leaves, scalar_leaves
 from tilewright.dialects.cute.symbolic import scalar
@@ -33,6 +32,7 @@ from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
 from tilewright.dialects.scalar_programs import rounded_quotient
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar as instruction
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 
@@ -71,7 +71,7 @@ class LaneInteger(Dynamic):
         _set_bits(self, bits)
 
     @property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Int64Array:
         """The number of each thread, [threads or 1]."""
         return sized(self, 64).view(np.int64)
 
@@ -102,7 +102,7 @@ def sized(x: Scalar, width: int) -> Bits:
     return (bits & 1).astype(bool) if width == 1 else bits.astype(f"uint{width}")
 
 
-def _signed(bits: Bits) -> NDArray[Any]:
+def _signed(bits: Bits) -> AnyArray:
     """The numbers that raw bits stand for; a true i1 is -1."""
     if bits.dtype == bool:
         return -bits.astype(np.int8)

@@ -47,48 +47,36 @@ def shift_right(type_: str, *_: str) -> Function:
     return run
 
 
-def select(type_: str, *_: str) -> Function:
+@bitwise
+def select(a: Bits, b: Bits, p: Bits) -> Bits:
     """selp."""
-
-    def run(a: Bits, b: Bits, p: Bits) -> Bits:
-        return np.where(p, a, b)
-
-    return run
+    return np.where(p, a, b)
 
 
-def population(type_: str, *_: str) -> Function:
+@bitwise
+def population(a: Bits) -> Bits:
     """popc: the bits that are set."""
-
-    def run(a: Bits) -> Bits:
-        return np.bitwise_count(a).astype(np.uint32)
-
-    return run
+    return np.bitwise_count(a).astype(np.uint32)
 
 
-def leading_zeros(type_: str, *_: str) -> Function:
+@bitwise
+def leading_zeros(a: Bits) -> Bits:
     """clz."""
-    width = 8 * bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        # Every bit below the highest one set, too: what is not set then is above it.
-        filled = a.copy()
-        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-            filled |= filled >> a.dtype.type(shift)
-        return (width - np.bitwise_count(filled)).astype(np.uint32)
-
-    return run
+    width = 8 * a.dtype.itemsize
+    # Every bit below the highest one set, too: what is not set then is above it.
+    filled = a.copy()
+    for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+        filled |= filled >> a.dtype.type(shift)
+    return (width - np.bitwise_count(filled)).astype(np.uint32)
 
 
-def bits_reversed(type_: str, *_: str) -> Function:
+@bitwise
+def bits_reversed(a: Bits) -> Bits:
     """brev."""
-    width = 8 * bits_dtype(type_).itemsize
-
-    def run(a: Bits) -> Bits:
-        # Neighbours change places: bits, pairs of bits, and so on.
-        for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
-            low = a.dtype.type(((1 << width) - 1) // ((1 << shift) + 1))
-            by = a.dtype.type(shift)
-            a = (a >> by & low) | (a & low) << by
-        return a
-
-    return run
+    width = 8 * a.dtype.itemsize
+    # Neighbours change places: bits, pairs of bits, and so on.
+    for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+        low = a.dtype.type(((1 << width) - 1) // ((1 << shift) + 1))
+        by = a.dtype.type(shift)
+        a = (a >> by & low) | (a & low) << by
+    return a

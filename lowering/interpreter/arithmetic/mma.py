@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
@@ -13,9 +12,10 @@ from tilewright.dialects.cute_nvgpu.lattice.row import MatrixOperand, Operand
 from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.products import product_of
 from tilewright.lowering.interpreter.arithmetic.sparse import select
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.numerics import Model, Unit, model_for
 
-Elements = NDArray[Any]
+Elements = AnyArray
 """Elements in containers: [warps, threads, values]."""
 
 Numerics = Literal["hardware", "exact"]
@@ -63,7 +63,7 @@ def multiply_fragments(
 
 
 @cache
-def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
+def _places(atom: MmaAtom, operand: Operand) -> Int64Array:
     """The place of each matrix element in a warp's fragment, as indices into [threads, values]
     flattened: A [M, K], B [K, N], C and D [M, N]; in front of them, which of several MMAs it is,
     where one instruction computes several. Of an element that a thread holds several times the
@@ -78,7 +78,7 @@ def _places(atom: MmaAtom, operand: Operand) -> NDArray[np.int64]:
 
 
 @cache
-def _back(atom: MmaAtom) -> NDArray[np.int64]:
+def _back(atom: MmaAtom) -> Int64Array:
     """The element of D, flattened, that each value of the fragment is: [threads * values]."""
     places = _places(atom, "D").ravel()
     back = np.empty_like(places)
@@ -86,7 +86,7 @@ def _back(atom: MmaAtom) -> NDArray[np.int64]:
     return back
 
 
-def _matrices(atom: MmaAtom, operand: MatrixOperand, elements: Elements) -> NDArray[Any]:
+def _matrices(atom: MmaAtom, operand: MatrixOperand, elements: Elements) -> AnyArray:
     """The matrices of an operand, [warps, rows, columns], padding bits removed."""
     flat = elements.reshape(len(elements), -1)[:, _places(atom, operand)]
     return values_of(flat, atom.element(operand))
@@ -98,8 +98,8 @@ _GROUP = 4
 
 
 def scale_factors(
-    atom: MmaAtom, sfa: NDArray[Any], sfb: NDArray[Any], selectors: Sequence[int]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    atom: MmaAtom, sfa: AnyArray, sfb: AnyArray, selectors: Sequence[int]
+) -> tuple[AnyArray, AnyArray]:
     """The scale factors of A [warps, M, S] and of B [warps, S, N], one a byte.
 
     sfa, sfb [warps, threads, 4]: the bytes of every thread's word. selectors: byte-id-a,
@@ -114,9 +114,7 @@ def scale_factors(
 
 
 @cache
-def _scale_places(
-    atom: MmaAtom, operand: Operand, thread_id: int, byte_id: int
-) -> NDArray[np.int64]:
+def _scale_places(atom: MmaAtom, operand: Operand, thread_id: int, byte_id: int) -> Int64Array:
     """The places of each row's (column's) scale factors, into [threads, bytes] flattened."""
     assert atom.row.scale is not None
     coords = atom.coords(operand)

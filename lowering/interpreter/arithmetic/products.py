@@ -3,15 +3,15 @@
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import Model, dot_add
 
-Matrices = NDArray[Any]
+Matrices = AnyArray
 """Elements in containers: [batch, rows, columns]."""
 
 
@@ -22,7 +22,7 @@ def product_of(
     c: Matrices,
     model: Model | Literal["exact"],
     *,
-    met: NDArray[Any] | None = None,
+    met: AnyArray | None = None,
     scales: tuple[Matrices, Matrices] | None = None,
     **modifiers: Any,
 ) -> Matrices:

@@ -3,13 +3,13 @@ loads, `tcgen05.ld.red`, and of memory with a box, `cp.reduce.async.bulk.tensor`
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS
+from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.lowering.interpreter.values import Bits
 
-Words = NDArray[np.uint32]
+Words = UInt32Array
 
 _SIGN = np.uint32(1 << 31)
 _CANONICAL_NAN = np.uint32(0x7FFFFFFF)

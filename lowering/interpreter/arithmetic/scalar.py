@@ -233,16 +233,18 @@ def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
         return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 
-def _special(compute: Callable[..., Bits]) -> Callable[..., Function]:
-    """A function of the special function unit, on bits of f32."""
+def _special(
+    compute: Callable[..., Bits], rounded: Callable[..., Any] = np.sqrt
+) -> Callable[..., Function]:
+    """A function of the special function unit, on bits of f32; `rn` is `rounded`."""
 
     def build(type_: str, *modifiers: str) -> Function:
         if modifiers[0] == "rn":
-            return _valued(partial(_reciprocal, np.divide), type_)
+            return _valued(rounded, type_)
         if type_ == "f64":
             fast = special_functions.on_doubles(compute)
             return fast if "ftz" in modifiers else special_functions.refined_rsqrt(fast)
-        return compute if "ftz" in modifiers else special_functions.SCALED[compute]
+        return compute if "ftz" in modifiers else special_functions.SCALED.get(compute, compute)
 
     return build
 
@@ -348,11 +350,14 @@ _BUILDERS: dict[str, Callable[..., Function]] = {
     "neg": _negate,
     "min": _extreme(False),
     "max": _extreme(True),
-    "sqrt": _pointwise(np.sqrt),
+    "sqrt": _special(special_functions.sqrt),
     "ex2": _special(special_functions.ex2),
-    "rcp": _special(special_functions.rcp),
+    "rcp": _special(special_functions.rcp, partial(_reciprocal, np.divide)),
     "rsqrt": _special(special_functions.rsqrt),
     "lg2": _special(special_functions.lg2),
+    "sin": _special(special_functions.sin),
+    "cos": _special(special_functions.cos),
+    "tanh": _special(special_functions.tanh),
     "and": logic.bitwise(np.bitwise_and),
     "or": logic.bitwise(np.bitwise_or),
     "xor": logic.bitwise(np.bitwise_xor),

@@ -8,21 +8,18 @@ word is two halves of 16 bits, and each half has an index of its own into the ha
 """
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 
 _GROUP = 4
 
 
-def select(
-    atom: MmaAtom | WgmmaAtom, b: NDArray[Any], e: NDArray[Any], selector: int
-) -> NDArray[Any]:
+def select(atom: MmaAtom | WgmmaAtom, b: AnyArray, e: AnyArray, selector: int) -> AnyArray:
     """The rows of B that each row of A meets: [warps, M, K/2, N].
 
     b [warps, K, N]: elements in containers. e [warps, threads, 16]: 2-bit indices. `selector` says
@@ -31,7 +28,7 @@ def select(
     return select_rows(atom.chunk, b, _indices(atom, e, selector))
 
 
-def select_rows(chunk: int, b: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[Any]:
+def select_rows(chunk: int, b: AnyArray, indices: Int64Array) -> AnyArray:
     """The rows of B that each row of A meets, of chunks of 2, 4 or 8: [batch, M, K/2, N].
 
     b [batch, K, N]: elements in containers. indices [batch, M, J]: the 2-bit indices of each row.
@@ -46,31 +43,31 @@ def select_rows(chunk: int, b: NDArray[Any], indices: NDArray[np.int64]) -> NDAr
     return _rows(b, base + indices)
 
 
-def _select_halves(b: NDArray[Any], indices: NDArray[np.int64]) -> NDArray[Any]:
+def _select_halves(b: AnyArray, indices: Int64Array) -> AnyArray:
     halves = np.stack([b & np.uint32(0xFFFF), b >> np.uint32(16)], axis=2)
     halves = halves.reshape(b.shape[0], -1, b.shape[2])
     picked = _rows(halves, _chunks(indices) * 4 + indices)
     return picked[:, :, ::2] | picked[:, :, 1::2] << np.uint32(16)
 
 
-def _chunks(indices: NDArray[np.int64]) -> NDArray[np.int64]:
+def _chunks(indices: Int64Array) -> Int64Array:
     """The chunk of its row that each index is for: [J]."""
     return np.arange(indices.shape[2], dtype=np.int64) // 2
 
 
-def _rows(b: NDArray[Any], positions: NDArray[np.int64]) -> NDArray[Any]:
+def _rows(b: AnyArray, positions: Int64Array) -> AnyArray:
     """Rows of each warp's B by their positions [warps, M, J]: [warps, M, J, N]."""
     return b[np.arange(len(b))[:, None, None], positions]
 
 
-def _indices(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) -> NDArray[np.int64]:
+def _indices(atom: MmaAtom | WgmmaAtom, e: AnyArray, selector: int) -> Int64Array:
     """The 2-bit indices of each row of A: [warps, M, J]."""
     flat = e.reshape(len(e), -1)[:, _places(atom, selector)]
     return flat.astype(np.int64)
 
 
 @cache
-def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> NDArray[np.int64]:
+def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> Int64Array:
     """The places of each row's indices, [M, J] into [threads, values] flattened."""
     coords = atom.coords("E")
     places = np.empty(atom.extents("E"), dtype=np.int64)
@@ -87,7 +84,7 @@ def contributing_threads(atom: MmaAtom | WgmmaAtom, selector: int) -> list[int]:
     return [thread for thread in range(atom.threads) if thread % _GROUP // contributors == selector]
 
 
-def check_metadata(atom: MmaAtom | WgmmaAtom, e: NDArray[Any], selector: int) -> None:
+def check_metadata(atom: MmaAtom | WgmmaAtom, e: AnyArray, selector: int) -> None:
     """Raise Fault where a thread gives metadata that PTX leaves undefined. PTX ISA 9.7.14.6.1.
 
     e [warps, threads, 16]: 2-bit indices.

@@ -8,10 +8,9 @@ business of this module. Nothing was measured: no chip with tensor memory was at
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
@@ -21,6 +20,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select_rows
 from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_addresses
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
     Model,
@@ -44,8 +44,8 @@ class UmmaOptions:
     sfa_id: int = 0
     sfb_id: int = 0
     input_scale: int = 0
-    zero_columns: NDArray[np.bool_] | None = None
-    kept_lanes: NDArray[np.bool_] | None = None
+    zero_columns: BoolArray | None = None
+    kept_lanes: BoolArray | None = None
 
 
 def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
@@ -59,7 +59,7 @@ def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exa
 # Shared memory
 
 
-def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
+def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> Int64Array:
     """The places of the 16-byte chunks of one CTA's part of a matrix, [rows or k, chunks]. Raises
     DescriptorError for a word that is no descriptor."""
     extents = atom.shared_extents(operand)
@@ -75,8 +75,8 @@ class CellPlaces:
     """The places of the elements of an operand, from its address on: cells, and first bits within
     them, [copies, rows, columns] each."""
 
-    cells: NDArray[np.int64]
-    bits: NDArray[np.uint32]
+    cells: Int64Array
+    bits: UInt32Array
 
 
 @cache
@@ -98,9 +98,7 @@ def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> CellPlaces:
     return CellPlaces(cell, (offset % _CELL_BITS).astype(np.uint32))
 
 
-def tensor_addresses(
-    atom: UmmaAtom, operand: str, address: int, first: int = 0
-) -> NDArray[np.int64]:
+def tensor_addresses(atom: UmmaAtom, operand: str, address: int, first: int = 0) -> Int64Array:
     """The cells of what one CTA has of an operand at an address: [copies, rows, columns]. Raises
     Fault for an address at which it cannot begin."""
     lane, column = address >> 16, address & 0xFFFF
@@ -129,9 +127,7 @@ def check_halves(atom: UmmaAtom, addresses: Mapping[str, int]) -> None:
         )
 
 
-def elements_of_cells(
-    atom: UmmaAtom, operand: str, words: NDArray[np.uint32], first: int = 0
-) -> NDArray[Any]:
+def elements_of_cells(atom: UmmaAtom, operand: str, words: UInt32Array, first: int = 0) -> AnyArray:
     """The elements in the cells at `tensor_addresses`: in containers, [rows, columns].
 
     Raises Fault where the copies of the operand are not the same.
@@ -155,15 +151,15 @@ def elements_of_cells(
 
 def multiply(
     atom: UmmaAtom,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    d: NDArray[Any] | None,
+    a: AnyArray,
+    b: AnyArray,
+    d: AnyArray | None,
     model: Model | Literal["exact"],
     options: UmmaOptions,
     *,
-    e: NDArray[Any] | None = None,
-    scales: tuple[NDArray[Any], NDArray[Any]] | None = None,
-) -> NDArray[Any]:
+    e: AnyArray | None = None,
+    scales: tuple[AnyArray, AnyArray] | None = None,
+) -> AnyArray:
     """D of what one CTA has: a [rows, stored K], b [N, K], d [rows, N] or None where it is not
     added, e [rows, indices], scale factors [rows, S] and [N, S]. Words of D's type, [rows, N].
 
@@ -190,8 +186,8 @@ def multiply(
 
 
 def _addend(
-    atom: UmmaAtom, d: NDArray[Any] | None, a: NDArray[Any], b: NDArray[Any], options: UmmaOptions
-) -> NDArray[Any]:
+    atom: UmmaAtom, d: AnyArray | None, a: AnyArray, b: AnyArray, options: UmmaOptions
+) -> AnyArray:
     """The addend: D before, scaled down, or zeros."""
     container = np.dtype(atom.element("D").container)
     if d is None:
@@ -202,7 +198,7 @@ def _addend(
     return _scaled_down(words, atom.types[2], options.input_scale)
 
 
-def _scaled_down(words: NDArray[Any], type_: str, exponent: int) -> NDArray[Any]:
+def _scaled_down(words: AnyArray, type_: str, exponent: int) -> AnyArray:
     """Words of a float type times 2 to minus an exponent, rounded to nearest even."""
     fmt = format_named(type_)
     with np.errstate(all="ignore"):
@@ -213,7 +209,7 @@ _LEGAL_PAIRS = (0x4, 0x8, 0xC, 0x9, 0xD, 0x6, 0xE)
 _LEGAL_HALVES = (0x4, 0xE)
 
 
-def check_metadata(atom: UmmaAtom, e: NDArray[Any]) -> None:
+def check_metadata(atom: UmmaAtom, e: AnyArray) -> None:
     """Raise Fault for metadata that PTX leaves undefined: e [rows, indices], two bits each."""
     low, high = e[:, ::2].astype(np.int64), e[:, 1::2].astype(np.int64)
     nibbles = high << 2 | low
@@ -256,7 +252,7 @@ def options_of(
     )
 
 
-def _zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
+def _zero_columns(atom: UmmaAtom, word: int) -> BoolArray:
     mask = ZeroColumnMask.decode(word)
     mask.check(atom.m)
     if mask.shift:
@@ -264,7 +260,7 @@ def _zero_columns(atom: UmmaAtom, word: int) -> NDArray[np.bool_]:
     return np.array(mask.zeros(atom.m, atom.n), dtype=np.bool_)
 
 
-def _lanes_of(words: Sequence[int]) -> NDArray[np.bool_]:
+def _lanes_of(words: Sequence[int]) -> BoolArray:
     """The lanes that a lane mask names: a bit each, [32 * words]."""
     mask = np.array(words, dtype=np.uint32).view(np.uint8)
     return np.unpackbits(mask, bitorder="little").astype(np.bool_)

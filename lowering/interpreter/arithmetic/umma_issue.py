@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
@@ -18,25 +17,32 @@ from tilewright.lowering.interpreter.arithmetic.umma import (
     tensor_addresses,
 )
 from tilewright.lowering.interpreter.arithmetic.wgmma import matrix_of_chunks
+from tilewright.lowering.interpreter.array_types import (
+    AnyArray,
+    BoolArray,
+    Int64Array,
+    UInt8Array,
+    UInt32Array,
+)
 from tilewright.lowering.interpreter.numerics import Model
 
 
 class Memories(Protocol):
     """Shared memory and tensor memory of the CTAs of an MMA, by their rank in the pair."""
 
-    def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def chunks(self, rank: int, addresses: Int64Array) -> UInt8Array:
         """The 16 bytes at each of these addresses of shared memory: [..., 16]."""
         ...
 
-    def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def read(self, rank: int, addresses: Int64Array) -> UInt32Array:
         """The words in cells of tensor memory."""
         ...
 
-    def accumulate(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def accumulate(self, rank: int, addresses: Int64Array) -> UInt32Array:
         """The words in cells of tensor memory that are about to be written."""
         ...
 
-    def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+    def write(self, rank: int, addresses: Int64Array, words: UInt32Array) -> None:
         """Write cells of tensor memory."""
         ...
 
@@ -62,7 +68,7 @@ class UmmaIssue:
         for rank in ranks:
             self._run(memories, rank, b)
 
-    def _run(self, memories: Memories, rank: int, b: NDArray[Any]) -> None:
+    def _run(self, memories: Memories, rank: int, b: AnyArray) -> None:
         """One CTA's part of D."""
         atom, options = self.atom, self.options
         cells = tensor_addresses(atom, "D", self.addresses["D"])
@@ -83,7 +89,7 @@ class UmmaIssue:
         else:
             memories.write(rank, cells[0, ~kept], words[~kept])
 
-    def _kept(self, rank: int, cells: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _kept(self, rank: int, cells: Int64Array) -> BoolArray | None:
         """The elements of D that are not written, [rows, N]; None where all are."""
         lanes = self.options.kept_lanes
         return None if lanes is None else lanes[rank * LANES + cells // LANE_STRIDE]
@@ -92,9 +98,9 @@ class UmmaIssue:
         self,
         memories: Memories,
         rank: int,
-        cells: NDArray[np.int64],
-        kept: NDArray[np.bool_] | None,
-    ) -> NDArray[np.uint32]:
+        cells: Int64Array,
+        kept: BoolArray | None,
+    ) -> UInt32Array:
         """The cells of D before: zeros where they are not written."""
         if kept is None:
             return memories.accumulate(rank, cells)
@@ -102,17 +108,17 @@ class UmmaIssue:
         words[:, ~kept] = memories.accumulate(rank, cells[:, ~kept])
         return words
 
-    def _a(self, memories: Memories, rank: int) -> NDArray[Any]:
+    def _a(self, memories: Memories, rank: int) -> AnyArray:
         if self.a_desc is None:
             return self._tensor(memories, rank, "A")
         return self._matrix(memories, rank, "A", self.a_desc)
 
     def _matrix(
         self, memories: Memories, rank: int, operand: Literal["A", "B"], word: int
-    ) -> NDArray[Any]:
+    ) -> AnyArray:
         addresses = matrix_addresses(self.atom, operand, word)
         return matrix_of_chunks(self.atom, operand, memories.chunks(rank, addresses))
 
-    def _tensor(self, memories: Memories, rank: int, operand: str, first: int = 0) -> NDArray[Any]:
+    def _tensor(self, memories: Memories, rank: int, operand: str, first: int = 0) -> AnyArray:
         addresses = tensor_addresses(self.atom, operand, self.addresses[operand], first)
         return elements_of_cells(self.atom, operand, memories.read(rank, addresses), first)

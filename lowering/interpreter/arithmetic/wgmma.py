@@ -6,10 +6,9 @@ What a descriptor reads and what a wgmma computes equal an H100 (tests/silicon).
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -26,9 +25,10 @@ from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.mma import Elements
 from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.numerics import Model, model_for
 
-ReadBytes = Callable[[NDArray[np.int64]], NDArray[np.uint8]]
+ReadBytes = Callable[[Int64Array], UInt8Array]
 """The 16 bytes at each of these addresses of shared memory: [...] to [..., 16]."""
 
 
@@ -39,7 +39,7 @@ def wgmma_model(atom: WgmmaAtom, arch: str, numerics: str) -> Model | Literal["e
 
 def read_matrix(
     atom: WgmmaAtom, operand: Literal["A", "B"], word: int, read: ReadBytes
-) -> NDArray[Any]:
+) -> AnyArray:
     """The matrix of a descriptor, elements in containers: A [M, stored K], B [N, K].
 
     Raises DescriptorError for a word that is no descriptor.
@@ -51,8 +51,8 @@ def read_matrix(
 
 
 def matrix_of_chunks(
-    atom: WgmmaAtom | UmmaAtom, operand: Literal["A", "B"], data: NDArray[np.uint8]
-) -> NDArray[Any]:
+    atom: WgmmaAtom | UmmaAtom, operand: Literal["A", "B"], data: UInt8Array
+) -> AnyArray:
     """The matrix that the bytes at its `chunk_addresses` are, [..., 16]: elements in containers."""
     values = chunk_elements(data, atom.element(operand))
     # K-major: [mn, chunks, elements]; MN-major: [k, chunks, elements].
@@ -61,7 +61,7 @@ def matrix_of_chunks(
     return matrix if k_major else np.ascontiguousarray(matrix.T)
 
 
-def chunk_elements(data: NDArray[np.uint8], element: ElementType) -> NDArray[Any]:
+def chunk_elements(data: UInt8Array, element: ElementType) -> AnyArray:
     """The elements of chunks [..., 16] in containers: [..., elements]. Of elements that take a byte
     and have 4 or 6 bits, sixteen lie in the first 8 or 12 bytes of a chunk."""
     if not element.padded:
@@ -77,7 +77,7 @@ def chunk_addresses(
     extents: tuple[int, int],
     bits: int,
     format: DescriptorFormat = WGMMA,
-) -> NDArray[np.int64]:
+) -> Int64Array:
     """The places of the 16-byte chunks of a matrix, in bytes: [rows, chunks of a row] of a K-major
     one, [k, chunks] of an MN-major one. Raises DescriptorError for a word that is no descriptor
     of the format."""
@@ -90,7 +90,7 @@ def chunk_addresses(
 @cache
 def _chunk_offsets(
     descriptor: SmemDescriptor, major: MajorMode, extents: tuple[int, int], bits: int
-) -> NDArray[np.int64]:
+) -> Int64Array:
     per_chunk = 8 * CHUNK // bits
     layout = descriptor.layout(major, extents, bits)
     along, across = (1, 0) if major == "k" else (0, 1)
@@ -102,8 +102,8 @@ def _chunk_offsets(
 
 def multiply_matrices(
     atom: WgmmaAtom,
-    a: NDArray[Any],
-    b: NDArray[Any],
+    a: AnyArray,
+    b: AnyArray,
     c: Elements,
     model: Model | Literal["exact"],
     *,
@@ -123,13 +123,13 @@ def multiply_matrices(
     return flat.reshape(c.shape)
 
 
-def fragment_matrix(atom: WgmmaAtom, a: Elements) -> NDArray[Any]:
+def fragment_matrix(atom: WgmmaAtom, a: Elements) -> AnyArray:
     """A from registers: [warpgroups, threads, values] to [warpgroups, M, stored K]."""
     return a.reshape(len(a), -1)[:, _places(atom, "A")]
 
 
 @cache
-def _places(atom: WgmmaAtom, operand: Operand) -> NDArray[np.int64]:
+def _places(atom: WgmmaAtom, operand: Operand) -> Int64Array:
     """The place of each matrix element in a warpgroup's fragment, as indices into [threads, values]
     flattened: A [M, stored K], C and D [M, N]."""
     row, column = atom.coords(operand).reshape(-1, 2).T

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.compiled.blocks import (
     DIVERGED,
     STEP_BITS,
@@ -74,7 +74,7 @@ class NativeFrame:
 
     def __init__(self, blocks: CompiledBlocks, machine: Machine, gang: Gang):
         self._blocks, self._machine, self._gang = blocks, machine, gang
-        self._arrays: dict[int, NDArray[Any]] = {}
+        self._arrays: dict[int, AnyArray] = {}
         self._lost: list[Undefined] = []
         self._kept: list[Any] = []
 
@@ -137,7 +137,7 @@ class NativeFrame:
             gang.regs[slot] = self._register(slot)
         return [(gang, number & (1 << STEP_BITS) - 1)]
 
-    def _part(self, chosen: NDArray[np.bool_], number: int) -> tuple[Gang, int]:
+    def _part(self, chosen: BoolArray, number: int) -> tuple[Gang, int]:
         """The threads of the gang that are at a point."""
         gang, step = self._gang, number & (1 << STEP_BITS) - 1
         program = self._machine.program
@@ -159,7 +159,7 @@ class NativeFrame:
 
     # The environment
 
-    def _environment(self, turns: int, limit: int) -> NDArray[np.int64]:
+    def _environment(self, turns: int, limit: int) -> Int64Array:
         machine, lanes, self._turns = self._machine, self._gang.lanes, turns
         clocks, accesses, shared = machine.clocks, machine.accesses, machine.shared
         env = np.zeros(len(Env), np.int64)
@@ -171,7 +171,7 @@ class NativeFrame:
         self._log = np.empty((int(env[Env.ROOM]), LOG_ROW), np.int64)
         self._buffers = self._rows()
         env[Env.BUFFER_COUNT] = len(self._buffers)
-        arrays: dict[int, NDArray[Any]] = {
+        arrays: dict[int, AnyArray] = {
             Env.LANES: lanes, Env.WHO: who, Env.NOW: now, Env.SEEN: clocks.seen,
             Env.READ: clocks.columns_of_warps(writes=False),
             Env.WROTE: clocks.columns_of_warps(writes=True),
@@ -195,7 +195,7 @@ class NativeFrame:
             env[name] = array.ctypes.data
         return env
 
-    def _rows(self) -> NDArray[np.int64]:
+    def _rows(self) -> Int64Array:
         """The buffers of global memory."""
         accesses = self._machine.accesses
         rows = np.zeros((len(accesses.memory.allocations), BufferRow.ROW), np.int64)
@@ -219,7 +219,7 @@ class NativeFrame:
                 row[number] = column.ctypes.data
         return rows
 
-    def _settle(self, env: NDArray[np.int64]) -> None:
+    def _settle(self, env: Int64Array) -> None:
         """Let the machine know what native code counted and noted."""
         machine = self._machine
         machine.took(self._turns - int(env[Env.TURNS]), int(env[Env.EXECUTED]))
@@ -236,6 +236,6 @@ class NativeFrame:
                 shadow.reads.add_to_log(mine[:, 1].copy(), (who, when, op))
 
 
-def _columns(first: int, last: LastAccesses) -> dict[int, NDArray[Any]]:
+def _columns(first: int, last: LastAccesses) -> dict[int, AnyArray]:
     """The arrays of last accesses, by their places behind one another."""
     return {first + n: one for n, one in enumerate((last.who, last.when, last.op))}

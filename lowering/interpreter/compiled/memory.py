@@ -99,7 +99,7 @@ LOG_ROW = 5
 """The buffer, the word, who read it, when and by which op."""
 
 
-class Access(Code):
+class AccessCode(Code):
     """A function of the environment and a thread: 1 where its access is fine."""
 
     def __init__(self, module: Any, name: str, *more: Any):
@@ -149,7 +149,7 @@ class Accesses:
 
     # Global memory
 
-    def _located(self, code: Access, address: Any) -> tuple[LaneWord, Any, LaneWord]:
+    def _located(self, code: AccessCode, address: Any) -> tuple[LaneWord, Any, LaneWord]:
         """The number of the buffer of an address, its row, and the place there."""
         number: Any = window_of(address)
         code.require((number >= 0) & (number < code.number(Env.BUFFER_COUNT)))
@@ -158,20 +158,20 @@ class Accesses:
         return number, row, address - code.load(row, np.int64, int(BufferRow.BASE))
 
     def _global_place(self) -> Any:
-        code = Access(self.module, "global_place", I64)
+        code = AccessCode(self.module, "global_place", I64)
         _, row, first = self._located(code, code.word(*code.given))
         code.builder.ret((code.load(row, np.int64, int(BufferRow.DATA)) + first).value)
         return code.function
 
     def _shared_place(self) -> Any:
-        code = Access(self.module, "shared_place", I64)
+        code = AccessCode(self.module, "shared_place", I64)
         first = code.number(Env.SHARED) + code.own(Env.SHARED_FIRST)
         code.builder.ret((first + code.word(*code.given)).value)
         return code.function
 
     def _global(self, verb: str) -> Any:
         is_write = verb == "write"
-        code = Access(self.module, f"check_global_{verb}", *[I64] * 2)
+        code = AccessCode(self.module, f"check_global_{verb}", *[I64] * 2)
         address, size = map(code.word, code.given)
         _, row, first = self._located(code, address)
         code.require((first >= 0) & (first + size <= code.load(row, np.int64, int(BufferRow.SIZE))))
@@ -199,7 +199,7 @@ class Accesses:
         return code.function
 
     def _require_known(
-        self, code: Access, row: Any, last: BufferRow, place: LaneWord, columns: Env
+        self, code: AccessCode, row: Any, last: BufferRow, place: LaneWord, columns: Env
     ) -> None:
         """The last access to a word is the thread's own, or it knows of it."""
         who = code.load(code.pointer(row, int(last)), np.int64, place)
@@ -211,7 +211,7 @@ class Accesses:
             code.require(code.learned(local >> WARP_BITS, when, columns))
 
     def _note_global(self, verb: str) -> Any:
-        code = Access(self.module, f"note_global_{verb}", *[I64] * 3)
+        code = AccessCode(self.module, f"note_global_{verb}", *[I64] * 3)
         address, size, op = (code.word(one) for one in code.given)
         code.leave(code.number(Env.CHECKED) == 0, 1)
         number, row, first = self._located(code, address)
@@ -228,14 +228,14 @@ class Accesses:
         code.builder.ret(ir.Constant(I64, 1))
         return code.function
 
-    def _note(self, code: Access, row: Any, last: int, place: LaneWord, access: Any) -> None:
+    def _note(self, code: AccessCode, row: Any, last: int, place: LaneWord, access: Any) -> None:
         for column, (word, dtype) in enumerate(
             zip(access, (np.int64, np.int32, np.int32), strict=True)
         ):
             code.store(code.pointer(row, int(last) + column), place, word.astype(dtype))
 
     def _displace(
-        self, code: Access, row: Any, number: LaneWord, place: LaneWord, me: LaneWord
+        self, code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me: LaneWord
     ) -> None:
         """A read of a word that is not the last one any more."""
         before = [
@@ -260,7 +260,7 @@ class Accesses:
     # Shared memory
 
     def _shared(self, verb: str) -> Any:
-        code = Access(self.module, f"check_shared_{verb}", *[I64] * 2)
+        code = AccessCode(self.module, f"check_shared_{verb}", *[I64] * 2)
         address, size = map(code.word, code.given)
         code.require((code.number(Env.SHARED) != 0) & (address >> RANK_SHIFT == 0))
         code.require(address + size <= code.number(Env.SHARED_SIZE))
@@ -279,19 +279,21 @@ class Accesses:
         return code.function
 
     @contextmanager
-    def _each_unit(self, code: Access, address: LaneWord, size: LaneWord) -> Generator[LaneWord]:
+    def _each_unit(
+        self, code: AccessCode, address: LaneWord, size: LaneWord
+    ) -> Generator[LaneWord]:
         """Code for each unit of an access."""
         unit = code.number(Env.UNIT)
         with code.loop(size >> unit) as index:
             yield (code.own(Env.SHARED_FIRST) + address >> unit) + code.word(index)
 
-    def _warp(self, code: Access) -> LaneWord:
+    def _warp(self, code: AccessCode) -> LaneWord:
         return numpy.fmod(code.own(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
 
-    def _bit(self, code: Access) -> LaneWord:
+    def _bit(self, code: AccessCode) -> LaneWord:
         return code.word(1, np.uint32) << (code.own(Env.LANES) & WARP - 1).astype(np.uint32)
 
-    def _require_reads_known(self, code: Access, unit: LaneWord) -> None:
+    def _require_reads_known(self, code: AccessCode, unit: LaneWord) -> None:
         """The thread knows of all reads of a unit but its own."""
         with code.loop(code.number(Env.WARPS)) as index:
             warp = code.word(index)
@@ -304,7 +306,7 @@ class Accesses:
                     code.require((warp == self._warp(code)) & (readers == self._bit(code)))
 
     def _note_shared(self, verb: str) -> Any:
-        code = Access(self.module, f"note_shared_{verb}", *[I64] * 3)
+        code = AccessCode(self.module, f"note_shared_{verb}", *[I64] * 3)
         address, size, op = map(code.word, code.given)
         now, op = code.own(Env.NOW, np.int32), op.astype(np.int32)
         lane = code.own(Env.LANES)
@@ -316,7 +318,7 @@ class Accesses:
         code.builder.ret(ir.Constant(I64, 1))
         return code.function
 
-    def _note_writer(self, code: Access, unit: LaneWord, access: Sequence[LaneWord]) -> None:
+    def _note_writer(self, code: AccessCode, unit: LaneWord, access: Sequence[LaneWord]) -> None:
         for column, word in enumerate(access):
             code.store(code.array(Env(Env.LAST_WHO + column)), unit, word)
             plain = Env(Env.PLAIN_WHO + column)
@@ -325,7 +327,7 @@ class Accesses:
         fences = code.load(code.array(Env.FENCES), np.int32, code.own(Env.LANES))
         code.store(code.array(Env.FENCED), unit, fences)
 
-    def _note_reader(self, code: Access, unit: LaneWord, now: LaneWord, op: LaneWord) -> None:
+    def _note_reader(self, code: AccessCode, unit: LaneWord, now: LaneWord, op: LaneWord) -> None:
         warp = self._warp(code)
         place = warp * code.number(Env.UNITS) + unit
         stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.compiled.llvm import I1, I8, ir
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import fma32, fma64
@@ -71,7 +71,7 @@ class Tracer:
         """A word, or a constant of all threads, of this dtype where it has none."""
         if isinstance(given, LaneWord):
             return given
-        number: NDArray[Any] = np.asarray(given, dtype if type(given) in PYTHON else None)
+        number: AnyArray = np.asarray(given, dtype if type(given) in PYTHON else None)
         if number.size != 1:
             raise TypeError(given)
         constant = ir.Constant(llvm_type(number.dtype), number.item())

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.source.diagnostic import at
 
-BlockIds = NDArray[np.int64]
+BlockIds = Int64Array
 
 
 class Kind(Enum):

@@ -1,6 +1,6 @@
 """Global memory as allocations: each argument array, each global, each `alloca` is one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,17 +135,22 @@ class PlacedArguments:
             return np.zeros(array.shape, dtype)
         return np.ndarray(array.shape, dtype, octets.data, offset=begin, strides=array.strides)
 
-    def follow(self, outputs: Iterable[int]) -> None:
-        """Note what is stored to some arrays."""
+    def follow(self, outputs: Mapping[int, int]) -> None:
+        """Note what is stored to some arrays, of elements of so many bytes."""
+        self._outputs = outputs
         for i in outputs:
             allocation = self._spans[i][0]
             allocation.stored = np.zeros(len(allocation), np.bool_)
 
     def unwritten(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Each array that has elements to which nothing was stored, by its name: those."""
+        """Each array that has elements to which nothing was stored, by its name: those; an array of
+        bytes has elements of a kernel's type."""
         for i, (allocation, _) in enumerate(self._spans):
             if allocation.stored is not None:
                 missing = ~self._seen(i, allocation.stored, np.bool_)
+                size = self._outputs[i] // self.arrays[i].itemsize
+                if size > 1 and missing.size % size == 0:
+                    missing = np.asarray(missing.reshape(-1, size).any(axis=1))
                 if missing.any():
                     yield self._names[i], missing
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.footprints import Box, Scatter
 
-Words: TypeAlias = NDArray[np.uint32]
+Words: TypeAlias = UInt32Array
 
 MAX_BLOCKS = (1 << 24) - 1
 _NOBODY, _SEVERAL = np.uint32(0), np.uint32((1 << 32) - 1)
@@ -96,7 +96,7 @@ class BlockConflicts:
                 return self._conflict(access, laters, int(part.places()[at]))
         return None
 
-    def _update(self, part: Box | Scatter, own: Words, kind: Kind) -> NDArray[np.bool_] | None:
+    def _update(self, part: Box | Scatter, own: Words, kind: Kind) -> BoolArray | None:
         """Note an access to elements by the blocks of words `own`. Returns where it conflicts."""
         for other in CONFLICTS[kind]:
             if other in self._words:

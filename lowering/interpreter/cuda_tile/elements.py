@@ -17,9 +17,10 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FORMATS, FloatFormat
 
-Tile: TypeAlias = NDArray[Any]
+Tile: TypeAlias = AnyArray
 Kind: TypeAlias = Literal["integer", "float", "pointer"]
 
 

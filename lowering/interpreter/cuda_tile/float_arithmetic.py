@@ -45,7 +45,7 @@ def arithmetic(name: str, element: Element, rounding: str, *, flush: bool = Fals
     if name == "fma":
         function = _fused(element, mode)
     elif mode == "rn":
-        function = _nearest(_UFUNCS[name], element)
+        function = in_float32(_UFUNCS[name], element.dtype)
     else:
         function = _directed(name, element, mode)
     return flushing(function, name) if flush else function
@@ -82,10 +82,6 @@ def in_float32(function: Function, dtype: np.dtype[Any]) -> Function:
     if dtype.itemsize >= 4:
         return function
     return in_pieces(lambda *tiles: narrowed(function(*map(widened, tiles)), dtype), dtype)
-
-
-def _nearest(ufunc: Any, element: Element) -> Function:
-    return in_float32(ufunc, element.dtype)
 
 
 def _directed(name: str, element: Element, mode: Rounding) -> Function:

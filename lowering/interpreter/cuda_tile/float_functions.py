@@ -16,6 +16,7 @@ from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.functions import FUNCTIONS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
+from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
@@ -141,7 +142,7 @@ def _once_rounded(compute: Callable[..., Any]) -> Function:
     return InPieces(piecewise, np.dtype(np.float32), words=2)
 
 
-def _words(tile: Tile) -> NDArray[np.uint32]:
+def _words(tile: Tile) -> UInt32Array:
     return np.ascontiguousarray(tile).view(np.uint32)
 
 
@@ -175,6 +176,16 @@ def _approximate_root(x: Tile) -> Tile:
 def _flushing_quotient(x: Tile, y: Tile) -> Tile:
     """div.approx.ftz.f32: the unit flushes on both sides."""
     return _FLUSHING_PRODUCT(x, special_functions.rcp(_words(y)).view(np.float32))
+
+
+def full_quotient(*, flush: bool) -> Function:
+    """div.full.f32: to within 2 ulp."""
+
+    def quotient(x: Tile, y: Tile) -> Tile:
+        bits = special_functions.quotient(_words(x), _words(y), full=True, flushes=flush)
+        return bits.view(np.float32)
+
+    return in_pieces(quotient, _SINGLE)
 
 
 _SINGLE = np.dtype(np.float32)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 
-Offsets: TypeAlias = NDArray[np.int64]
-Chosen: TypeAlias = NDArray[np.bool_]
+Offsets: TypeAlias = Int64Array
+Chosen: TypeAlias = BoolArray
 _FEW_ELEMENTS = 64
 """Tiles of fewer elements are gathered, as a box each would cost more than its elements."""
 
@@ -43,7 +43,7 @@ class Box:
         shape = (rows.stop - rows.start, *extents)
         return cls(rows, first, shape, (step, *strides), tuple(slice(0, n) for n in extents))
 
-    def on(self, elements: NDArray[Any]) -> NDArray[Any]:
+    def on(self, elements: AnyArray) -> AnyArray:
         """These elements of a flat array, as [blocks, *extents], in place."""
         size = elements.itemsize
         return np.ndarray(
@@ -54,15 +54,15 @@ class Box:
             strides=[stride * size for stride in self.strides],
         )
 
-    def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
+    def of_tiles(self, tiles: AnyArray) -> AnyArray:
         """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
         return tiles[(self.rows if len(tiles) > 1 else slice(0, 1), *self.inside)]
 
-    def get(self, elements: NDArray[Any]) -> NDArray[Any]:
+    def get(self, elements: AnyArray) -> AnyArray:
         """The elements, in the shape of `of_tiles`."""
         return self.on(elements)
 
-    def put(self, elements: NDArray[Any], values: Any, chosen: Any = ...) -> None:
+    def put(self, elements: AnyArray, values: Any, chosen: Any = ...) -> None:
         """Write all of the elements, or those that are chosen."""
         self.on(elements)[chosen] = values
 
@@ -94,7 +94,7 @@ class Box:
         return places
 
     def finer(self, factor: int) -> Box:
-        """The same in parts of elements, of which each has so many."""
+        """The same in parts of elements; each element has so many."""
         return Box(
             self.rows,
             self.first * factor,
@@ -111,17 +111,17 @@ class Scatter:
 
     offsets: Offsets
     mask: Chosen | None
-    halves: NDArray[np.uint8] | None = None
+    halves: UInt8Array | None = None
 
-    def of_tiles(self, tiles: NDArray[Any]) -> NDArray[Any]:
+    def of_tiles(self, tiles: AnyArray) -> AnyArray:
         """The part of tiles [blocks or 1, *tile] that belongs to these elements."""
         return tiles if self.mask is None else np.broadcast_to(tiles, self.offsets.shape)[self.mask]
 
-    def get(self, elements: NDArray[Any]) -> NDArray[Any]:
+    def get(self, elements: AnyArray) -> AnyArray:
         """The elements, in the shape of `of_tiles`."""
         return self._half(elements[self.places()], self.of_tiles)
 
-    def put(self, elements: NDArray[Any], values: Any, chosen: Any = ...) -> None:
+    def put(self, elements: AnyArray, values: Any, chosen: Any = ...) -> None:
         """Write all of the elements, or those that are chosen."""
         places = self.places()[chosen]
         if self.halves is None:
@@ -134,14 +134,14 @@ class Scatter:
             kept = elements[places[own]] & np.uint8(15 << 4 * (1 - half))
             elements[places[own]] = kept | values[own] << np.uint8(4 * half)
 
-    def tiles(self, elements: NDArray[Any], padding: Any) -> NDArray[Any]:
+    def tiles(self, elements: AnyArray, padding: Any) -> AnyArray:
         """The elements as tiles, padded."""
         if self.mask is None:
             return self._half(elements.take(self.offsets), np.asarray)
         values = elements.take(np.where(self.mask, self.offsets, 0), mode="clip")
         return np.where(self.mask, self._half(values, np.asarray), padding)
 
-    def _half(self, octets: NDArray[Any], of: Any) -> NDArray[Any]:
+    def _half(self, octets: AnyArray, of: Any) -> AnyArray:
         return octets if self.halves is None else (octets >> (of(self.halves) << 2)) & 15
 
     def whole(self, tile: tuple[int, ...]) -> bool:
@@ -162,7 +162,7 @@ class Scatter:
         return self.offsets[row].ravel() if self.mask is None else self.offsets[row][self.mask[row]]
 
     def finer(self, factor: int) -> Scatter:
-        """The same in parts of elements, of which each has so many."""
+        """The same in parts of elements; each element has so many."""
         offsets = self.offsets[..., None]
         if factor > 1:
             offsets = offsets * factor + np.arange(factor)
@@ -270,7 +270,7 @@ def scattered(
     itemsize: int,
     offsets: Offsets,
     mask: Chosen | None,
-    halves: NDArray[np.uint8] | None = None,
+    halves: UInt8Array | None = None,
 ) -> Footprint:
     """A footprint of elements anywhere: see `Scatter`."""
     flat = offsets.reshape(len(offsets), -1)
@@ -337,7 +337,7 @@ def _step(first: Offsets) -> int | None:
     return int(steps[0]) if (steps == steps[0]).all() and steps[0] >= 0 else None
 
 
-def read(footprint: Footprint, elements: NDArray[Any], padding: Any, copy: bool) -> NDArray[Any]:
+def read(footprint: Footprint, elements: AnyArray, padding: Any, copy: bool) -> AnyArray:
     """The touched elements as tiles [blocks, *tile]; `padding` elsewhere (a scalar of the dtype, or
     tiles). Unless `copy`, the result may be a view of memory."""
     if footprint.scatter is not None:
@@ -357,13 +357,13 @@ def read(footprint: Footprint, elements: NDArray[Any], padding: Any, copy: bool)
     return tiles
 
 
-def write(footprint: Footprint, elements: NDArray[Any], tiles: NDArray[Any]) -> None:
+def write(footprint: Footprint, elements: AnyArray, tiles: AnyArray) -> None:
     """Store tiles [blocks or 1, *tile] into the touched elements."""
     for part in footprint.parts:
         part.put(elements, part.of_tiles(tiles))
 
 
-def mark(footprint: Footprint, octets: NDArray[np.bool_]) -> None:
+def mark(footprint: Footprint, octets: BoolArray) -> None:
     """Set the flags of the touched bytes."""
     for part in footprint.finer(1).parts:
         part.put(octets, True)

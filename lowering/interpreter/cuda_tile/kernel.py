@@ -1,10 +1,11 @@
 """A Tile IR kernel run on arrays: binds its arguments, prepares it once, runs its grid."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.contents import modules_of
@@ -14,6 +15,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -21,9 +23,13 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
     PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
-from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, element_of, element_of_tile
+from tilewright.lowering.interpreter.cuda_tile.elements import (
+    Element,
+    element_of,
+    element_of_tile,
+    pointee_of,
+)
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
@@ -35,6 +41,9 @@ from tilewright.lowering.interpreter.cuda_tile.written_memory import (
     written_memory,
 )
 from tilewright.source.diagnostic import ArgumentError
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
 
 RULES_OF = modules_of(rules.__name__)
 """All are read, so that each op's rule is known."""
@@ -55,7 +64,7 @@ def run_kernel(
     wrong arguments, ExecutionError for what no kernel may do, OpError for an op that cannot be
     executed.
     """
-    stops = [LineStops(points, entry, launch.source) for points in launch.breakpoints]
+    stops = list(_stops(entry, launch))
     watchers = [stop.watch for stop in stops]
     watchers += [watch_floats] if "nan" in launch.check else []
     preparation = Preparation(POINTWISE, launch, watchers)
@@ -87,8 +96,14 @@ def run_kernel(
                 return arrays
         _place_globals(entry, machine, origins)
         if unwritten:
-            pointers = [i for i, one in enumerate(entry.body.block.args) if _is_pointer(one)]
-            arrays.follow(place for place, i in enumerate(pointers) if i in origins)
+            pointers = [one for one in entry.body.block.args if _is_pointer(one)]
+            arrays.follow(
+                {
+                    place: pointee_of(one.type).bytes
+                    for place, one in enumerate(pointers)
+                    if one.index in origins
+                }
+            )
         try:
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
@@ -96,6 +111,15 @@ def run_kernel(
         check_written(entry, arrays, launch.source)
         return arrays
     raise AssertionError("a synchronising run needs no other")
+
+
+def _stops(entry: EntryOp, launch: Launch) -> Iterator[LineStops]:
+    """The breakpoints of a launch; they show values of threads too, whose interpreter is read for
+    no launch without one."""
+    for points in launch.breakpoints:
+        from tilewright.lowering.interpreter.cuda_tile.breakpoints import LineStops
+
+        yield LineStops(points, entry, launch.source)
 
 
 def _gang_size(ops: Sequence[Operation]) -> int:
@@ -159,13 +183,13 @@ def bound(
 
 
 def _placed(
-    pointed: dict[int, NDArray[Any] | ArrayTable],
+    pointed: dict[int, AnyArray | ArrayTable],
     written: dict[int, bool],
     names: dict[int, str],
     memory: Allocations,
 ) -> tuple[PlacedArguments, dict[int, int]]:
     """Arrays, and tables with their arrays behind them, in memory; where each parameter's lies."""
-    rows: list[tuple[NDArray[Any], bool, str]] = []
+    rows: list[tuple[AnyArray, bool, str]] = []
     members: dict[int, range] = {}
     for i, content in pointed.items():
         if isinstance(content, ArrayTable):
@@ -193,7 +217,7 @@ def _is_pointer(parameter: SSAValue) -> bool:
     return _element(parameter).kind == "pointer"
 
 
-def _number(entry: EntryOp, i: int, element: Element, number: Any) -> NDArray[Any]:
+def _number(entry: EntryOp, i: int, element: Element, number: Any) -> AnyArray:
     """A scalar argument as a tile; integers are taken modulo their width."""
     what = f"'{entry.sym_name.data}' expected a number as argument {i}, an {element.name}, got "
     if shape := getattr(number, "shape", ()):

@@ -1,14 +1,15 @@
 """The machine that runs a Tile IR kernel: its memory, its grid, its gangs, what goes wrong."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op, spelled
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
@@ -19,6 +20,9 @@ from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
 from tilewright.source.diagnostic import ExecutionError, at, line_of, place_of
+
+if TYPE_CHECKING:
+    from tilewright.lowering.interpreter.breakpoints import Breakpoints
 
 Races: TypeAlias = Literal["error", "warn", "ignore"]
 Padding: TypeAlias = Literal["undetermined", "zeros"]

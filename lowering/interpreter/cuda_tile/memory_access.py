@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
@@ -92,7 +92,7 @@ def polls_memory(op: Operation) -> bool:
     return False
 
 
-def _addresses(footprint: Footprint) -> NDArray[np.int64]:
+def _addresses(footprint: Footprint) -> Int64Array:
     rows = [footprint.elements_of(row) for row in range(len(footprint.low))]
     return footprint.allocation.base + np.concatenate(rows) * footprint.itemsize
 
@@ -114,7 +114,7 @@ def check_bounds(footprint: Footprint) -> None:
 
 def pointed(
     frame: Frame, addresses: Tile, element: Element, mask: Tile | None
-) -> Iterator[tuple[Footprint, NDArray[np.bool_] | None]]:
+) -> Iterator[tuple[Footprint, BoolArray | None]]:
     """The footprints of a tile of pointers, one for each allocation: with the elements [blocks or
     1, *tile] of it that count, None for all. Raises a fault for pointers to nothing."""
     memory = frame.gang.machine.memory
@@ -158,7 +158,7 @@ def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
 
 
-def unwritten(footprint: Footprint) -> NDArray[np.bool_] | None:
+def unwritten(footprint: Footprint) -> BoolArray | None:
     """Which elements of the tiles of a footprint nothing has written; None where all hold
     something."""
     filled, size = footprint.allocation.filled, footprint.itemsize

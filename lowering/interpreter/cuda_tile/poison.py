@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.errors import Fault
 
 Marks: TypeAlias = NDArray[np.unsignedinteger[Any]]
 """For each element of a tile 0, or the number of its origin, from 1. Of the tile's rank; the extent
 is 1 along dimensions where all are alike."""
-Rows: TypeAlias = NDArray[np.int64]
+Rows: TypeAlias = Int64Array
 """Which blocks of a gang, ascending."""
-Touched: TypeAlias = Callable[[Rows | None], NDArray[np.bool_] | None]
+Touched: TypeAlias = Callable[[Rows | None], BoolArray | None]
 """Which elements of tiles an access touches, in some rows or all: an array that broadcasts to them,
 or None for every element."""
 
@@ -82,12 +83,12 @@ class UndefinedUse(Fault):
         self.use, self.origin, self.index = use, origin, tuple(index)
 
     def among(self, rows: Rows) -> UndefinedUse:
-        """The same in a tile of which these are some rows."""
+        """The same in a tile that these are some rows of."""
         row = None if self.lane is None else int(rows[self.lane])
         return UndefinedUse(self.use, self.origin, row, self.index)
 
 
-def marked(undefined: NDArray[np.bool_], origin: int) -> Marks:
+def marked(undefined: BoolArray, origin: int) -> Marks:
     """The marks of elements that are undefined for one reason."""
     number = np.min_scalar_type(origin).type(origin)
     return undefined.view(np.uint8) * number
@@ -137,7 +138,7 @@ def whole_marks(*values: Tile | Poisoned) -> list[Marks]:
 
 
 def united(marks: Iterable[Marks]) -> Marks:
-    """The marks of elements each of which is undefined if any of some others is."""
+    """The marks of elements that are undefined where any of some others is."""
     first, *rest = marks
     for more in rest:
         if more is not first:
@@ -161,7 +162,7 @@ def moved(move: Callable[..., Tile], *values: Tile | Poisoned) -> Any:
 
 
 def any_of(tile: Tile, *operands: Tile | Poisoned) -> Tile | Poisoned:
-    """A tile each element of which has the poison of the operands' elements there."""
+    """A tile whose elements have the poison of the operands' elements there."""
     poisoned = [operand for operand in operands if isinstance(operand, Poisoned)]
     first, *rest = poisoned
     rows = first.rows
@@ -206,7 +207,7 @@ def _in_rows(operand: Tile | Poisoned, rows: Rows) -> Tile | Poisoned:
     return operand[rows] if len(rows) < len(operand) else operand
 
 
-def of_rows(mask: NDArray[np.bool_] | None) -> Touched:
+def of_rows(mask: BoolArray | None) -> Touched:
     """A mask [blocks or 1, ...] by rows."""
     return lambda rows: mask if mask is None or rows is None or len(mask) == 1 else mask[rows]
 

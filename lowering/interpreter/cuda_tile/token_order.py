@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 
@@ -71,14 +71,14 @@ class TokenOrder:
         self.count += 1
         return before | 1 << (self.count - 1), conflict
 
-    def acquired(self, addresses: NDArray[np.int64]) -> Token:
+    def acquired(self, addresses: Int64Array) -> Token:
         """The accesses that an acquire of these addresses knows to have happened."""
         token = 0
         for address in np.unique(addresses).tolist():
             token |= self._released.get(address, 0)
         return token
 
-    def release(self, addresses: NDArray[np.int64], token: Token) -> None:
+    def release(self, addresses: Int64Array, token: Token) -> None:
         """Let acquires of these addresses know what a token has behind it."""
         for address in np.unique(addresses).tolist():
             self._released[address] = self._released.get(address, 0) | token
@@ -115,9 +115,7 @@ class TokenOrder:
         return None
 
 
-def _boxes_meet(
-    one: Footprint, other: Footprint, left: NDArray[np.int64], right: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _boxes_meet(one: Footprint, other: Footprint, left: Int64Array, right: Int64Array) -> BoolArray:
     """True where boxes in the index space of one tensor have an index in common."""
     assert one.corner is not None and other.corner is not None
     (start, extent), (begin, size) = one.corner, other.corner

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cuda_tile.types import (
     GatherScatterViewType,
@@ -19,6 +18,7 @@ from tilewright.dialects.cuda_tile.types import (
     StridedViewType,
     TileView,
 )
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.poison import (
     Poisoned,
@@ -34,9 +34,9 @@ class TensorView:
     """A tensor in memory: addresses [blocks], sizes and strides [blocks, rank], in elements."""
 
     element: Element
-    base: NDArray[np.int64]
-    shape: NDArray[np.int64]
-    strides: NDArray[np.int64]
+    base: Int64Array
+    shape: Int64Array
+    strides: Int64Array
 
     def take(self, rows: Rows) -> TensorView:
         """The view of some blocks."""
@@ -44,7 +44,7 @@ class TensorView:
         return TensorView(self.element, base, shape, strides)
 
     @property
-    def _arrays(self) -> tuple[NDArray[np.int64], ...]:
+    def _arrays(self) -> tuple[Int64Array, ...]:
         return self.base, self.shape, self.strides
 
     @property
@@ -94,12 +94,12 @@ class TiledView:
         """The dimension whose index is a tile of row numbers, or None."""
         return self.type.sparse_dim if isinstance(self.type, GatherScatterViewType) else None
 
-    def along_tile(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    def along_tile(self, numbers: Int64Array) -> Int64Array:
         """Numbers of the tensor's dimensions [blocks, rank] for the dimensions of a tile."""
         columns = self.dim_map
         return numbers if columns == tuple(range(numbers.shape[1])) else numbers[:, columns]
 
-    def index_space(self) -> NDArray[np.int64]:
+    def index_space(self) -> Int64Array:
         """How many tiles there are along every dimension of a tile: [blocks, rank]."""
         return -(-self.along_tile(self.tensor.shape) // np.asarray(self.steps))
 
@@ -107,7 +107,7 @@ class TiledView:
 Value: TypeAlias = Tile | Poisoned | TensorView | TiledView | int
 
 
-def _rows(array: NDArray[Any], rows: Rows) -> NDArray[Any]:
+def _rows(array: AnyArray, rows: Rows) -> AnyArray:
     return array if len(array) == 1 else array[rows]
 
 
@@ -137,8 +137,8 @@ def merged(parts: Sequence[tuple[Rows, Value]], rows: Rows) -> Value:
     return with_marks(tiles, _merged(whole_marks(*values), places, len(rows)))
 
 
-def _merged(parts: Sequence[NDArray[Any]], places: Sequence[Rows], count: int) -> NDArray[Any]:
-    """Parts, views of none of which leave a region, in the rows that are their places."""
+def _merged(parts: Sequence[AnyArray], places: Sequence[Rows], count: int) -> AnyArray:
+    """Parts, whose views stay within a region, in the rows that are their places."""
     merged = np.empty((count, *parts[0].shape[1:]), parts[0].dtype)
     for part, place in zip(parts, places, strict=True):
         merged[place] = part

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
 from tilewright.lowering.interpreter.address_windows import window_of
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
@@ -26,7 +26,7 @@ from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, determine
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
 from tilewright.lowering.interpreter.errors import Fault
 
-Numbers = NDArray[np.int64]
+Numbers = Int64Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Place:
     """A footprint of some rows of an access (None: all of them), in the access' order."""
 
     footprint: Footprint
-    rows: NDArray[np.int64] | None
+    rows: Int64Array | None
 
     def of(self, frame: Frame) -> Frame:
         """The frame of these rows."""
@@ -85,15 +85,11 @@ def places(
             first = np.repeat(first, rows)
         parts: list[Any] = [sizes, first, extents, strides, starts, gathered]
         if chosen is not None:
-            parts = [_chosen(part, chosen) for part in parts]
+            parts = [part if part is None or len(part) == 1 else part[chosen] for part in parts]
         yield Place(_footprint(view, allocation, *parts), chosen)
 
 
-def _chosen(part: Any, rows: Numbers) -> Any:
-    return part if part is None or len(part) == 1 else part[rows]
-
-
-def _first(tensor: TensorView, allocation: Allocation, own: NDArray[np.bool_]) -> Numbers:
+def _first(tensor: TensorView, allocation: Allocation, own: BoolArray) -> Numbers:
     """The element of the allocation where the tensor begins."""
     size = tensor.element.bytes
     distance = tensor.base - allocation.base
@@ -167,7 +163,7 @@ def _footprint(
             allocation, size, tile, first, extents, strides, starts, view.tensor.geometry
         )
     else:
-        index: list[tuple[Numbers, NDArray[np.bool_]]] = []
+        index: list[tuple[Numbers, BoolArray]] = []
         for axis, extent in enumerate(tile):
             if axis == view.sparse_dim and gathered is not None:
                 steps = along(gathered, axis, len(tile))

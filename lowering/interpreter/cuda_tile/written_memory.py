@@ -3,7 +3,7 @@
 Loads from memory that no store reaches need no copy, and no race can be there.
 """
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp
 from tilewright.dialects.cuda_tile.types import PointerType, TensorViewType, TileType, TileView
@@ -64,14 +64,10 @@ def _flow(op: Operation, origins: dict[SSAValue, Origins]) -> bool:
     while outer is not None and not isinstance(outer, EntryOp):
         targets += outer.results
         for region in outer.regions:
-            targets += _arguments(region.first_block)
+            targets += [] if region.first_block is None else list(region.first_block.args)
         outer = outer.parent_op()
     grown = [_grow(origins, target, reached) for target in targets if _addresses(target)]
     return any(grown)
-
-
-def _arguments(block: Block | None) -> list[SSAValue]:
-    return [] if block is None else list(block.args)
 
 
 def _addresses(value: SSAValue) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -21,14 +21,14 @@ class PendingCopy:
     to have read them before; where they are to be read then, `again` does."""
 
     lanes: Lanes
-    places: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    group: NDArray[np.int64]
+    places: Int64Array
+    data: UInt8Array
+    group: Int64Array
     op: int
     source: GlobalRead
-    again: Callable[[], NDArray[np.uint8]] | None
+    again: Callable[[], UInt8Array] | None
 
-    def of(self, chosen: NDArray[np.bool_]) -> PendingCopy:
+    def of(self, chosen: BoolArray) -> PendingCopy:
         """That of some of the threads."""
         read = self.again
         again = None if read is None else lambda: read()[chosen]
@@ -48,8 +48,8 @@ class AsyncCopies:
         self._committed = np.zeros(threads, dtype=np.int64)
 
     def copy(
-        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int, source: GlobalRead,
-        again: Callable[[], NDArray[np.uint8]] | None = None,
+        self, lanes: Lanes, address: Bits, data: UInt8Array, op: int, source: GlobalRead,
+        again: Callable[[], UInt8Array] | None = None,
     ) -> None:  # fmt: skip
         """Start a `cp.async` of uint8 [threads, size] from what it reads; one that lands late reads
         its source `again`."""

@@ -6,8 +6,8 @@ PTX ISA, wgmma.wait_group and cp.async.bulk.wait_group.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragments
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -50,7 +50,7 @@ class AsyncGroups:
         thread = lanes % self._slots
         return lanes - thread + thread // self._team * self._team
 
-    def issue(self, leader: int, places: NDArray[np.int64], op: int) -> None:
+    def issue(self, leader: int, places: Int64Array, op: int) -> None:
         """One that reads these bytes of shared memory begins."""
         local = leader % self._clocks.lanes
         if local not in self._streams:
@@ -82,7 +82,7 @@ class AsyncGroups:
         self._in_flight = [read for read in self._in_flight if read[1] > self.completed[read[0]]]
         self.fragments.forget()
 
-    def check_write(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+    def check_write(self, lanes: Lanes, places: Int64Array) -> None:
         """Raise Fault where threads write bytes, [threads, bytes], that may still be read."""
         for leader, (column, reads) in self._streams.items():
             groups = reads.epochs[places // CHUNK]

@@ -5,8 +5,8 @@ proxy sees what a thread wrote. PTX ISA 9.7.15.7 and 9.7.13.4.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.values import Lanes
@@ -19,14 +19,14 @@ class AsyncFragment:
 
     slots: frozenset[int]
     lanes: Lanes
-    group: NDArray[np.int64]
+    group: Int64Array
     op: int
 
 
 class AsyncFragments:
     """The registers of A that wgmmas in flight read; `completed` are each thread's groups."""
 
-    def __init__(self, completed: NDArray[np.int64], op_names: dict[int, str]):
+    def __init__(self, completed: Int64Array, op_names: dict[int, str]):
         self._fragments: list[AsyncFragment] = []
         self._completed = completed
         self._op_names = op_names
@@ -78,11 +78,11 @@ class ProxyFences:
         self._when = np.zeros((threads, 1), dtype=np.int32)
         self._op_names = op_names
 
-    def wrote(self, lanes: Lanes, units: NDArray[np.int64]) -> None:
+    def wrote(self, lanes: Lanes, units: Int64Array) -> None:
         """Threads wrote units: [threads, units]."""
         self.before[units] = self.count[lanes][:, None]
 
-    def wrote_async(self, units: NDArray[np.int64]) -> None:
+    def wrote_async(self, units: Int64Array) -> None:
         """The async proxy wrote units itself, and sees them without a fence."""
         self.before[units] = -1
 
@@ -96,10 +96,10 @@ class ProxyFences:
 
     def check(
         self,
-        units: NDArray[np.int64],
-        writer: NDArray[np.int32],
+        units: Int64Array,
+        writer: Int32Array,
         known: Known,
-        write_op: NDArray[np.int32],
+        write_op: Int32Array,
         verb: str,
         lane: int | None,
     ) -> None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -123,11 +123,9 @@ class AtomicOrder:
         size = (1, self._clocks.lanes // self._slots, 0)[width]
         return size == 0 or a // size == b // size
 
-    def too_narrow(
-        self, op: int, ops: NDArray[np.int32], ctas: NDArray[np.int64], own: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
-        """True of strong accesses by threads of CTAs of the grid of which one's scope does not have
-        the other's thread, of another CTA each, in it."""
+    def too_narrow(self, op: int, ops: Int32Array, ctas: Int64Array, own: Int64Array) -> BoolArray:
+        """True of strong accesses by threads of different CTAs where one's scope does not have the
+        other's thread in it."""
         result = np.zeros(len(ops), dtype=np.bool_)
         for number, width in self.widths.items():
             result |= ~self.meets(width, ctas, own) & ((ops == -number) | (op == -number))
@@ -255,14 +253,12 @@ class AtomicOrder:
             result = _merged(result, self._histories[lane][1][-1])
         return result
 
-    def happened(
-        self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
-    ) -> NDArray[np.bool_]:
+    def happened(self, lane: int, cluster: int, who: Int32Array, stamps: Int32Array) -> BoolArray:
         """Which accesses of threads of another cluster a thread knows of."""
         return knows(self.elsewhere(lane), cluster, who, stamps)
 
     def missing(
-        self, lane: int, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
+        self, lane: int, cluster: int, who: Int32Array, stamps: Int32Array
     ) -> tuple[tuple[str, int], ...]:
         """The fewest releases and acquires, by op, that would let a thread know of an access."""
         own = self._cluster(lane)
@@ -281,9 +277,7 @@ class AtomicOrder:
         return bool(self._histories)
 
 
-def knows(
-    known: Elsewhere, cluster: int, who: NDArray[np.int32], stamps: NDArray[np.int32]
-) -> NDArray[np.bool_]:
+def knows(known: Elsewhere, cluster: int, who: Int32Array, stamps: Int32Array) -> BoolArray:
     """Which accesses of threads of a cluster somebody knows of."""
     if cluster not in known:
         return np.zeros(len(who), dtype=np.bool_)

@@ -6,8 +6,8 @@ So do strong loads and stores. Who acquires what another one released knows what
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import (
     SCOPES,
@@ -82,7 +82,7 @@ class Atomics:
             for known in (self._shared_order, self._accesses.order):
                 known.fence(lane, order, op)
 
-    def _rounds(self, places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def _rounds(self, places: Int64Array) -> list[Int64Array]:
         """The threads, by index, in rounds in which each word is accessed once."""
         order = self._schedule.order(len(places))
         by_place = order[np.argsort(places[order], kind="stable")]
@@ -95,7 +95,7 @@ class Atomics:
     ) -> Bits:
         dtype = values[0].dtype
 
-        def change(before: NDArray[np.uint8]) -> Bits:
+        def change(before: UInt8Array) -> Bits:
             return combine(before.view(dtype)[:, 0], *values)[:, None].view(np.uint8)
 
         before = self._shared.update(lanes, address, dtype.itemsize, change, op)

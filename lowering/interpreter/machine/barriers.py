@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.machine.special_registers import WARP
@@ -29,14 +29,14 @@ class Barriers:
         self._clocks = clocks
         self.completed = np.zeros(count, dtype=np.int64)
 
-    def ready(self, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def ready(self, numbers: Int64Array, phases: Int64Array) -> BoolArray:
         """The threads whose phases are over: [threads]."""
         return self.completed[numbers] > phases
 
-    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
+    def resume(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> None:
         """Threads go on; what they learn they mostly know since the last one came."""
 
-    def deadlock(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> str:
+    def deadlock(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> str:
         """The diagnosis of the first barrier, where the phase will not end."""
         number = int(numbers[0])
         return self._diagnosis(number, int((numbers == number).sum()))
@@ -81,7 +81,8 @@ class Phase:
     arrived: int = 0
     known: Known = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     waiting: list[Lanes] = field(default_factory=list[Lanes])
-    warps: list[NDArray[np.int64]] = field(default_factory=list[NDArray[np.int64]])
+    warps: list[Int64Array] = field(default_factory=list[Int64Array])
+    votes: int = 0
 
 
 class CtaBarriers(Barriers):
@@ -92,12 +93,14 @@ class CtaBarriers(Barriers):
         self._threads = threads
         self._slots = slots
         self._phases: dict[int, Phase] = {}
+        self._votes: dict[int, tuple[int, int]] = {}
         # Of each barrier: the warps that arrived in its last phase, and their clocks then.
-        self._last: dict[int, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
+        self._last: dict[int, tuple[Int64Array, Int32Array]] = {}
 
     def arrive(
-        self, lanes: Lanes, barrier: int, threads: int | None, *, waits: bool = False
-    ) -> None:
+        self, lanes: Lanes, barrier: int, threads: int | None, *, waits: bool = False,
+        votes: BoolArray | None = None,
+    ) -> None:  # fmt: skip
         """Threads arrive at a barrier of `threads` threads, None being all of the CTA.
 
         Those who wait learn what all knew when they arrived; who only arrives learns nothing.
@@ -119,6 +122,8 @@ class CtaBarriers(Barriers):
             phase.warps.append(np.unique(mine // WARP))
             if waits:
                 phase.waiting.append(mine)
+            if votes is not None:
+                phase.votes += int(votes[ctas == cta].sum())
             if phase.arrived > expected:
                 raise Fault(
                     f"barrier {barrier} expects {expected} threads, and {phase.arrived} came"
@@ -152,13 +157,23 @@ class CtaBarriers(Barriers):
         warps = np.concatenate(phase.warps)
         self._last[number] = warps, phase.known[warps % self._clocks.warps]
         del self._phases[number]
+        self._votes[number] = phase.votes, phase.expected
         self.completed[number] += 1
 
-    def wait(self, op: Operation, lanes: Lanes, barrier: int, threads: int | None) -> Wait:
+    def votes(self, lanes: Lanes, barrier: int) -> Int64Array:
+        """Of how many threads of the barrier's last phase a predicate held, and how many there
+        were: [threads, 2]."""
+        numbers = lanes // self._slots * BARRIERS + barrier
+        return np.array([self._votes[number] for number in numbers.tolist()])
+
+    def wait(
+        self, op: Operation, lanes: Lanes, barrier: int, threads: int | None,
+        votes: BoolArray | None = None,
+    ) -> Wait:  # fmt: skip
         """Threads arrive, and wait for the others."""
         numbers = lanes // self._slots * BARRIERS + barrier
         phases = self.completed[numbers]
-        self.arrive(lanes, barrier, threads, waits=True)
+        self.arrive(lanes, barrier, threads, waits=True, votes=votes)
         return Wait(self, op, (numbers, phases))
 
     def _diagnosis(self, number: int, waiting: int) -> str:
@@ -214,7 +229,7 @@ class ClusterBarrier(Barriers):
         self._waits[lanes] += 1
         return Wait(self, op, (lanes // self._slots, self._waits[lanes] - 1))
 
-    def resume(self, lanes: Lanes, numbers: NDArray[np.int64], phases: NDArray[np.int64]) -> None:
+    def resume(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> None:
         """Let threads know what all knew when they arrived."""
         for cluster in np.unique(numbers).tolist():
             self._clocks.learn(lanes[numbers == cluster], self._released[cluster])

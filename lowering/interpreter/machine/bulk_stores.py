@@ -5,9 +5,7 @@ groups whole. PTX ISA, cp.async.bulk.wait_group.
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -23,7 +21,7 @@ class BulkStores:
         self._accesses = accesses
         self._schedule = schedule
 
-    def begin(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
+    def begin(self, lane: int, places: Int64Array, op: int) -> UInt8Array:
         """A thread starts a copy of these bytes of shared memory."""
         return self._shared.read_bulk(lane, places, op)
 
@@ -31,11 +29,9 @@ class BulkStores:
         """The group that the copies of a thread are in now."""
         return int(self._groups.committed[lane]) + 1
 
-    def land(
-        self, lane: int, places: NDArray[np.int64], write: Callable[[NDArray[np.uint8]], None]
-    ) -> None:
+    def land(self, lane: int, places: Int64Array, write: Callable[[UInt8Array], None]) -> None:
         """The copy reads, and writes what it has read, both as late as the schedule has it."""
-        data: list[NDArray[np.uint8]] = []
+        data: list[UInt8Array] = []
 
         def read() -> None:
             if not data:

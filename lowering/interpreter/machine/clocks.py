@@ -7,15 +7,20 @@ is known, of a thread that arrives alone one of its own.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    UInt32Array,
+)
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.values import Lanes
 
-Known = NDArray[np.int32]
+Known = Int32Array
 """How much of each clock is known: [clocks], or of each of some threads [threads or 1, clocks]."""
 
-Who = NDArray[np.int32]
+Who = Int32Array
 """Threads of the wave or, below -1, the clocks of mbarriers (`async_writer`)."""
 
 
@@ -45,12 +50,12 @@ class Clocks:
         # The clock of each thread of a cluster: its warp's, until it arrives alone.
         self._own = np.arange(self.lanes) // WARP
 
-    def columns_of_warps(self, *, writes: bool) -> NDArray[np.int64]:
+    def columns_of_warps(self, *, writes: bool) -> Int64Array:
         """The clocks by which others know of what each warp of a cluster read, or wrote."""
         return self._wrote if writes else self._read
 
     def add_column(self) -> int:
-        """A new clock, of which nobody knows anything."""
+        """A new clock; nobody knows anything of it."""
         return int(self._add_columns(1)[0])
 
     def add_pair(self) -> tuple[int, int]:
@@ -58,7 +63,7 @@ class Clocks:
         column = int(self._add_columns(1, of_threads=True)[0])
         return column, int(self._wrote[column])
 
-    def _add_columns(self, count: int, *, of_threads: bool = False) -> NDArray[np.int64]:
+    def _add_columns(self, count: int, *, of_threads: bool = False) -> Int64Array:
         columns = self.seen.shape[1] + np.arange(count)
         pairs = [columns]
         if of_threads and self._writes_apart:
@@ -82,7 +87,7 @@ class Clocks:
         """The number of a copy that an mbarrier completes where a thread's number would."""
         return -2 - column
 
-    def columns(self, lane: int, *, whole_warp: bool) -> NDArray[np.int64]:
+    def columns(self, lane: int, *, whole_warp: bool) -> Int64Array:
         """The clocks by which others know of a thread, or of any thread of its warp."""
         local = lane % self.lanes
         first = local // WARP * WARP
@@ -96,7 +101,7 @@ class Clocks:
         own = self._own[first * WARP : last * WARP]
         return bool(known[first:last].any() or known[own].any())
 
-    def now(self, lanes: Lanes) -> NDArray[np.int32]:
+    def now(self, lanes: Lanes) -> Int32Array:
         """The stamps of accesses by these threads."""
         return self._clock[lanes // WARP]
 
@@ -105,9 +110,9 @@ class Clocks:
         return self.seen[lanes].min(axis=0)[None]
 
     def happened(
-        self, known: Known, who: Who, stamps: NDArray[np.int32], *, writes: bool = False,
+        self, known: Known, who: Who, stamps: Int32Array, *, writes: bool = False,
         copies: bool = False,
-    ) -> NDArray[np.bool_]:  # fmt: skip
+    ) -> BoolArray:  # fmt: skip
         """True where accesses by `who` with these stamps, or `writes`, are known, and of `copies`
         what they wrote: [threads, accesses]."""
         clocks = self._wrote if writes else self._read
@@ -124,8 +129,8 @@ class Clocks:
         return before
 
     def unknown(
-        self, lanes: Lanes, warp: int, stamps: NDArray[np.int32], members: NDArray[np.uint32]
-    ) -> NDArray[np.uint32]:
+        self, lanes: Lanes, warp: int, stamps: Int32Array, members: UInt32Array
+    ) -> UInt32Array:
         """Those of a warp's `members`, a bit each, whose accesses with these stamps a thread each
         does not know, and that it is not itself."""
         place = lanes % self.lanes - warp * WARP
@@ -176,11 +181,11 @@ class Clocks:
         width = len(known)
         self.seen[lanes, :width] = np.maximum(self.seen[lanes, :width], known)
 
-    def learn_of(self, lanes: Lanes, column: int, values: NDArray[np.int64]) -> None:
+    def learn_of(self, lanes: Lanes, column: int, values: Int64Array) -> None:
         """Threads learn of one clock."""
         self.seen[lanes, column] = np.maximum(self.seen[lanes, column], values)
 
-    def synchronise(self, warps: NDArray[np.int64]) -> None:
+    def synchronise(self, warps: Int64Array) -> None:
         """The threads of each of these warps learn what the others know and did."""
         rows = warps[:, None] * WARP + np.arange(WARP)
         known: Known = self.seen[rows].max(axis=1)

@@ -9,8 +9,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    UInt8Array,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -62,7 +67,7 @@ class GlobalAccesses:
         """The accesses to each buffer."""
         return [self._use(allocation.data) for allocation in self.memory.allocations]
 
-    def _use(self, data: NDArray[np.uint8]) -> BufferUse:
+    def _use(self, data: UInt8Array) -> BufferUse:
         read = written = np.zeros(len(data), dtype=np.bool_)
         if (shadow := self._shadows.get(data.ctypes.data)) is not None:
             read, written = (octets[: len(data)] for octets in shadow.octets())
@@ -84,8 +89,8 @@ class GlobalAccesses:
         return value
 
     def read_bytes(
-        self, lanes: Lanes, address: Bits, counts: NDArray[np.int64], size: int, op: int
-    ) -> NDArray[np.uint8]:
+        self, lanes: Lanes, address: Bits, counts: Int64Array, size: int, op: int
+    ) -> UInt8Array:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size]."""
         data = self.memory.read_bytes(address, counts, size)
         for span in self._parts(lanes, address, counts):
@@ -111,11 +116,11 @@ class GlobalAccesses:
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
 
-    def stamp(self, lanes: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def stamp(self, lanes: Lanes) -> tuple[Int64Array, Int32Array]:
         """Who some threads are in the grid, and their clocks: [threads, 1]."""
         return self._threads.stamp(lanes)
 
-    def plain_shadow(self, buffer: NDArray[np.uint8]) -> Shadow | None:
+    def plain_shadow(self, buffer: UInt8Array) -> Shadow | None:
         """The accesses to a buffer, where those of threads are all that there are to check; None
         before the first."""
         copies = self._writing or self._reading.get(buffer.ctypes.data)
@@ -130,7 +135,7 @@ class GlobalAccesses:
         """Accesses of `size` bytes by the buffers that they are of."""
         return self.memory.spans(lanes, address, size) if self.are_checked else iter(())
 
-    def _parts(self, lanes: Lanes, address: Bits, counts: NDArray[np.int64]) -> Iterator[Span]:
+    def _parts(self, lanes: Lanes, address: Bits, counts: Int64Array) -> Iterator[Span]:
         """Accesses of so many bytes each."""
         for size in np.unique(counts[counts > 0]).tolist():
             same = counts == size
@@ -138,9 +143,7 @@ class GlobalAccesses:
 
     # Copies
 
-    def begin_read(
-        self, lanes: Lanes, address: Bits, counts: NDArray[np.int64], op: int
-    ) -> GlobalRead:
+    def begin_read(self, lanes: Lanes, address: Bits, counts: Int64Array, op: int) -> GlobalRead:
         """Threads start copies that read so many bytes at each address."""
         return self._begin(list(self._parts(lanes, address, counts)), op)
 
@@ -189,7 +192,7 @@ class GlobalAccesses:
 
     def write_box(
         self, lane: int, image: TensorImage, corner: Sequence[int],
-        changed: NDArray[np.bool_], op: int, group: int,
+        changed: BoolArray, op: int, group: int,
     ) -> None:  # fmt: skip
         """A copy of a thread in a group writes a box of a tensor, or combines it as a reduction,
         whose op is negative; `changed` are the elements inside that get other values."""
@@ -197,15 +200,13 @@ class GlobalAccesses:
         self._begin_write(spans, changed[:, None], op, group)
 
     def write_words(
-        self, lane: int, address: Bits, width: int, changed: NDArray[np.bool_], op: int, group: int
+        self, lane: int, address: Bits, width: int, changed: BoolArray, op: int, group: int
     ) -> None:
         """A copy of a thread in a group writes words at some addresses; see `write_box`."""
         spans = list(self._spans(np.full(len(address), lane), address, width))
         self._begin_write(spans, changed[:, None], op, group)
 
-    def _begin_write(
-        self, spans: list[Span], changed: NDArray[np.bool_], op: int, group: int
-    ) -> None:
+    def _begin_write(self, spans: list[Span], changed: BoolArray, op: int, group: int) -> None:
         if op < 0:
             self.come_in_any_order(op)
         number = max(self._writing, default=0) + 1
@@ -219,7 +220,7 @@ class GlobalAccesses:
             shadow.landing[places[fresh]] = number
             self._writing[number] = GlobalWrite(span, op, int(span.lanes[0]), group)
 
-    def end_writes(self, lanes: Lanes, groups: NDArray[np.int64]) -> None:
+    def end_writes(self, lanes: Lanes, groups: Int64Array) -> None:
         """Threads have waited for so many of their groups of copies to global memory."""
         if not self._writing:
             return
@@ -280,7 +281,7 @@ class GlobalAccesses:
         shadow, places = self._check_read(span, op)
         shadow.note_read(places, *self._threads.stamp(span.lanes), op)
 
-    def _check_read(self, span: Span, op: int) -> tuple[Shadow, NDArray[np.int64]]:
+    def _check_read(self, span: Span, op: int) -> tuple[Shadow, Int64Array]:
         shadow = self._shadow(span)
         places = shadow.words(span)
         every = np.arange(places.size)
@@ -289,9 +290,7 @@ class GlobalAccesses:
         self._check_landing(shadow, span, places, np.ones(places.shape, dtype=np.bool_), op, "read")
         return shadow, places
 
-    def _check_write(
-        self, span: Span, op: int, changed: NDArray[np.bool_]
-    ) -> tuple[Shadow, NDArray[np.int64]]:
+    def _check_write(self, span: Span, op: int, changed: BoolArray) -> tuple[Shadow, Int64Array]:
         """A write by which `changed` elements get other values: [threads, elements]."""
         shadow = self._shadow(span)
         places = shadow.words(span)
@@ -311,7 +310,7 @@ class GlobalAccesses:
         return shadow, places
 
     def _check_landing(
-        self, shadow: Shadow, span: Span, places: NDArray[np.int64], words: NDArray[np.bool_],
+        self, shadow: Shadow, span: Span, places: Int64Array, words: BoolArray,
         op: int, verb: str,
     ) -> None:  # fmt: skip
         """Report an access to words that a copy is writing; reductions may meet there."""
@@ -326,7 +325,7 @@ class GlobalAccesses:
             self._report_copy(span, row, verb, ("write", copy.op, copy.lane), "cp.async.bulk")
 
     def _check_reading(
-        self, shadow: Shadow, span: Span, places: NDArray[np.int64], words: NDArray[np.bool_]
+        self, shadow: Shadow, span: Span, places: Int64Array, words: BoolArray
     ) -> None:
         """Report a write of words that a cp.async is reading."""
         for read in self._reading.get(span.buffer, ()):
@@ -353,7 +352,7 @@ class GlobalAccesses:
         )
 
     def _check_against(
-        self, span: Span, places: NDArray[np.int64], index: NDArray[np.int64], accesses: Row,
+        self, span: Span, places: Int64Array, index: Int64Array, accesses: Row,
         op: int, verbs: tuple[str, str],
     ) -> None:  # fmt: skip
         """Report accesses that are not known to be before those of the threads to `places`; `index`

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.values import Lanes
 
 
@@ -22,9 +20,9 @@ class Span:
     their places among all of the op."""
 
     lanes: Lanes
-    rows: NDArray[np.int64]
-    data: NDArray[np.uint8]
-    first: NDArray[np.int64]
+    rows: Int64Array
+    data: UInt8Array
+    first: Int64Array
     size: int
 
     @property
@@ -32,7 +30,7 @@ class Span:
         """The key of the buffer."""
         return self.data.ctypes.data
 
-    def of(self, chosen: NDArray[np.bool_]) -> Span:
+    def of(self, chosen: BoolArray) -> Span:
         """Some of the accesses."""
         return Span(self.lanes[chosen], self.rows[chosen], self.data, self.first[chosen], self.size)
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
@@ -35,11 +35,11 @@ class Allocation:
 
     name: str
     base: int
-    data: NDArray[np.uint8]
+    data: UInt8Array
     size: int
-    read_only: NDArray[np.bool_] | None = None
+    read_only: BoolArray | None = None
 
-    def check_writable(self, first: NDArray[np.int64], size: int, lanes: Lanes) -> None:
+    def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None:
         """Raise Fault, with the thread, where one of `size` bytes from some place on may not be
         written."""
         if self.read_only is None or not len(first):
@@ -60,7 +60,7 @@ class GlobalMemory:
         self._tensor_maps: dict[int, TensorImage] = {}
         self.variables: dict[str, int] = {}
 
-    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+    def place(self, name: str, content: UInt8Array) -> int:
         """The address of a new buffer holding a copy of these bytes."""
         return self.allocate(name, content).base
 
@@ -85,7 +85,7 @@ class GlobalMemory:
         self._tensor_maps[handle] = TensorImage(name, buffer, first, shape, strides, box)
         return handle
 
-    def protect(self, address: int, read_only: NDArray[np.bool_]) -> None:
+    def protect(self, address: int, read_only: BoolArray) -> None:
         """Let some bytes of the buffer at an address be read alone."""
         self._buffer(address).read_only = read_only
 
@@ -101,7 +101,7 @@ class GlobalMemory:
             )
         return tensor_map
 
-    def allocate(self, name: str, content: NDArray[np.uint8]) -> Allocation:
+    def allocate(self, name: str, content: UInt8Array) -> Allocation:
         """A new buffer holding a copy of these bytes."""
         data = np.zeros(-(-max(content.size, 1) // 16) * 16, dtype=np.uint8)
         data[: content.size] = content
@@ -142,7 +142,7 @@ class GlobalMemory:
             after[rows] = data[words]
         return before, after
 
-    def read_bytes(self, address: Bits, counts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    def read_bytes(self, address: Bits, counts: Int64Array, size: int) -> UInt8Array:
         """The first `counts` bytes at each address, then zeros up to `size`: [threads, size].
 
         A thread that reads no byte may name any address.
@@ -175,7 +175,7 @@ class GlobalMemory:
 
     def _located(
         self, address: Bits, width: int, count: int, verb: str
-    ) -> Iterator[tuple[Lanes, Bits, NDArray[np.int64]]]:
+    ) -> Iterator[tuple[Lanes, Bits, Int64Array]]:
         """Accesses by the allocations that they are of: threads, the allocation's words, and which
         of them each thread accesses."""
         for lanes in self._groups(address):
@@ -187,8 +187,8 @@ class GlobalMemory:
             yield lanes, where.data.view(_WORDS[width]), first[:, None] // width + np.arange(count)
 
     def _bounds(
-        self, address: Bits, lanes: Lanes, size: NDArray[np.int64], verb: str
-    ) -> tuple[Allocation, NDArray[np.int64]]:
+        self, address: Bits, lanes: Lanes, size: Int64Array, verb: str
+    ) -> tuple[Allocation, Int64Array]:
         """The allocation of the addresses and the offsets in it."""
         number = window_of(int(address[0]))
         if not 0 <= number < len(self.allocations):
@@ -209,7 +209,7 @@ class GlobalMemory:
         return where, first
 
 
-def check_aligned(first: NDArray[np.int64], size: int, lanes: Lanes, verb: str, name: str) -> None:
+def check_aligned(first: Int64Array, size: int, lanes: Lanes, verb: str, name: str) -> None:
     if (first % size).any():
         lane = int(np.argmax(first % size != 0))
         raise Fault(

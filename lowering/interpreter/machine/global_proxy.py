@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder, Elsewhere, knows
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import Row
@@ -43,7 +43,7 @@ class GlobalProxyFences:
             cluster, known = self._order.known_by(own)
             self._fences.append(ProxyFence(cluster, lane % clocks.lanes, stamp, known))
 
-    def unfenced(self, lane: int, writes: Row) -> NDArray[np.bool_]:
+    def unfenced(self, lane: int, writes: Row) -> BoolArray:
         """Which of these writes by threads have no fence between them and a thread's copy."""
         who, stamps, ops = writes
         actor, clusters = (who & LOCAL).astype(np.int32), who // (LOCAL + 1)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import Row
@@ -38,7 +38,7 @@ class GridThreads:
         """The CTAs of some threads, in the grid."""
         return who // (LOCAL + 1) * self._cluster + (who & LOCAL) // self._slots
 
-    def stamp(self, lanes: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def stamp(self, lanes: Lanes) -> tuple[Int64Array, Int32Array]:
         """Who some threads are, and their clocks: [threads, 1]."""
         return self.who(lanes)[:, None], self._clocks.now(lanes)[:, None]
 
@@ -48,7 +48,7 @@ class GridThreads:
             return f"thread {(other & LOCAL) % self._slots}"
         return "another CTA"
 
-    def known(self, lanes: Lanes, accesses: Row, *, writes: bool) -> NDArray[np.bool_]:
+    def known(self, lanes: Lanes, accesses: Row, *, writes: bool) -> BoolArray:
         """True where a thread each knows of an access."""
         clusters, actors, stamps = _parts(accesses)
         known = np.zeros(len(lanes), dtype=np.bool_)
@@ -78,7 +78,7 @@ class GridThreads:
         return self._order.missing(lane, int(clusters[0]), actors, stamps)
 
 
-def _parts(accesses: Row) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+def _parts(accesses: Row) -> tuple[Int64Array, Int32Array, Int32Array]:
     """The clusters of accesses, who did them there, a thread or a copy, and when."""
     who, stamps, _ = accesses
     local = who & LOCAL

@@ -1,4 +1,4 @@
-"""Stores and reductions by TMA, of which each thread that executes one issues one."""
+"""Stores and reductions by TMA: each thread that executes one issues one."""
 
 import warnings
 from collections.abc import Hashable, Iterable

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.array_types import AnyArray, Int32Array, Int64Array
 
 NOBODY = -1
 """The one who has accessed a unit that nobody has."""
 
-Row = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
+Row = tuple[AnyArray, Int32Array, Int32Array]
 """Who, their clocks, and ops, of reductions negative: [accesses]."""
 
 
@@ -20,9 +21,9 @@ class LastAccesses:
     """By unit: the thread, or the copy (`Clocks.async_writer`), its stamp and its op, which of
     reductions is negative."""
 
-    who: NDArray[Any]
-    when: NDArray[np.int32]
-    op: NDArray[np.int32]
+    who: AnyArray
+    when: Int32Array
+    op: Int32Array
 
     @classmethod
     def of(cls, units: int, dtype: type[np.signedinteger[Any]] = np.int64) -> LastAccesses:
@@ -30,11 +31,11 @@ class LastAccesses:
         nothing = np.zeros(units, dtype=np.int32)
         return cls(np.full(units, NOBODY, dtype=dtype), nothing, nothing.copy())
 
-    def note(self, units: NDArray[np.int64], who: Any, when: Any, op: Any) -> None:
+    def note(self, units: Int64Array, who: Any, when: Any, op: Any) -> None:
         """Units are accessed, [..., units]."""
         self.who[units], self.when[units], self.op[units] = who, when, op
 
-    def at(self, units: NDArray[np.int64]) -> Row:
+    def at(self, units: Int64Array) -> Row:
         """Those to some units."""
         return self.who[units], self.when[units], self.op[units]
 
@@ -50,7 +51,7 @@ class LastReads:
         self.epochs = np.zeros(places, dtype=np.int32)
         self.ops = np.zeros(places, dtype=np.int32)
 
-    def note(self, places: NDArray[np.int64], epoch: int, op: int) -> None:
+    def note(self, places: Int64Array, epoch: int, op: int) -> None:
         """Places are read."""
         self.epochs[places], self.ops[places] = epoch, op
 

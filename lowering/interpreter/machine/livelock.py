@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
 from tilewright.lowering.interpreter.values import Lanes, is_array
 
@@ -47,7 +47,7 @@ class Livelock:
     that `buffers` are: all that threads can look at or wait for."""
 
     def __init__(
-        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[NDArray[Any]]]
+        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[AnyArray]]
     ):
         self._live = live
         self._buffers = buffers

@@ -10,16 +10,16 @@ until that has come about: warps that take different paths run independently of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import prod
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_copies import AsyncCopies
 from tilewright.lowering.interpreter.machine.atomics import Atomics
@@ -32,6 +32,7 @@ from tilewright.lowering.interpreter.machine.bulk_stores import BulkStores
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.livelock import Livelock
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.register_pool import RegisterPool
@@ -41,10 +42,8 @@ from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import (
     WARP,
-    Dim,
     SpecialRegisters,
     all_lanes,
-    clustered,
 )
 from tilewright.lowering.interpreter.machine.tensor_allocation import TensorAllocator
 from tilewright.lowering.interpreter.machine.tensor_memory import TensorMemory
@@ -56,12 +55,8 @@ from tilewright.lowering.interpreter.program import (
     Program,
     Suspend,
 )
-from tilewright.lowering.interpreter.share import Share, print_text
 from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 from tilewright.source.diagnostic import ExecutionError, at
-
-RESIDENT_THREADS = 8192
-"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
 
 
 @dataclass(eq=False)
@@ -102,7 +97,7 @@ class Gang:
             int(np.argmax(self.lanes // WARP == missing)),
         )
 
-    def part(self, chosen: NDArray[np.bool_], live: Iterable[int]) -> Gang:
+    def part(self, chosen: BoolArray, live: Iterable[int]) -> Gang:
         """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
         kept = {slot: take(self.regs[slot], lanes) for slot in live}
@@ -130,50 +125,6 @@ def _place(gang: Gang) -> int:
     return gang.block.number
 
 
-class Runner(Protocol):
-    """Who runs gangs: a machine by itself where there is none."""
-
-    def run(self, machine: Machine, gang: Gang, others: Sequence[Gang]) -> list[Gang]:
-        """Run a gang that the others are not further behind than: the gangs that go on."""
-        ...
-
-
-@dataclass
-class Launch:
-    """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
-    becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
-    runs, what takes the text that the kernel prints, what says more of an op that went wrong, and
-    what runs gangs in place of the machine.
-    """
-
-    grid: Dim
-    block: Dim
-    numerics: str
-    arch: str
-    source: str | None = None
-    progress: Callable[[int, int], None] | None = None
-    cluster: Dim = (1, 1, 1)
-    schedule: int | None = None
-    max_steps: int | None = None
-    most: int | None = None
-    races: str = "ignore"
-    share: Share | None = None
-    say: Callable[[str], Any] = print_text
-    explain: Callable[[Machine, Gang, Operation, int | None, str], list[str]] | None = None
-    runner: Runner | None = None
-
-    @property
-    def threads(self) -> int:
-        x, y, z = self.block
-        return x * y * z
-
-    @property
-    def ctas(self) -> int:
-        x, y, z = self.grid
-        return x * y * z
-
-
 class Machine:
     """One wave of CTAs that run a program to its end."""
 
@@ -183,7 +134,7 @@ class Machine:
         launch: Launch,
         memory: GlobalMemory,
         accesses: GlobalAccesses,
-        ctas: NDArray[np.int64],
+        ctas: Int64Array,
     ):
         self.program = program
         self.launch = launch
@@ -414,7 +365,7 @@ class Machine:
         message = gang.awaited.deadlock(gang.lanes)
         self.fail(gang.awaited.op, message, int(gang.lanes[0]))
 
-    def _observable(self) -> list[NDArray[Any]]:
+    def _observable(self) -> list[AnyArray]:
         """All that threads can look at or wait for, but their registers."""
         return [
             *(allocation.data for allocation in self.memory.allocations),
@@ -450,28 +401,3 @@ class Machine:
         if gang is not None and self.launch.explain is not None:
             notes += self.launch.explain(self, gang, op, lane, message)
         raise ExecutionError("\n".join(notes)) from None
-
-
-def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
-    """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
-    size = prod(launch.cluster)
-    per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
-    ctas = clustered(launch.grid, launch.cluster)
-    first, last = 0, launch.ctas
-    if (share := launch.share) is not None:
-        # Random orders, and counts of steps, are those of whole waves.
-        in_waves = launch.schedule is not None or launch.max_steps is not None
-        first, last = share.part(launch.ctas, per_wave if in_waves else size)
-    if launch.most is not None:
-        last = min(last, -(-launch.most // size) * size)
-    bounds = [*range(first, last, per_wave), last]
-    executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
-    for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, accesses, ctas[first:last])
-        machine.run(list(arguments))
-        executed += machine.executed
-        if launch.progress is not None:
-            launch.progress(last, launch.ctas)
-    if share is not None:
-        share.executed, share.uses = executed, accesses.uses()
-    return executed

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
@@ -93,7 +93,7 @@ class Mbarriers:
                 index,
             )
 
-    def find(self, lanes: Lanes, address: Bits) -> NDArray[np.int64]:
+    def find(self, lanes: Lanes, address: Bits) -> Int64Array:
         """The places of the mbarriers at each thread's address. Raises Fault where there is none,
         or its making is not before what the thread does."""
         bytes_ = self._shared.places(lanes, address, MBARRIER_BYTES, "access")
@@ -137,7 +137,7 @@ class Mbarriers:
                     there = there[self._arrive(barrier, lanes, there, count, expect, *scope) :]
 
     def _arrive(
-        self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64], count: int, expect: int,
+        self, barrier: Mbarrier, lanes: Lanes, there: Int64Array, count: int, expect: int,
         far: bool, reads: bool,
     ) -> int:  # fmt: skip
         """The first of the threads that are there, by index, arrive: as many as the phase waits
@@ -164,7 +164,7 @@ class Mbarriers:
         barrier.settle()
         return number
 
-    def _check_phase(self, barrier: Mbarrier, lanes: Lanes, there: NDArray[np.int64]) -> None:
+    def _check_phase(self, barrier: Mbarrier, lanes: Lanes, there: Int64Array) -> None:
         """Raise Fault where a thread might arrive while the phase before is not over: it has not
         waited for that phase, nor does it know of its end or of all of its arrivals."""
         seen = self._clocks.seen[lanes]
@@ -262,9 +262,9 @@ class Mbarriers:
         self,
         lane: int,
         place: int,
-        places: NDArray[np.int64],
-        data: NDArray[np.uint8],
-        again: Callable[[], NDArray[np.uint8]],
+        places: Int64Array,
+        data: UInt8Array,
+        again: Callable[[], UInt8Array],
         op: int,
     ) -> tuple[int, int]:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
@@ -304,9 +304,7 @@ class Mbarriers:
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
         return Wait(self, op, (self.find(lanes, address), given, np.full(len(lanes), cluster)))
 
-    def ready(
-        self, places: NDArray[np.int64], parity: NDArray[np.int64], cluster: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def ready(self, places: Int64Array, parity: Int64Array, cluster: BoolArray) -> BoolArray:
         """True for threads whose phase is complete: [threads]."""
         waited, index = np.unique(places, return_inverse=True)
         parities = [self._parity(place) for place in waited.tolist()]
@@ -318,8 +316,8 @@ class Mbarriers:
         return -1 if barrier is None else (barrier.phase + 1) % 2
 
     def resume(
-        self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64],
-        cluster: NDArray[np.bool_],
+        self, lanes: Lanes, places: Int64Array, parity: Int64Array,
+        cluster: BoolArray,
     ) -> None:  # fmt: skip
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(places).tolist():
@@ -329,8 +327,8 @@ class Mbarriers:
             self._use(place, there)
 
     def deadlock(
-        self, lanes: Lanes, places: NDArray[np.int64], parity: NDArray[np.int64],
-        cluster: NDArray[np.bool_],
+        self, lanes: Lanes, places: Int64Array, parity: Int64Array,
+        cluster: BoolArray,
     ) -> str:  # fmt: skip
         """The wait as a diagnostic says it, where nothing will complete it."""
         place = int(places[0])

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int32Array
 from tilewright.lowering.interpreter.machine.clocks import together
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -14,12 +14,10 @@ class Arrivals:
     """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
     started completed it too."""
 
-    arrivals: list[tuple[Lanes, NDArray[np.int32]]] = field(
-        default_factory=list[tuple[Lanes, NDArray[np.int32]]]
-    )
+    arrivals: list[tuple[Lanes, Int32Array]] = field(default_factory=list[tuple[Lanes, Int32Array]])
     asynchronous: bool = False
 
-    def note(self, lanes: Lanes, stamps: NDArray[np.int32], *, asynchronous: bool) -> None:
+    def note(self, lanes: Lanes, stamps: Int32Array, *, asynchronous: bool) -> None:
         """Threads arrive."""
         self.arrivals.append((lanes, stamps))
         self.asynchronous |= asynchronous
@@ -45,8 +43,8 @@ class Mbarrier:
     first: int
     maker: int
     op: int
-    released: NDArray[np.int32]
-    used: NDArray[np.int32]
+    released: Int32Array
+    used: Int32Array
     copied: int = -1
     pending: int = 0
     bytes: int = 0
@@ -54,9 +52,9 @@ class Mbarrier:
     fenced: bool = False
     arrived: Arrivals = field(default_factory=Arrivals)
     last: Arrivals = field(default_factory=Arrivals)
-    known: NDArray[np.int32] = field(init=False)
-    written: NDArray[np.int32] = field(init=False)
-    handed_on: NDArray[np.int32] = field(init=False)
+    known: Int32Array = field(init=False)
+    written: Int32Array = field(init=False)
+    handed_on: Int32Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.pending, self.completed = self.expected, self.first

@@ -5,8 +5,8 @@ word, though the reader knows of nothing else that the writer did."""
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
@@ -34,7 +34,7 @@ class Observations:
         self._reads: dict[Word, dict[int, list[tuple[int, dict[Access, int], int]]]] = {}
 
     def note(
-        self, span: Span, who: NDArray[np.int64], now: NDArray[np.int32], order: AccessOrder,
+        self, span: Span, who: Int64Array, now: Int32Array, order: AccessOrder,
         op: int,
     ) -> None:  # fmt: skip
         """Threads, [threads, 1], make strong accesses by an op to a word each."""
@@ -52,9 +52,9 @@ class Observations:
                 writes[thread, when, op] = len(writes)
 
     def precede(
-        self, buffer: int, places: NDArray[np.int64], lanes: Lanes, accesses: Row,
+        self, buffer: int, places: Int64Array, lanes: Lanes, accesses: Row,
         threads: GridThreads,
-    ) -> NDArray[np.bool_]:  # fmt: skip
+    ) -> BoolArray:  # fmt: skip
         """True of accesses to places in a buffer that somebody has observed of whom, at that time,
         a thread each knows, or who is the thread itself."""
         known: dict[tuple[Word, int], Seen] = {}

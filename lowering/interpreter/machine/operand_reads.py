@@ -2,8 +2,8 @@
 `tcgen05.commit` completes, says that they are done. PTX ISA, tcgen05.commit."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
@@ -22,7 +22,7 @@ class OperandReads:
         # Of each stream the last epoch in which it read.
         self._last: dict[Stream, int] = {}
 
-    def issue(self, stream: Stream, cta: int, starts: NDArray[np.int64], op: int) -> None:
+    def issue(self, stream: Stream, cta: int, starts: Int64Array, op: int) -> None:
         """A stream reads the chunks at these addresses of a CTA's shared memory."""
         streams = self._reads.setdefault(cta, {})
         if stream not in streams:
@@ -30,7 +30,7 @@ class OperandReads:
         self._last[stream] = stream.epoch
         streams[stream].note(starts // 16, stream.epoch, op)
 
-    def check_write(self, lanes: Lanes, places: NDArray[np.int64], clocks: Clocks) -> None:
+    def check_write(self, lanes: Lanes, places: Int64Array, clocks: Clocks) -> None:
         """Raise Fault where a thread writes bytes, [threads, bytes], that an operation reads which
         it does not know to be complete."""
         if not self._reads:
@@ -50,8 +50,8 @@ class OperandReads:
         self,
         lanes: Lanes,
         stream: Stream,
-        read: NDArray[np.int32],
-        ops: NDArray[np.int32],
+        read: Int32Array,
+        ops: Int32Array,
         clocks: Clocks,
     ) -> None:
         for row in np.flatnonzero(read.any(axis=1)).tolist():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -32,7 +32,7 @@ class RegisterPool:
         self._held = np.full(ctas * self._groups, count, dtype=np.int64)
         self._free = np.zeros(ctas, dtype=np.int64)
 
-    def groups_of(self, lanes: Lanes) -> NDArray[np.int64]:
+    def groups_of(self, lanes: Lanes) -> Int64Array:
         """The warpgroups of threads, in the wave."""
         return lanes // self._slots * self._groups + lanes % self._slots // WARPGROUP
 
@@ -47,7 +47,7 @@ class RegisterPool:
         """`setmaxnreg.inc` by whole warpgroups: they wait for `count` registers a thread."""
         return Wait(self, op, (self.groups_of(lanes), np.full(len(lanes), count)))
 
-    def ready(self, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def ready(self, groups: Int64Array, counts: Int64Array) -> BoolArray:
         """Give warpgroups what is free: the threads of those that have enough, [threads]."""
         for group in np.unique(groups).tolist():
             missing = int(counts[0] - self._held[group])
@@ -56,10 +56,10 @@ class RegisterPool:
                 self._free[group // self._groups] -= missing
         return self._held[groups] >= counts
 
-    def resume(self, *_: NDArray[np.int64]) -> None:
+    def resume(self, *_: Int64Array) -> None:
         """The registers are theirs already."""
 
-    def deadlock(self, lanes: Lanes, groups: NDArray[np.int64], counts: NDArray[np.int64]) -> str:
+    def deadlock(self, lanes: Lanes, groups: Int64Array, counts: Int64Array) -> str:
         """The registers that are missing."""
         group, count = int(groups[0]), int(counts[0])
         own, free = int(self._held[group]), int(self._free[group // self._groups])

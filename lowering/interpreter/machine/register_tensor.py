@@ -9,12 +9,12 @@ it, or accumulates in its register though the element of its result is another o
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
-Places = NDArray[np.int64]
+Places = Int64Array
 """Elements of a tensor: [threads or 1, count]."""
 
 # What is marked of an element.
@@ -67,9 +67,7 @@ class RegisterTensor:
         self._marks[where] = UNFENCED
         self._forget_undefined()
 
-    def write_some(
-        self, lanes: Lanes, places: Places, values: Bits, chosen: NDArray[np.bool_]
-    ) -> None:
+    def write_some(self, lanes: Lanes, places: Places, values: Bits, chosen: BoolArray) -> None:
         """`write` of the elements that are chosen: [threads, count]."""
         wide = np.broadcast_to(places, chosen.shape)
         rows, columns = np.nonzero(chosen)
@@ -102,13 +100,13 @@ class RegisterTensor:
         where = self._where(lanes, places)
         if not self._possible & RESULT:
             return
-        flying: NDArray[np.bool_] = self._marks[where] & RESULT != 0
+        flying: BoolArray = self._marks[where] & RESULT != 0
         if not flying.any():
             return
-        part: NDArray[np.int64] = self._part[where]
+        part: Int64Array = self._part[where]
         others = [op for op in np.unique(self._op[where][flying]) if self._shapes[op] != shape]
         order = np.arange(len(part[0]))
-        apart: NDArray[np.bool_] = ~flying | bool(others) | (part % PARTS != order)
+        apart: BoolArray = ~flying | bool(others) | (part % PARTS != order)
         apart |= part // PARTS != part[:, :1] // PARTS
         apart &= flying.any(axis=1, keepdims=True)
         if apart.any():
@@ -116,9 +114,7 @@ class RegisterTensor:
         self._mark(where, np.where(flying, OVERWRITTEN, self._marks[where]), op)
         self._possible |= OVERWRITTEN
 
-    def issue(
-        self, lanes: Lanes, places: Places, mark: int, group: NDArray[np.int64], op: int
-    ) -> None:
+    def issue(self, lanes: Lanes, places: Places, mark: int, group: Int64Array, op: int) -> None:
         """A wgmma whose groups are `group`, [threads], writes these elements (RESULT) or reads
         them (OPERAND) until it is complete."""
         if not self._group.size:
@@ -140,7 +136,7 @@ class RegisterTensor:
         lanes: Lanes,
         places: Places,
         values: Bits,
-        group: NDArray[np.int64],
+        group: Int64Array,
         op: int,
         shape: object,
     ) -> None:
@@ -155,7 +151,7 @@ class RegisterTensor:
         if self._marks.size:
             self._marks[self._rows(lanes)] &= np.uint8(0xFF ^ UNFENCED)
 
-    def settle(self, lanes: Lanes, completed: NDArray[np.int64]) -> None:
+    def settle(self, lanes: Lanes, completed: Int64Array) -> None:
         """`wgmma.wait_group`: of each thread the groups below `completed` are complete."""
         if not self._possible & (RESULT | OPERAND):
             return
@@ -219,7 +215,7 @@ class RegisterTensor:
             )
         self._fault_in_flight(op, marked != 0)
 
-    def _fault_in_flight(self, op: int, marked: NDArray[np.bool_]) -> None:
+    def _fault_in_flight(self, op: int, marked: BoolArray) -> None:
         raise Fault(
             f"accesses an accumulator of {self._op_names[op]}, which no "
             "wgmma.wait_group has completed",
@@ -253,11 +249,11 @@ class RegisterFile:
         for tensor in self._tensors.values():
             tensor.fence(lanes)
 
-    def settle(self, lanes: Lanes, completed: NDArray[np.int64]) -> None:
+    def settle(self, lanes: Lanes, completed: Int64Array) -> None:
         """`wgmma.wait_group`."""
         for tensor in self._tensors.values():
             tensor.settle(lanes, completed)
 
-    def contents(self) -> list[NDArray[Any]]:
+    def contents(self) -> list[AnyArray]:
         """The content of each tensor."""
         return [tensor.data for tensor in self._tensors.values()]

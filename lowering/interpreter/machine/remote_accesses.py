@@ -4,8 +4,8 @@ not end before they are over. PTX ISA, distributed shared memory and barrier.clu
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.special_registers import WARP
@@ -27,7 +27,7 @@ class RemoteAccesses:
         self._ended: dict[int, int] = {}
         self._accesses: dict[int, dict[object, tuple[Over, str]]] = {}
 
-    def note(self, lanes: Lanes, ctas: NDArray[np.int64], what: str) -> None:
+    def note(self, lanes: Lanes, ctas: Int64Array, what: str) -> None:
         """Threads access the shared memory of these CTAs. Raises Fault where one may not have
         begun, or has ended."""
         remote = np.flatnonzero(ctas != lanes // self._slots)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.values import Lanes
 
 PATIENCE = 1000
@@ -79,7 +79,7 @@ class Schedule:
             self._landings.pop(int(self._random.integers(len(self._landings)))).land()
         return True
 
-    def finish(self, kind: str, lanes: Lanes, groups: NDArray[np.int64]) -> None:
+    def finish(self, kind: str, lanes: Lanes, groups: Int64Array) -> None:
         """Let what is left of threads' groups of a kind complete, up to these numbers."""
         if not self._landings:
             return
@@ -95,7 +95,7 @@ class Schedule:
         for landing in now:
             landing.land()
 
-    def order(self, count: int) -> NDArray[np.int64]:
+    def order(self, count: int) -> Int64Array:
         """The order in which so many threads come to one place."""
         return np.arange(count) if self._random is None else self._random.permutation(count)
 
@@ -117,7 +117,7 @@ class Schedule:
             self._turns, self._tired[leader] = 0, tired[chosen] + 1
         return ready[chosen]
 
-    def some(self, lanes: Lanes) -> NDArray[np.bool_] | None:
+    def some(self, lanes: Lanes) -> BoolArray | None:
         """The threads of a gang that run first, whole warpgroups; None means all of them."""
         if self._random is None or self._random.random() < 0.5:
             return None

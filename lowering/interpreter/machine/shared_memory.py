@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
@@ -88,7 +88,7 @@ class SharedMemory:
 
     # Addresses
 
-    def places(self, lanes: Lanes, address: Bits, size: int, verb: str) -> NDArray[np.int64]:
+    def places(self, lanes: Lanes, address: Bits, size: int, verb: str) -> Int64Array:
         """Where the `size` bytes at each thread's address are kept: [threads, size]."""
         first = spread(address, len(lanes)).astype(np.int64)
         cta, first = self._cta_of(lanes, first)
@@ -103,7 +103,7 @@ class SharedMemory:
         check_aligned(first, size, np.arange(len(lanes)), verb, "shared memory")
         return (cta * self.stride + first)[:, None] + np.arange(size)
 
-    def _cta_of(self, lanes: Lanes, address: NDArray[np.int64]) -> tuple[Lanes, NDArray[np.int64]]:
+    def _cta_of(self, lanes: Lanes, address: Int64Array) -> tuple[Lanes, Int64Array]:
         """The CTA that each address is of, the own or another of its cluster, and the place."""
         own, rank = lanes // self.threads, address >> RANK_SHIFT
         if not rank.any():
@@ -118,7 +118,7 @@ class SharedMemory:
         there = own // self._cluster * self._cluster + rank - 1
         return np.where(rank > 0, there, own), address & ((1 << RANK_SHIFT) - 1)
 
-    def _units(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _units(self, places: Int64Array) -> Int64Array:
         """The units of bytes, [..., bytes], which become as small as these have them whole."""
         *rows, size = places.shape
         unit = self._unit
@@ -148,7 +148,7 @@ class SharedMemory:
 
     def load(
         self, lanes: Lanes, address: Bits, size: int, op: int, used: int | None = None
-    ) -> NDArray[np.uint8]:
+    ) -> UInt8Array:
         """`size` bytes at each thread's address: uint8 [threads, size].
 
         With `used` only the first so many of them, the others being padding that nobody looks at.
@@ -158,7 +158,7 @@ class SharedMemory:
         self._check_read(lanes, self._units(places), op)
         return self.data[places]
 
-    def store(self, lanes: Lanes, address: Bits, value: NDArray[np.uint8], op: int) -> None:
+    def store(self, lanes: Lanes, address: Bits, value: UInt8Array, op: int) -> None:
         """Write uint8 [threads, size]."""
         places = self.places(lanes, address, value.shape[1], "write")
         self._note_remote(lanes, places, op)
@@ -169,9 +169,9 @@ class SharedMemory:
         self.data[places] = value
 
     def update(
-        self, lanes: Lanes, address: Bits, size: int, change: Callable[[NDArray[np.uint8]], Bits],
+        self, lanes: Lanes, address: Bits, size: int, change: Callable[[UInt8Array], Bits],
         op: int,
-    ) -> NDArray[np.uint8]:  # fmt: skip
+    ) -> UInt8Array:  # fmt: skip
         """Change `size` bytes at each thread's address, all at other places, and return what was
         there: uint8 [threads, size]. It counts as a write, even where it changes nothing."""
         places = self.places(lanes, address, size, "atomic access")
@@ -186,11 +186,11 @@ class SharedMemory:
         self.data[places] = change(before)
         return before
 
-    def _note_remote(self, lanes: Lanes, places: NDArray[np.int64], op: int) -> None:
+    def _note_remote(self, lanes: Lanes, places: Int64Array, op: int) -> None:
         if self._cluster > 1:
             self.remote.note(lanes, places[:, 0] // self.stride, self.op_names[op])
 
-    def _check_collisions(self, places: NDArray[np.int64], value: NDArray[np.uint8]) -> None:
+    def _check_collisions(self, places: Int64Array, value: UInt8Array) -> None:
         """Two threads of one instruction may write one byte only with the same value."""
         flat, wanted = places.ravel(), value.ravel()
         before = self.data[flat]
@@ -201,13 +201,13 @@ class SharedMemory:
             lane = int(np.argmax(clash)) // places.shape[1]
             raise Fault("race on shared memory: two threads of the op write one byte", lane)
 
-    def _check_read(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
+    def _check_read(self, lanes: Lanes, units: Int64Array, op: int) -> None:
         self._check_pending(units, "read")
         self._check_written(units)
         self._check_writers(lanes, units, self._last, "read")
         self._reads.note(lanes, units, op)
 
-    def _check_written(self, units: NDArray[np.int64], *, alone: bool = False) -> None:
+    def _check_written(self, units: Int64Array, *, alone: bool = False) -> None:
         """Raise Fault where nothing has written a unit, [threads, units], that is read; `alone` by
         no thread in particular."""
         empty = self._last.who[units] == NOBODY
@@ -216,7 +216,7 @@ class SharedMemory:
             raise Fault("read of shared memory that nothing has written", lane)
 
     def _check_writers(
-        self, lanes: Lanes, units: NDArray[np.int64], writes: LastAccesses, verb: str
+        self, lanes: Lanes, units: Int64Array, writes: LastAccesses, verb: str
     ) -> None:
         """The last writer of every byte must be this thread or happen before it."""
         writer = writes.who[units]
@@ -239,7 +239,7 @@ class SharedMemory:
         raise Fault(f"{both} in {who} are ordered by no barrier", lane)
 
     def _check_write(
-        self, lanes: Lanes, units: NDArray[np.int64], chunks: NDArray[np.int64],
+        self, lanes: Lanes, units: Int64Array, chunks: Int64Array,
         beside: LastAccesses | None = None,
     ) -> None:  # fmt: skip
         """Raise Fault where threads may not write units, [threads, units]; `chunks`, [threads, n],
@@ -257,7 +257,7 @@ class SharedMemory:
             self._race("write", "read", op, row, thread)
 
     def _stamp_write(
-        self, lanes: Lanes, units: NDArray[np.int64], op: int, *, atomic: bool = False
+        self, lanes: Lanes, units: Int64Array, op: int, *, atomic: bool = False
     ) -> None:
         stamps = self.clocks.now(lanes)[:, None]
         self._last.note(units, lanes[:, None], stamps, op)
@@ -271,9 +271,7 @@ class SharedMemory:
         """`fence.proxy.async`: what the threads wrote is before what the async proxy does."""
         self._proxy.fence(lanes)
 
-    def read_async(
-        self, lanes: Lanes, addresses: list[NDArray[np.int64]], op: int
-    ) -> list[NDArray[np.uint8]]:
+    def read_async(self, lanes: Lanes, addresses: list[Int64Array], op: int) -> list[UInt8Array]:
         """The reads of a wgmma of the warpgroup `lanes` until it is complete: the 16 bytes at each
         of these addresses, uint8 [..., 16]."""
         starts = np.unique(np.concatenate([address.ravel() for address in addresses]))
@@ -284,7 +282,7 @@ class SharedMemory:
         self.wgmmas.issue(int(lanes[0]), places, op)
         return [self.data[base + address[..., None] + np.arange(16)] for address in addresses]
 
-    def _check_async_read(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+    def _check_async_read(self, lanes: Lanes, places: Int64Array) -> None:
         """Raise Fault where one thread, or a warpgroup, may not let the async proxy read bytes."""
         units = self._units(places)
         self._check_pending(units, "read")
@@ -304,8 +302,8 @@ class SharedMemory:
         self._proxy.check(units, writers, known, self._last.op, "reads", lane)
 
     def read_operand(
-        self, lane: int, cta: int, starts: NDArray[np.int64], stream: Stream, op: int
-    ) -> NDArray[np.uint8]:
+        self, lane: int, cta: int, starts: Int64Array, stream: Stream, op: int
+    ) -> UInt8Array:
         """The reads of an asynchronous tcgen05 operation of a thread until it is complete: the 16
         bytes at each of these addresses in a CTA's shared memory, uint8 [..., 16]."""
         chunks = np.unique(starts)
@@ -315,10 +313,10 @@ class SharedMemory:
         self.operands.issue(stream, cta, chunks, op)
         return self.data[self._chunk_places(cta, starts)]
 
-    def _chunk_places(self, cta: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _chunk_places(self, cta: int, starts: Int64Array) -> Int64Array:
         return cta * self.stride + starts[..., None] + np.arange(16)
 
-    def _check_chunks(self, starts: NDArray[np.int64]) -> None:
+    def _check_chunks(self, starts: Int64Array) -> None:
         """Raise Fault where the last of these 16-byte chunks is not in shared memory."""
         if starts[-1] + 16 > self.size:
             raise Fault(
@@ -326,7 +324,7 @@ class SharedMemory:
                 f"which has {self.size}"
             )
 
-    def read_bulk(self, lane: int, places: NDArray[np.int64], op: int) -> NDArray[np.uint8]:
+    def read_bulk(self, lane: int, places: Int64Array, op: int) -> UInt8Array:
         """The reads of a thread's copy to global memory until it is complete."""
         self._check_async_read(np.array([lane]), places[None])
         self.bulk_stores.issue(lane, places, op)
@@ -335,8 +333,8 @@ class SharedMemory:
     def write_async(
         self,
         lane: int,
-        places: NDArray[np.int64],
-        data: NDArray[np.uint8],
+        places: Int64Array,
+        data: UInt8Array,
         op: int,
         when: tuple[int, int],
     ) -> None:
@@ -355,14 +353,14 @@ class SharedMemory:
         self._proxy.wrote_async(units)
         self.data[places] = data
 
-    def check_made(self, lanes: Lanes, places: NDArray[np.int64]) -> None:
+    def check_made(self, lanes: Lanes, places: Int64Array) -> None:
         """Raise Fault unless the writes to these bytes happened before what the threads do."""
         units = self._units(places)
         self._check_writers(lanes, units, self._last, "access")
 
     # Asynchronous copies
 
-    def _check_pending(self, units: NDArray[np.int64], verb: str) -> None:
+    def _check_pending(self, units: Int64Array, verb: str) -> None:
         if not self._expected:
             return
         pending = self._pending[units]
@@ -375,9 +373,7 @@ class SharedMemory:
                 lane,
             )
 
-    def expect(
-        self, lanes: Lanes, address: Bits, data: NDArray[np.uint8], op: int
-    ) -> NDArray[np.int64]:
+    def expect(self, lanes: Lanes, address: Bits, data: UInt8Array, op: int) -> Int64Array:
         """Copies of uint8 [threads, size] begin: where they will land, [threads, size]."""
         places = self.places(lanes, address, data.shape[1], "write")
         units = self._units(places)
@@ -387,9 +383,7 @@ class SharedMemory:
         self._expected += len(lanes)
         return places
 
-    def land(
-        self, lanes: Lanes, places: NDArray[np.int64], data: NDArray[np.uint8], op: int
-    ) -> None:
+    def land(self, lanes: Lanes, places: Int64Array, data: UInt8Array, op: int) -> None:
         """Copies that were expected are there."""
         units = self._units(places)
         self._pending[units] = 0

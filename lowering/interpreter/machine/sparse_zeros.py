@@ -1,4 +1,4 @@
-"""Zeros of which few are ever touched: of each byte of shared memory, say, which warp read it.
+"""Zeros, few of them ever touched: of each byte of shared memory, say, which warp read it.
 
 NumPy asks for huge pages, and the first touch of each clears all of its two megabytes.
 """
@@ -6,17 +6,18 @@ NumPy asks for huge pages, and the first touch of each clears all of its two meg
 import mmap
 from contextlib import suppress
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
+
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 
 _LARGE = 1 << 22
 """The bytes from which on NumPy asks for huge pages."""
 
 
-def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """`numpy.zeros`, in pages of the usual size, none of which is there until it is touched."""
+def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> AnyArray:
+    """`numpy.zeros`, in pages of the usual size, which are there once they are touched."""
     size = prod(shape) * np.dtype(dtype).itemsize
     if size < _LARGE:
         return np.zeros(shape, dtype)
@@ -26,8 +27,8 @@ def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     return np.frombuffer(pages, dtype).reshape(shape)
 
 
-def repeated(zeros: NDArray[Any], rows: NDArray[np.int64], times: int) -> NDArray[Any]:
-    """Sparse zeros so many times as long, of which these rows are not all zeros."""
+def repeated(zeros: AnyArray, rows: Int64Array, times: int) -> AnyArray:
+    """Sparse zeros so many times as long; these rows are not all zeros."""
     result = sparse_zeros((len(zeros), zeros.shape[1] * times), zeros.dtype)
     result[rows] = np.repeat(zeros[rows], times, axis=1)
     return result

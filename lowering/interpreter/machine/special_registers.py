@@ -3,8 +3,8 @@
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 WARP = 32
@@ -12,7 +12,7 @@ WARP = 32
 Dim = tuple[int, int, int]
 
 
-def clustered(grid: Dim, cluster: Dim) -> NDArray[np.int64]:
+def clustered(grid: Dim, cluster: Dim) -> Int64Array:
     """The CTAs of a grid, by their place in it, cluster by cluster; those of a cluster in the order
     of their ranks."""
     numbers = np.arange(prod(grid), dtype=np.int64).reshape(grid[::-1])
@@ -31,11 +31,12 @@ def _lane_masks(relation: str, lanes: Bits) -> Bits:
 
 class SpecialRegisters:
     """Those of a wave: `ctas` are its CTAs by their place in the grid, each of `slots` thread
-    slots, whole warps; CTAs of a cluster stand side by side."""
+    slots, whole warps, and with a multiprocessor for itself; CTAs of a cluster stand side by
+    side."""
 
-    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: NDArray[np.int64], slots: int):
+    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: Int64Array, slots: int):
         self._block, self._grid = block, grid
-        self._cluster = prod(cluster)
+        self._cluster = cluster
         self._ctas = ctas
         self._slots = slots
         self._known: dict[str, Bits] = {}
@@ -53,18 +54,34 @@ class SpecialRegisters:
             return (slots % WARP).astype(np.uint32)
         if register == "warpid":
             return (slots % self._slots // WARP).astype(np.uint32)
+        if register in ("nwarpid", "nsmid"):
+            count = self._slots // WARP if register == "nwarpid" else len(self._ctas)
+            return np.full(len(slots), count, dtype=np.uint32)
+        if register == "smid":
+            return (slots // self._slots).astype(np.uint32)
         if register == "thread":
             ctas = self._ctas[slots // self._slots]
             return (ctas * prod(self._block) + slots % self._slots).astype(np.uint64)
         if register.startswith("lanemask_"):
             return _lane_masks(register[9:], (slots % WARP).astype(np.uint64))
         if register == "cluster_ctarank":
-            return (slots // self._slots % self._cluster).astype(np.uint32)
+            return (slots // self._slots % prod(self._cluster)).astype(np.uint32)
+        if register == "cluster_nctarank":
+            return np.full(len(slots), prod(self._cluster), dtype=np.uint32)
         name, axis = register.split(".")
         place = "xyz".index(axis)
-        if name in ("ntid", "nctaid"):
-            extent = (self._block if name == "ntid" else self._grid)[place]
+        size = self._cluster[place]
+        extents_of = {
+            "ntid": self._block[place],
+            "nctaid": self._grid[place],
+            "cluster_nctaid": size,
+            "nclusterid": self._grid[place] // size,
+        }
+        if (extent := extents_of.get(name)) is not None:
             return np.full(len(slots), extent, dtype=np.uint32)
+        if name.startswith("cluster"):
+            cta = self[f"ctaid.{axis}"]
+            return cta // np.uint32(size) if name == "clusterid" else cta % np.uint32(size)
         thread, cta = slots % self._slots, self._ctas[slots // self._slots]
         extents, index = (self._block, thread) if name == "tid" else (self._grid, cta)
         below = int(np.prod(extents[:place], dtype=np.int64))

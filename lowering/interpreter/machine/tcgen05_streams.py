@@ -8,13 +8,11 @@ their last `tcgen05.fence.after_thread_sync`.
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Known
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
 
-Columns = NDArray[np.int64]
+Columns = Int64Array
 """Clocks of a cluster, by their numbers."""
 
 
@@ -119,7 +117,7 @@ class Stream:
 
     # Reads of cells
 
-    def read(self, cta: int, cells: NDArray[np.int64], op: int, size: int) -> None:
+    def read(self, cta: int, cells: Int64Array, op: int, size: int) -> None:
         """It reads cells of a CTA."""
         if cta not in self.reads:
             self.reads[cta] = LastReads(size)

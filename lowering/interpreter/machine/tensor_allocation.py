@@ -8,13 +8,12 @@ it also waits for a warp of the pair's other CTA, and both get the same columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import WARP
@@ -48,7 +47,7 @@ class Request:
     granted: int | None = None
 
 
-Requests = NDArray[Any]
+Requests = AnyArray
 """Those of some threads' warps."""
 
 
@@ -181,7 +180,7 @@ class TensorAllocator:
             raise Fault(self._why_never(request))
         self._hold(request, first, automatic=automatic)
 
-    def columns_of(self, ctas: Lanes, number: int) -> NDArray[np.int64]:
+    def columns_of(self, ctas: Lanes, number: int) -> Int64Array:
         """The first columns that an op has allocated in each of these CTAs."""
         first = {
             cta: next(own.first for own in self._cta(cta).allocated.values() if own.op == number)
@@ -196,7 +195,7 @@ class TensorAllocator:
         cells.allocated[first : first + request.columns] = request.op
         self.journal.append((request.cta, allocation, request.op))
 
-    def ready(self, requests: Requests) -> NDArray[np.bool_]:
+    def ready(self, requests: Requests) -> BoolArray:
         """The threads whose warps have their columns: [threads]."""
         return np.array([request.granted is not None for request in requests])
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.symbolic.sharing import steps_over
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
@@ -20,9 +20,9 @@ from tilewright.lowering.interpreter.values import Lanes
 class Buffer(Protocol):
     """A buffer of global memory."""
 
-    data: NDArray[np.uint8]
+    data: UInt8Array
 
-    def check_writable(self, first: NDArray[np.int64], size: int, lanes: Lanes) -> None: ...
+    def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TensorImage:
     box: TensorBox
 
     @cached_property
-    def _elements(self) -> NDArray[Any]:
+    def _elements(self) -> AnyArray:
         width = self.box.element.bytes
         data = self.buffer.data[self.first :]
         return data[: len(data) // width * width].view(f"uint{8 * width}")
@@ -59,31 +59,29 @@ class TensorImage:
         lanes, rows = np.full(len(first), lane), np.arange(len(first))
         return Span(lanes, rows, self.buffer.data, first, self.box.element.bytes)
 
-    def read(self, corner: Sequence[int]) -> NDArray[np.uint8]:
+    def read(self, corner: Sequence[int]) -> UInt8Array:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = self._elements[np.where(inside, places, 0)]
         outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
         return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
 
-    def put(self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]) -> None:
+    def put(self, kind: str | None, corner: Sequence[int], content: UInt8Array) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
         a kind. What lies outside is left out, but the last 16 bytes of a row change whole (H200:
         stores, and reductions that add)."""
         at, values = self._result(kind, corner, content)
         self._elements[at] = values
 
-    def changes(
-        self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
-    ) -> NDArray[np.bool_]:
+    def changes(self, kind: str | None, corner: Sequence[int], content: UInt8Array) -> BoolArray:
         """Which of the box's elements inside of the tensor `put` gives other values."""
         at, values = self._result(kind, corner, content)
-        changed: NDArray[np.bool_] = self._elements[at] != values
+        changed: BoolArray = self._elements[at] != values
         return changed
 
     def _result(
-        self, kind: str | None, corner: Sequence[int], content: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        self, kind: str | None, corner: Sequence[int], content: UInt8Array
+    ) -> tuple[Int64Array, AnyArray]:
         inside, places = self.places(corner, written=True)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
@@ -95,7 +93,7 @@ class TensorImage:
 
     def places(
         self, corner: Sequence[int], *, written: bool = False
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> tuple[BoolArray, Int64Array]:
         """The elements of the box in the tensor, or those that are written, and their places in
         elements from its beginning on."""
         chunk = CHUNK // self.box.element.bytes if written else 1
@@ -109,7 +107,7 @@ class TensorImage:
         return inside & (places < len(self._elements)), places
 
 
-def check_written_apart(places: NDArray[Any]) -> None:
+def check_written_apart(places: AnyArray) -> None:
     """Raise Fault where a copy writes two elements to one place of a tensor."""
     if len(np.unique(places)) < places.size:
         raise Fault(
@@ -118,7 +116,7 @@ def check_written_apart(places: NDArray[Any]) -> None:
         )
 
 
-def chunk_addresses(start: int, box: TensorBox) -> NDArray[np.int64]:
+def chunk_addresses(start: int, box: TensorBox) -> Int64Array:
     """The places of the 16-byte chunks of a box that starts at an address of shared memory: the
     swizzle XORs bits 7 and up into bits 4 and up."""
     addresses = start + np.arange(0, box.bytes, CHUNK, dtype=np.int64)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -24,7 +24,7 @@ CELLS = LANES * COLUMNS
 LOAD, STORE, ASYNC = "load", "store", "async"
 """The streams of a warp, and that of a thread."""
 
-Cells = NDArray[np.int64]
+Cells = Int64Array
 """Places in a CTA's tensor memory: lane * 512 + column."""
 
 
@@ -36,12 +36,12 @@ class CtaCells:
     Of each column: the op that allocated it (0 is none), and the op that gave it back last.
     """
 
-    data: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.uint32))
-    writer: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    written: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    write_op: NDArray[np.int32] = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    allocated: NDArray[np.int32] = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
-    freed: NDArray[np.int32] = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
+    data: UInt32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.uint32))
+    writer: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    written: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    write_op: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
+    allocated: Int32Array = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
+    freed: Int32Array = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class TensorMemory:
             self._ctas[number] = CtaCells()
         return self._ctas[number]
 
-    def contents(self) -> list[NDArray[np.uint32]]:
+    def contents(self) -> list[UInt32Array]:
         """The content of the cells of each CTA."""
         return [cells.data for cells in self._ctas.values()]
 
@@ -154,7 +154,7 @@ class TensorMemory:
 
     # Cells
 
-    def cells(self, cta: int, addresses: NDArray[np.int64], verb: str) -> Cells:
+    def cells(self, cta: int, addresses: Int64Array, verb: str) -> Cells:
         """The cells at these addresses. Raises Fault where a CTA has none, or they are
         not allocated."""
         lane, column = np.divmod(addresses, LANE_STRIDE)
@@ -174,7 +174,7 @@ class TensorMemory:
             raise Fault(f"{verb} of column {first} of tensor memory, which is not allocated{why}")
         return lane * COLUMNS + column
 
-    def read(self, cta: int, cells: Cells, access: TensorAccess) -> NDArray[np.uint32]:
+    def read(self, cta: int, cells: Cells, access: TensorAccess) -> UInt32Array:
         """The words in the cells: uint32, of the shape of `cells`."""
         memory = self.cta(cta)
         self._check_defined(memory, cells)
@@ -182,16 +182,14 @@ class TensorMemory:
         access.stream.read(cta, cells, access.op, CELLS)
         return memory.data[cells]
 
-    def accumulate(self, cta: int, cells: Cells, access: TensorAccess) -> NDArray[np.uint32]:
+    def accumulate(self, cta: int, cells: Cells, access: TensorAccess) -> UInt32Array:
         """The words in cells that an operation is about to write: uint32, shaped as `cells`."""
         memory = self.cta(cta)
         self._check_defined(memory, cells)
         self.check_write(cta, cells, access, "write")
         return memory.data[cells]
 
-    def write(
-        self, cta: int, cells: Cells, words: NDArray[np.uint32], access: TensorAccess
-    ) -> None:
+    def write(self, cta: int, cells: Cells, words: UInt32Array, access: TensorAccess) -> None:
         """Write the cells, each once."""
         memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
@@ -243,8 +241,8 @@ class TensorMemory:
     def _check(
         self,
         stream: Stream,
-        epochs: NDArray[np.int32],
-        ops: NDArray[np.int32],
+        epochs: Int32Array,
+        ops: Int32Array,
         access: TensorAccess,
         verbs: tuple[str, str],
     ) -> None:
@@ -261,7 +259,7 @@ class TensorMemory:
 
     def _pipelined(
         self, stream: Stream, epoch: int, op: int, access: TensorAccess,
-        columns: NDArray[np.int64], verbs: tuple[str, str],
+        columns: Int64Array, verbs: tuple[str, str],
     ) -> bool:  # fmt: skip
         """True where the asynchronous operation of an access follows another one without a wait."""
         earlier, later = self._operations.get(op), access.operation
@@ -273,7 +271,7 @@ class TensorMemory:
 
     def _race(
         self, stream: Stream, epoch: int, op: int, access: TensorAccess,
-        columns: NDArray[np.int64], verbs: tuple[str, str],
+        columns: Int64Array, verbs: tuple[str, str],
     ) -> NoReturn:  # fmt: skip
         warp = access.stream.warp
         why = stream.why_incomplete(epoch, warp, access.known, access.now, columns)

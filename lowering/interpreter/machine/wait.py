@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 from tilewright.lowering.interpreter.values import Lanes
 
 
@@ -17,13 +16,13 @@ class Awaitable(Protocol):
     """The place where threads wait, each for what its keys say."""
 
     @property
-    def ready(self) -> Callable[..., NDArray[np.bool_]]:
+    def ready(self) -> Callable[..., BoolArray]:
         """Of the keys of threads: those that may go on, [threads]."""
         ...
 
     @property
     def resume(self) -> Callable[..., None]:
-        """Of threads and their keys: they go on, all of which are ready."""
+        """Of threads and their keys, which are all ready: they go on."""
         ...
 
     @property
@@ -38,18 +37,18 @@ class Wait:
 
     place: Awaitable
     op: Operation
-    keys: tuple[NDArray[Any], ...]
+    keys: tuple[AnyArray, ...]
 
     def take(self, lanes: Lanes) -> Wait:
         """The wait of some of the threads."""
         return Wait(self.place, self.op, tuple(key[lanes] for key in self.keys))
 
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self) -> BoolArray:
         """The threads that may go on: [threads]."""
         return self.place.ready(*self.keys)
 
     def resume(self, lanes: Lanes) -> None:
-        """Threads go on, all of which are ready."""
+        """Threads, which are all ready, go on."""
         self.place.resume(lanes, *self.keys)
 
     def deadlock(self, lanes: Lanes) -> str:

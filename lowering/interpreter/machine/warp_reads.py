@@ -1,8 +1,8 @@
 """The reads of shared memory that a write may race with: of each unit, by warp, the last ones."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY
 from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
@@ -30,7 +30,7 @@ class WarpReads:
             repeated(shadow, rows, times) for shadow in (self.stamps, self.readers, self.ops)
         )
 
-    def note(self, lanes: Lanes, units: NDArray[np.int64], op: int) -> None:
+    def note(self, lanes: Lanes, units: Int64Array, op: int) -> None:
         """Threads read units; those of their warps whose reads they do not know of still count."""
         local = (lanes // WARP % self._clocks.warps)[:, None]
         bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
@@ -47,7 +47,7 @@ class WarpReads:
         self.stamps[local, units] = now[:, None]
         self.ops[local, units] = op
 
-    def unknown(self, lanes: Lanes, units: NDArray[np.int64]) -> tuple[int, int, int] | None:
+    def unknown(self, lanes: Lanes, units: Int64Array) -> tuple[int, int, int] | None:
         """A read of units, [threads, units], that a thread about to write them does not know of:
         the thread's index, the op, and who read, NOBODY for several; None where there is none."""
         known = self._clocks.seen[lanes, : self._clocks.warps]
@@ -60,7 +60,7 @@ class WarpReads:
         return None
 
     def _unknown_of(
-        self, lanes: Lanes, units: NDArray[np.int64], local: int, race: NDArray[np.bool_]
+        self, lanes: Lanes, units: Int64Array, local: int, race: BoolArray
     ) -> tuple[int, int, int] | None:
         """The same of the threads of one warp, other ones, where their warp's reads are unknown."""
         rows, _ = np.nonzero(race)

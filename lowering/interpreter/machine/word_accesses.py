@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.last_accesses import (
     NOBODY,
@@ -41,11 +41,11 @@ class Readers:
         self._cluster = cluster
         self.latest, self.elsewhere = LastAccesses.of(words), LastAccesses.of(words)
         self.logged = np.zeros(words, dtype=np.bool_)
-        self._log: list[tuple[NDArray[np.int64], Row]] = []
+        self._log: list[tuple[Int64Array, Row]] = []
         self._size, self._limit = 0, _COMPACT
 
     @property
-    def last(self) -> NDArray[np.int64]:
+    def last(self) -> Int64Array:
         """The last thread that read each word."""
         return self.latest.who
 
@@ -59,7 +59,7 @@ class Readers:
             for places, row in self._log
         ]
 
-    def note(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+    def note(self, places: Int64Array, who: Int64Array, now: Int32Array,
              op: int) -> None:  # fmt: skip
         """Threads, [threads, 1], read words: [threads, words]."""
         reader = np.broadcast_to(who, places.shape)
@@ -75,7 +75,7 @@ class Readers:
             row = reader, when, np.full(places.shape, op, dtype=np.int32)
             self._displace(places[beaten], chosen(row, beaten))
 
-    def _displace(self, places: NDArray[np.int64], row: Row) -> None:
+    def _displace(self, places: Int64Array, row: Row) -> None:
         """Reads of words, [reads], that are not the last ones."""
         near = row[0] // self._cluster == self.latest.who[places] // self._cluster
         self.elsewhere.note(places[~near], *chosen(row, ~near))
@@ -84,7 +84,7 @@ class Readers:
         self.logged[places[near]] = True
         self.add_to_log(places[near], chosen(row, near))
 
-    def add_to_log(self, places: NDArray[np.int64], row: Row) -> None:
+    def add_to_log(self, places: Int64Array, row: Row) -> None:
         """Earlier reads of words by the cluster of the last one."""
         self._log.append((places, row))
         self._size += len(places)
@@ -102,7 +102,7 @@ class Readers:
         self._size = len(last)
         self._limit = max(_COMPACT, 2 * self._size)
 
-    def _whole_log(self) -> tuple[NDArray[np.int64], Row]:
+    def _whole_log(self) -> tuple[Int64Array, Row]:
         places = np.concatenate([places for places, _ in self._log])
         who, when, op = (
             np.concatenate(rows) for rows in zip(*(r for _, r in self._log), strict=True)
@@ -110,7 +110,7 @@ class Readers:
         self._log = [(places, (who, when, op))]
         return self._log[0]
 
-    def of(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Row]]:
+    def of(self, places: Int64Array) -> Iterator[tuple[Int64Array, Row]]:
         """The reads that writes of words, [threads, words], may race with: the index of each in
         `places`, flat, and the reads."""
         everywhere = np.arange(places.size)
@@ -140,7 +140,7 @@ class Shadow:
     writes: LastAccesses
     reads: Readers
     strong_reads: Readers
-    landing: NDArray[np.int32] | None = None
+    landing: Int32Array | None = None
     generic: bool = False
     """Threads wrote some."""
 
@@ -156,17 +156,17 @@ class Shadow:
         """Of both kinds."""
         return self.reads, self.strong_reads
 
-    def octets(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def octets(self) -> tuple[BoolArray, BoolArray]:
         """Which bytes were read, and which were written."""
         read = (self.reads.last != NOBODY) | (self.strong_reads.last != NOBODY)
         return np.repeat(read, self.unit), np.repeat(self.writes.who != NOBODY, self.unit)
 
-    def note_read(self, places: NDArray[np.int64], who: NDArray[np.int64], now: NDArray[np.int32],
+    def note_read(self, places: Int64Array, who: Int64Array, now: Int32Array,
                   op: int) -> None:  # fmt: skip
         """Threads, [threads, 1], read words: [threads, words]."""
         (self.strong_reads if op < 0 else self.reads).note(places, who, now, op)
 
-    def words(self, span: Span) -> NDArray[np.int64]:
+    def words(self, span: Span) -> Int64Array:
         """The words of a span: [threads, words]."""
         if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
             self.unit //= factor
@@ -177,10 +177,8 @@ class Shadow:
                 self.landing = np.repeat(self.landing, factor)
         return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
 
-    def by_word(self, changed: NDArray[np.bool_], span: Span) -> NDArray[np.bool_]:
-        """Which words change, of which elements do: [threads, words]."""
+    def by_word(self, changed: BoolArray, span: Span) -> BoolArray:
+        """The words that change where these elements do: [threads, words]."""
         octets = np.repeat(changed, span.size // changed.shape[1], axis=1)
-        words: NDArray[np.bool_] = np.asarray(
-            octets.reshape(len(changed), -1, self.unit).any(axis=2)
-        )
+        words: BoolArray = np.asarray(octets.reshape(len(changed), -1, self.unit).any(axis=2))
         return words

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 from tilewright.lowering.interpreter.numerics.formats import Floats
 
 _ONE_CORE = 1 << 18
@@ -21,7 +21,7 @@ _ONE_CORE = 1 << 18
 SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD)."""
 
 
-def product_on_one_core(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+def product_on_one_core(x: AnyArray, y: AnyArray) -> AnyArray:
     """x @ y of [..., M, K] and [..., K, N] in pieces of rows so small that OpenBLAS keeps to one
     core: for a tile, starting and awaiting threads takes longer than the product, much longer on a
     busy machine."""
@@ -42,7 +42,7 @@ _SLACK = 1.0 + 2.0**-20
 
 def certain_dot_add(
     a: Floats, b: Floats, c: Floats, mantissas: Sequence[int], dtype: np.dtype[Any]
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+) -> tuple[AnyArray, BoolArray]:
     """A B + C rounded once to f16 or f32, and where that is certain; an exact zero is +0.
 
     a [..., M, K], b [..., K, N], c [..., M, N], values of formats of up to 32 bits, of so
@@ -63,7 +63,7 @@ def certain_dot_add(
 
 
 def _quantum(values: Floats, mantissa: int) -> float:
-    """A power of two of which all values are multiples: the last place of the least."""
+    """A power of two that divides all values: the last place of the least."""
     magnitudes = np.where(values == 0, np.inf, np.abs(values))
     least = float(np.fmin.reduce(magnitudes, axis=None, initial=np.inf))  # NaN aside
     return math.ldexp(1.0, math.frexp(least)[1] - 1 - mantissa) if least < np.inf else np.inf

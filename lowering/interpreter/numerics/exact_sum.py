@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import (
@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.numerics.whole import round_whole, sum_of_p
 
 _DIGIT = 40
 _LOWEST = -600
-Digits = list[NDArray[np.int64]]
+Digits = list[Int64Array]
 _CERTAIN: dict[str, np.dtype[Any]] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32)}
 _FEW = 8
 """Up to this part of a product, elements in doubt are summed one by one."""
@@ -115,7 +115,7 @@ def _digit_block(
     return encode(total, formats[3], rounding)
 
 
-def _digits(products: Floats, addend: Floats, exponent: NDArray[np.int64]) -> Digits:
+def _digits(products: Floats, addend: Floats, exponent: Int64Array) -> Digits:
     """Column sums of the addends' digits, leading first; the first is worth 2**(exponent - 40).
 
     Every digit is below 2**41 in magnitude, so that 2**12 of them sum exactly in float64.
@@ -142,7 +142,7 @@ def _carry(digits: Digits) -> None:
         digits[i - 1] += carry
 
 
-def _to_odd_float(digits: Digits, exponent: NDArray[np.int64]) -> Floats:
+def _to_odd_float(digits: Digits, exponent: Int64Array) -> Floats:
     """The digits' value rounded to odd in float64."""
     _carry(digits)
     negative = digits[0] < 0

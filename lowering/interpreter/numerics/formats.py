@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
@@ -158,7 +159,7 @@ def format_named(name: str) -> FloatFormat:
         raise NumericsError(f"expected a floating-point type of {known}, got {name!r}") from None
 
 
-def _fields(words: NDArray[np.int64], fmt: FloatFormat) -> tuple[NDArray[np.int64], ...]:
+def _fields(words: Int64Array, fmt: FloatFormat) -> tuple[Int64Array, ...]:
     """Split words into sign (0 or 1), biased exponent and mantissa, each int64 like `words`."""
     payload = words >> fmt.ignored_low_bits
     mantissa = payload & ((1 << fmt.mantissa_bits) - 1)
@@ -167,7 +168,7 @@ def _fields(words: NDArray[np.int64], fmt: FloatFormat) -> tuple[NDArray[np.int6
     return sign, biased, mantissa
 
 
-def _value_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Floats:
+def _value_of_words(words: Int64Array, fmt: FloatFormat) -> Floats:
     """Value of each word by the book: shape of `words`, float64. Slow; fills the tables."""
     sign, biased, mantissa = _fields(words, fmt)
     if not fmt.has_zero:
@@ -187,7 +188,7 @@ def _value_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Floats:
     return np.where(sign == 1, -value, value)
 
 
-def _exponent_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Exponents:
+def _exponent_of_words(words: Int64Array, fmt: FloatFormat) -> Exponents:
     """Exponent of each word, as `exponent_of` defines it: shape of `words`, int16."""
     _, biased, mantissa = _fields(words, fmt)
     if not fmt.has_zero:
@@ -195,10 +196,6 @@ def _exponent_of_words(words: NDArray[np.int64], fmt: FloatFormat) -> Exponents:
     exponent = (np.maximum(biased, 1) - fmt.bias).astype(np.int16)
     exponent[(biased == 0) & (mantissa == 0)] = ZERO_EXPONENT
     return exponent
-
-
-def _tf32_words(bits: Bits) -> Bits:
-    return bits & np.uint32(0xFFFFE000)
 
 
 def _widen(words: Bits) -> Floats:
@@ -216,7 +213,9 @@ def decode(bits: Bits, fmt: FloatFormat) -> Floats:
     if fmt.name == "f64":
         return np.ascontiguousarray(bits).view(np.float64)
     if fmt.bits == 32:
-        return _widen(_tf32_words(bits) if fmt.name == "tf32" else np.ascontiguousarray(bits))
+        return _widen(
+            bits & np.uint32(0xFFFFE000) if fmt.name == "tf32" else np.ascontiguousarray(bits)
+        )
     if fmt.name == "bf16":
         # Half an f32: cheaper than a walk through 512 KiB of table.
         wide = bits.astype(np.uint32)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, UInt32Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits
 from tilewright.lowering.interpreter.numerics.lanes import check_shapes
@@ -43,7 +43,7 @@ INTEGER_FORMATS: dict[str, IntegerFormat] = {
 }
 
 
-def decode_integer(bits: Bits, fmt: IntegerFormat, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+def decode_integer(bits: Bits, fmt: IntegerFormat, dtype: type[np.floating[Any]]) -> AnyArray:
     """Each element's value: `dtype`, shape of `bits`. Bits above the format's are ignored."""
     spare = 8 - fmt.bits
     byte = bits.astype(np.uint8) << np.uint8(spare)
@@ -59,7 +59,7 @@ def integer_dot_add(
     *,
     satfinite: bool = False,
     bit_operation: BitOperation = "and",
-) -> NDArray[np.uint32]:
+) -> UInt32Array:
     """D = A B + C in whole numbers; for b1, the population count of A op B, plus C.
 
     a [..., M, K], b [..., K, N]: one element a byte (s4, u4: 0..15; b1: 0 or 1); c [..., M, N]:

@@ -9,8 +9,8 @@ rounding to odd", IEEE Trans. Computers 57(4), 2008).
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray, UInt32Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, Floats
 
@@ -52,7 +52,7 @@ def encode(values: Floats, fmt: FloatFormat, rounding: Rounding = "rn") -> Bits:
     return words
 
 
-def _to_f32(values: Floats, rounding: Rounding) -> NDArray[np.uint32]:
+def _to_f32(values: Floats, rounding: Rounding) -> UInt32Array:
     """Cast to nearest, then step back the lanes that went past the value."""
     nearest = values.astype(np.float32)
     words = nearest.view(np.uint32)
@@ -101,7 +101,7 @@ def _to_words(values: Floats, fmt: FloatFormat, rounding: Rounding) -> Bits:
     return words | sign
 
 
-def away_from_zero(negative: NDArray[np.bool_], rounding: Rounding) -> NDArray[np.bool_]:
+def away_from_zero(negative: BoolArray, rounding: Rounding) -> BoolArray:
     """True where a directed rounding moves values of this sign away from zero; same shape."""
     if rounding == "rm":
         return negative

@@ -1,9 +1,9 @@
-"""The special function unit: `ex2`, `lg2`, `rcp` and `rsqrt` with `.approx.ftz.f32`, bit for bit.
+"""The special function unit: functions of f32 with `.approx`, bit for bit.
 
 The unit evaluates a quadratic by table (S. Oberman, M. Siu, ARITH 2005): the upper bits of the
 argument choose an interval, the rest `x` goes into C0 + C1 x + C2 S(x). S is a square of 15 bits
-without the partial products below 2^-15. The tables and the rounding constants are those for which
-all 2^23 mantissas give what an H100 computes (`tests/silicon`).
+without the partial products below 2^-15. With the tables and the rounding constants all arguments
+that were tried give what a chip computes (`tests/silicon`).
 """
 
 from collections.abc import Callable
@@ -46,24 +46,35 @@ def _squares() -> Integers:
 
 
 @cache
-def _columns(table: tuple[tuple[int, int, int], ...]) -> Integers:
-    return np.array(table, dtype=np.int64).T
+def _columns(table: str) -> Integers:
+    rows = [row.split() for row in table.split(",")]
+    return np.array(rows, dtype=np.int64).T
 
 
-def _interpolate(
-    fraction: Integers, table: tuple[tuple[int, int, int], ...], c0_unit: int, bias: int
-) -> Integers:
+def _interpolate(fraction: Integers, table: str, c0_unit: int, bias: int) -> Integers:
     """The quadratic at a fraction of 23 bits, in 2^-16 last places of the result.
 
-    `c0_unit` is how many C0 are one last place; C1 counts halves of it, C2 whole ones.
+    `c0_unit` is how many C0 are one last place; C1 counts pairs of it, C2 whole ones.
     """
+    low = _FRACTION - (_columns(table).shape[1].bit_length() - 1)
+    return _quadratic(fraction >> low, fraction & ((1 << low) - 1), low, table, c0_unit, bias)
+
+
+def _quadratic(
+    interval: Integers, x: Integers, low: int, table: str, c0_unit: int, bias: int
+) -> Integers:
+    """The same at `low` bits of an interval."""
     c0, c1, c2 = _columns(table)
-    low = _FRACTION - (len(table).bit_length() - 1)
-    interval, x = fraction >> low, fraction & ((1 << low) - 1)
     square = _squares()[x >> (low - _SQUARED)]
     linear = c1[interval] * (x << (_GUARD + 1 - low))
     quadratic = c2[interval] * (square << (_GUARD - _SQUARED))
     return c0[interval] * ((1 << _GUARD) // c0_unit) + linear + quadratic + bias
+
+
+def _truncated(value: Any, point: Any = 0) -> NDArray[np.float32]:
+    """A number with so many bits behind the point as f32, rounded to zero."""
+    significand, power = np.frexp(value)
+    return np.ldexp(np.trunc(np.ldexp(significand, 24)), power - 24 - point).astype(np.float32)
 
 
 def _parts(x: Words) -> tuple[NDArray[np.bool_], Integers, Integers]:
@@ -101,10 +112,8 @@ def lg2(x: Words) -> Words:
     negative, exponent, fraction = _parts(x)
     sum_ = ((exponent - 127) << _LG2_POINT) + (_interpolate(fraction, tables.LG2, 8, 1674) >> 3)
     sum_ = np.where((exponent == 127) & (fraction == 0), 0, sum_)
-    magnitude = np.where(sum_ < 0, ~sum_, sum_)
-    significand, power = np.frexp(magnitude.astype(np.float64))
-    kept = np.ldexp(np.trunc(np.ldexp(significand, 24)), power - 24 - _LG2_POINT)
-    result = np.where(sum_ < 0, -kept, kept).astype(np.float32).view(np.uint32)
+    kept = _truncated(np.where(sum_ < 0, ~sum_, sum_), _LG2_POINT).view(np.uint32)
+    result = np.where(sum_ < 0, kept | _SIGN, kept)
     result = np.where(exponent == 255, _INFINITY, result)
     result = np.where(exponent == 0, _INFINITY | _SIGN, result)
     wrong = _is_nan(x) | (negative & (exponent != 0))
@@ -141,6 +150,76 @@ def rsqrt(x: Words) -> Words:
     return np.where(wrong, _NAN, result)
 
 
+def sqrt(x: Words) -> Words:
+    """The square root of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `sqrt.approx.ftz.f32`."""
+    negative, exponent, fraction = _parts(x)
+    odd = exponent % 2 == 1
+    halves = np.where(
+        odd,
+        _interpolate(fraction, tables.SQRT_ODD, 2, -1),
+        _interpolate(fraction, tables.SQRT_EVEN, 2, -1),
+    )
+    result = ((exponent + 126 + odd) // 2 << _FRACTION) + (halves >> _GUARD + 1)
+    result = np.where(exponent == 255, int(_INFINITY), result).astype(np.uint32)
+    result = np.where(exponent == 0, x & _SIGN, result)
+    wrong = _is_nan(x) | (negative & (exponent != 0))
+    return np.where(wrong, _NAN, result)
+
+
+_INVERSE_TURN = 0xA2F983 / 2**26
+"""1 / (2 pi), rounded to f32."""
+_TURN = 25
+"""Bits of an angle behind the point, in turns."""
+_SIN_POINT = 38
+
+
+def sin(x: Words) -> Words:
+    """sin(x) of f32 bits. PTX ISA 9.7.3, `sin.approx.f32`: x / (2 pi) is rounded to zero as f32,
+    then in units of 2^-25 turns; in every other quadrant its ones' complement counts."""
+    return _wave(x, 0)
+
+
+def cos(x: Words) -> Words:
+    """cos(x) of f32 bits, the sine a quarter of a turn further. PTX ISA 9.7.3, `cos.approx.f32`."""
+    return _wave(x & ~_SIGN, 1)
+
+
+def _wave(x: Words, quarters: int) -> Words:
+    """The sine of an angle so many quarters of a turn further."""
+    with np.errstate(all="ignore"):
+        size = np.where(_parts(x)[1] == 255, 0, (x & ~_SIGN).view(np.float32).astype(np.float64))
+        turns = _truncated(size * _INVERSE_TURN)
+    angle = np.floor(np.fmod(turns, 1) * (1 << _TURN)).astype(np.int64) + (quarters << _FRACTION)
+    fraction, quadrant = angle & _MANTISSA, angle >> _FRACTION & 3
+    fraction = np.where(quadrant % 2 == 1, _MANTISSA - fraction, fraction)
+    result = _truncated(_interpolate(fraction, tables.SIN, 8, 0), _SIN_POINT).view(np.uint32)
+    signed = result | (x & _SIGN) ^ np.where(quadrant > 1, _SIGN, np.uint32(0))
+    return np.where((x & _INFINITY) == _INFINITY, _NAN, signed)
+
+
+_TANH_FIRST, _TANH_END = 119, 130
+"""The exponents between which tanh(x) is neither x nor 1."""
+_TANH_BITS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3])
+"""The bits of the fraction that choose an interval, by the exponent."""
+_TANH_LOW, _TANH_POINT = 17, 40
+
+
+def tanh(x: Words) -> Words:
+    """tanh(x) of f32 bits. PTX ISA 9.7.3, `tanh.approx.f32`: intervals by the exponent, and 17
+    bits in each."""
+    _, exponent, fraction = _parts(x)
+    place = np.clip(exponent - _TANH_FIRST, 0, len(_TANH_BITS) - 1)
+    bits, first = _TANH_BITS[place], (np.cumsum(1 << _TANH_BITS) - (1 << _TANH_BITS))[place]
+    interval = first + (fraction >> _FRACTION - bits)
+    within = fraction >> _FRACTION - _TANH_LOW - bits & (1 << _TANH_LOW) - 1
+    sum_ = _quadratic(interval, within, _TANH_LOW, tables.TANH, 4, 0)
+    result = _truncated(sum_, _TANH_POINT + 127 - _TANH_FIRST - place).view(np.uint32)
+    result |= x & _SIGN
+    result = np.where(exponent < _TANH_FIRST, x, result)
+    result = np.where(exponent < _TANH_END, result, np.uint32(0x3F800000) | (x & _SIGN))
+    return np.where(_is_nan(x), _NAN, result)
+
+
 _SMALLEST = np.float32(2.0**-126)
 _LARGE = np.float32(2.0**126)
 _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
@@ -171,13 +250,14 @@ SCALED: dict[Callable[[Words], Words], Callable[[Words], Words]] = {
     lg2: _scaled(lg2, lambda y, _: y + np.float32(-24)),
     rcp: _scaled(rcp, lambda y, factor: y * factor, large=True),
     rsqrt: _scaled(rsqrt, lambda y, _: y * np.float32(4096)),
+    sqrt: _scaled(sqrt, lambda y, _: y / np.float32(4096)),
 }
-"""Each without `.ftz`."""
+"""Each without `.ftz`, where that changes anything."""
 
 
 def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
-    """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, of which large divisors
-    are quartered. PTX ISA 9.7.3.8."""
+    """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, whose large divisors are
+    quartered. PTX ISA 9.7.3.8."""
     x, y = a.view(np.float32), b.view(np.float32)
     with np.errstate(all="ignore"):
         small = (np.abs(y) < _SMALLEST) & (not flushes)

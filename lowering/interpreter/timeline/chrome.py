@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from tilewright.lowering.interpreter.timeline.record import Event, Timeline
+from tilewright.lowering.interpreter.timeline.record import Timeline, TimelineEvent
 from tilewright.source.diagnostic import line_of
 
 
 def trace_events(timeline: Timeline, name: str = "", source: str | None = None) -> dict[str, Any]:
-    """The trace of a timeline. `name` is that of the source, of which `source` is the text."""
+    """The trace of a timeline. `name` is that of the source, `source` its text."""
     events: list[dict[str, Any]] = []
     for cta, place in enumerate(timeline.blocks):
         events.append(_named("process_name", cta, 0, f"CTA {place}"))
@@ -46,15 +46,17 @@ def trace_events(timeline: Timeline, name: str = "", source: str | None = None) 
     }
 
 
-def _place(event: Event, name: str) -> str:
+def _place(event: TimelineEvent, name: str) -> str:
     """The line of an event: Python's file is another than the source."""
     python = (event.file or "").endswith(".py")
     return f"{event.file if python or not name else name}:{event.line}"
 
 
-def _lines(events: Sequence[Event], name: str, source: str | None) -> Iterator[dict[str, Any]]:
+def _lines(
+    events: Sequence[TimelineEvent], name: str, source: str | None
+) -> Iterator[dict[str, Any]]:
     """Slices of lines, around those of their instructions, where a warp is at several in a row."""
-    warps: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    warps: dict[tuple[int, int], list[TimelineEvent]] = defaultdict(list)
     for event in events:
         if event.kind in ("run", "wait"):
             warps[event.cta, event.warp].append(event)

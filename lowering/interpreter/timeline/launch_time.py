@@ -6,7 +6,7 @@ from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
-from tilewright.lowering.interpreter.machine.machine import Launch
+from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.record import Timeline
 
@@ -25,7 +25,7 @@ class LaunchTime(Timeline):
 
     @property
     def microseconds(self) -> float:
-        """The time of all CTAs, of which as many as fit, registers aside, share an SM's pipes."""
+        """The time of all CTAs; as many as fit, registers aside, share an SM's pipes."""
         chip = chip_of(divmod(target(self.arch).number, 10))
         fitting = min(
             chip.ctas,

@@ -26,7 +26,8 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
-from tilewright.lowering.interpreter.machine.machine import Gang, Launch, Machine
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -46,10 +47,7 @@ Line = tuple[str, int]
 """A file, and a line of it."""
 
 WARPS = 64
-"""The warps of the first CTAs of which everything is recorded."""
-
-EVENTS = 400_000
-"""The events after which nothing more is recorded."""
+"""The warps of the first CTAs, whose every step is recorded."""
 
 GROUPS = {
     "ptx.wgmma.mma_async": "wgmma",
@@ -72,7 +70,7 @@ ARRIVING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """A thing that a warp of a CTA did, or that ran beside it: `kind` is "run", "wait" (for what
     `name` says) or the pipe where it was in flight; cycles."""
 
@@ -152,7 +150,7 @@ class Timeline:
 
     @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
-        self.events: list[Event] = []
+        self.events: list[TimelineEvent] = []
         self.arch = ""
         self.blocks: list[str] = []
         self._most = warps
@@ -193,7 +191,7 @@ class Timeline:
                 f"({number % width}, {number // width % height}, {number // width // height})"
                 for number in places
             ]
-        if machine is not self._machine or len(self.events) > EVENTS:
+        if machine is not self._machine:
             return []
         lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
         return np.unique(lanes // WARP).tolist()
@@ -309,7 +307,7 @@ class Timeline:
     ) -> None:
         own = warp - cta * (self._slots // WARP)
         file, number = (None, None) if line is None else line
-        self.events.append(Event(cta, own, kind, name, start, end, number, file))
+        self.events.append(TimelineEvent(cta, own, kind, name, start, end, number, file))
 
     @property
     def _slots(self) -> int:

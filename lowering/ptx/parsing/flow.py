@@ -8,6 +8,7 @@ from xdsl.ir import Block
 
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.tables import without_tables
 
 _NAME = re.compile(NAME)
 _TRY_WAIT = "mbarrier.try_wait.parity."
@@ -39,7 +40,7 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction, as `ptx.mbarrier.try_wait.parity` is."""
+    instruction without a result, as `ptx.mbarrier.try_wait.parity` is."""
     place = 0
     while place < len(statements):
         statement = statements[place]
@@ -47,7 +48,7 @@ def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
             loop = statements[place : place + 5]
             if (length := _asks_until_done(loop)) is not None:
                 asked = loop[1]
-                yield asked._replace(text=f"done,{asked.text.partition(',')[2]}")
+                yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
                 place += length
                 continue
         yield statement
@@ -101,6 +102,7 @@ class Flow:
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
         """Add the statements of a body. Raises PtxError."""
+        body = without_tables(body)
         targets = {
             label for one in body
             if one.name in ("bra", "bra.uni") for label in _NAME.findall(one.text)

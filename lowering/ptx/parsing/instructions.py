@@ -8,18 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
+from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
@@ -30,7 +32,7 @@ from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.spellings import normal
+from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
 
 Maker = Callable[[str], "ReadingRule | None"]
 _RULES: dict[str, Maker] = {}
@@ -47,12 +49,34 @@ def reads(*names: str) -> Callable[[Maker], Maker]:
     return register
 
 
+_COMPOSERS: list[Maker] = []
+
+
+def composes(maker: Maker) -> Maker:
+    """Register the maker of the rules of instructions that are read as several others."""
+    _COMPOSERS.append(maker)
+    return maker
+
+
 @cache
 def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
-    return (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    rule = (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    for compose in () if rule else _COMPOSERS:
+        rule = compose(mnemonic)
+    ordered = None if rule else _by_words().get(in_any_order(mnemonic))
+    return rule_of(ordered) if ordered not in (None, mnemonic) else rule
+
+
+@cache
+def _by_words() -> dict[tuple[str, ...], str]:
+    """The mnemonics of scalars, of rows and of copies of matrices and boxes, by their words."""
+    scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
+    copies = matrix_copies(), *(row.forms for row in TENSOR_COPIES)
+    known = (*scalar, *_by_mnemonic(), *chain.from_iterable(copies))
+    return {in_any_order(mnemonic): mnemonic for mnemonic in known}
 
 
 # Scalars
@@ -68,6 +92,7 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
+        dest, _, negated = dest.partition("|")
         if len(sources) == 1 and len(types) > 1:
             sources = [source.strip() for source in sources[0].strip("{}").split(",")]
         if len(sources) != len(types):
@@ -77,7 +102,10 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        reader.give(dest, reader.add(op.of(suffix, inputs)).results[0])
+        result = reader.add(op.of(suffix, inputs)).results[0]
+        reader.give(dest, result)
+        if negated:
+            reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
 
     made = ReadingRule(rule, kind=result)
     return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made
@@ -225,7 +253,6 @@ class _OpFields:
             name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
         }
         self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
-        self.fits = range(sum(not form.optional for form in forms), len(forms) + 1)
         elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
         self.forms = [
             (
@@ -235,6 +262,12 @@ class _OpFields:
             )
             for form in forms
         ]
+        # Of fewer operands the last that may be left out are.
+        self.fits = {len(forms): list(self.forms)}
+        for form in reversed(self.forms):
+            if form[0].optional:
+                fewer = [kept for kept in self.fits[min(self.fits)] if kept is not form]
+                self.fits[len(fewer)] = fewer
 
     def read(self, reader: Reader, text: str) -> None:
         """Read the instruction of such operands."""
@@ -242,7 +275,7 @@ class _OpFields:
         if len(written) not in self.fits:
             raise ValueError(text)
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
-        for (form, names, default), operand in zip(self.forms, written, strict=False):
+        for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             kind = self.kinds.get(names[0]) or default
             for name, part in _parts(reader, names, operand, kind, form):
                 self._set(reader, fields, given, name, part, default)
@@ -271,9 +304,9 @@ class _OpFields:
         elif name in self.results:
             given[name] = _names(part)
             fields[name] = reg(kind, len(given[name]))
-        elif name in self.known and part.kind == "integer":
-            fields[name] = part.value
-        elif name in self.known or not _stands_for(name, part):
+        elif name in self.known and (value := reader.number(part)) is not None:
+            fields[name] = value
+        elif name in self.known or not _stands_for(reader, name, part):
             wanted = "an integer" if name in self.known else name
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
@@ -335,10 +368,11 @@ def _kind(form: Any) -> str:
     return REGISTER_OF.get(getattr(form, "type_", None) or "b32", "b32")
 
 
-def _stands_for(word: str, part: Written) -> bool:
-    """True where an operand that no field is of is the one that the op has there."""
+def _stands_for(reader: Reader, word: str, part: Written) -> bool:
+    """True where an operand that no field is of is the one that the op has there, or a register for
+    what it does not give."""
     if word == "_" or part.kind == "sink":
-        return part.kind == "sink"
-    if part.kind != "integer":
+        return part.kind == "sink" or reader.sink(part.text)
+    if (value := reader.number(part)) is None:
         return word == part.text
-    return (part.value - int(word, 0)) % (1 << 32) == 0
+    return (value - int(word, 0)) % (1 << 32) == 0

@@ -1,11 +1,19 @@
 """A kernel of the text as `ptx.entry`: its parameters, memory and blocks."""
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    IntAttr,
+    IntegerAttr,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -13,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
+    MAX_REGISTERS,
     MIN_CTAS,
     TENSORMAP,
     BraOp,
@@ -21,17 +30,17 @@ from tilewright.dialects.ptx.control_flow import (
     RetOp,
     parameter_register,
 )
-from tilewright.dialects.ptx.scalars import NotOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import matrices, memory, moves
+from tilewright.lowering.ptx.parsing import composed, driver_calls, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, SharedVariables
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variables
+from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-RULES_OF = (matrices, memory, moves)
+RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -44,7 +53,7 @@ _VARIABLE = re.compile(
     r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
     re.DOTALL,
 )
-_EXTENTS = re.compile(r"\.(reqntid|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
+_EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +73,14 @@ class Source:
         return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
 
 
-def symbol_of(match: re.Match[str]) -> Symbol:
+def symbol_of(match: re.Match[str], position: int) -> Symbol:
     """The variable of a declaration."""
     bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
     bytes_ *= 2 if match["type"].endswith("x2") else 1
     size: int | None = bytes_
     for extent in re.findall(r"\[\s*(\d*)\s*\]", match["extents"]):
         size = None if not extent or size is None else size * int(extent)
-    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_))
+    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_), position)
 
 
 def variable_of(statement: PtxStatement) -> re.Match[str] | None:
@@ -85,14 +94,14 @@ def declare(statement: PtxStatement, scope: Names) -> None:
         if (why := scope.declare_registers(statement.text)) is not None:
             raise PtxError(why, statement.position)
     elif (match := variable_of(statement)) is not None:
-        symbol = symbol_of(match)
+        symbol = symbol_of(match, statement.position)
         if match["content"]:
             raise PtxError(
                 f"expected content of module variables alone, got that of {symbol.name}",
                 statement.position,
             )
         scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype", ".branchtargets"):
+    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
         raise PtxError(
             f"expected a declaration that is read here, got {statement.name}", statement.position
         )
@@ -132,16 +141,19 @@ class KernelReading:
         bounds = {
             word: [int(n) for n in numbers.split(",")] for word, numbers in _EXTENTS.findall(rest)
         }
-        block, cluster = (
+        block, most, cluster = (
             [*bounds[word], 1, 1][:3] if word in bounds else None
-            for word in ("reqntid", "reqnctapercluster")
+            for word in ("reqntid", "maxntid", "reqnctapercluster")
         )
         op = EntryOp(
             name, list(zip(names, kinds, strict=True)), region, shared.end,
             shared.align if shared.end else 16, block, cluster, local=reader.local.end,
+            local_align=reader.local.align if reader.local.end else 16,
+            maxntid=most,
         )  # fmt: skip
-        if (least := bounds.get("minnctapersm")) is not None:
-            op.attributes[MIN_CTAS] = IntegerAttr(least[0], i32)
+        for name, word in ((MIN_CTAS, "minnctapersm"), (MAX_REGISTERS, "maxnreg")):
+            if word in bounds:
+                op.attributes[name] = IntegerAttr(bounds[word][0], i32)
         op.location = self.source.location(self.head.position)
         return op
 
@@ -152,12 +164,15 @@ class KernelReading:
         order = _reverse_postorder(parts[0], by_block)
         edges = {part: [Way(part.block, way) for way in part.ways()] for part in order}
         ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
-        shared = SharedVariables(self.source.shared_limit)
+        shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
         last = self._choose_kinds(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
-        ends = _threaded(edges, parts[0])
+        reader.check_unread()
+        for variables in (reader.memory, reader.local):
+            variables.place()
+        ends = _threaded(edges, parts)
         for part in order:
             if part not in ends:
                 continue
@@ -176,9 +191,11 @@ class KernelReading:
                 rule = self._rule(statement)
                 text = statement.text
                 names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
-                for name in names.split(","):
+                for name in names.replace("|", ",").split(","):
                     variable = scope.find(name.strip())
                     if isinstance(variable, Variable):
+                        if not variable.writes or statement.position < variable.first:
+                            variable.first = statement.position
                         variable.writes += 1
                         last[part][variable] = statement.position
                         if rule.kind:
@@ -194,16 +211,14 @@ class KernelReading:
         except Illegal as error:
             raise PtxError(str(error), statement.position) from error
         if rule is None:
-            raise PtxError(
-                f"expected an instruction that is read here, got {statement.name}",
-                statement.position,
-            )
+            raise PtxError(why_unread(statement.name), statement.position)
         return rule
 
     def _fill(self, reader: Reader, part: BodyPart, last: dict[Variable, int]) -> SSAValue | None:
         """Read the instructions of a part: the predicate of its end, where it has one."""
         reader.block = part.block
-        reader.last = last if len(part.ways()) > 1 else {}
+        reader.last = last
+        reader.tail = sys.maxsize if len(part.ways()) > 1 else _tail(part.statements)
         for statement, scope in part.statements:
             reader.scope, reader.position = scope, statement.position
             reader.location = self.source.location(statement.position)
@@ -229,10 +244,7 @@ class KernelReading:
     def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
         if not statement.guard:
             return None
-        guard = reader.take(statement.guard.lstrip("! "), "pred")
-        if statement.guard[0] != "!":
-            return guard
-        return reader.add(NotOp.of("pred", [guard])).results[0]
+        return reader.take(statement.guard, "pred")
 
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         if not ways:
@@ -258,6 +270,20 @@ def _parameter_type(match: re.Match[str], position: int) -> str:
         raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
     width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
     return type_ if type_ in ("f32", "f64") else f"u{width}"
+
+
+def _tail(statements: Sequence[tuple[PtxStatement, Names]]) -> int:
+    """The position behind which nothing but moves follows, in the order in which the text writes
+    their registers first."""
+    first = sys.maxsize
+    for statement, scope in reversed(statements):
+        dest, _, source = map(str.strip, statement.text.partition(","))
+        moved, named = scope.find(dest), scope.find(source)
+        is_move = statement.name.startswith("mov.") and not isinstance(named, Symbol)
+        if not is_move or not isinstance(moved, Variable) or moved.first > first:
+            return statement.position
+        first = moved.first
+    return -1
 
 
 def _takes_predicate(mnemonic: str) -> bool:
@@ -298,19 +324,24 @@ def _reverse_postorder(first: BodyPart, parts: dict[Block, BodyPart]) -> list[Bo
     return order[::-1]
 
 
-def _threaded(edges: dict[BodyPart, list[Way]], first: BodyPart) -> dict[BodyPart, list[Way]]:
-    """The ways, without the blocks that do nothing and that one way leads to."""
+def _threaded(
+    edges: dict[BodyPart, list[Way]], parts: Sequence[BodyPart]
+) -> dict[BodyPart, list[Way]]:
+    """The ways, without the blocks that do nothing, that one way leads to, and that stand between
+    no branch and where it goes."""
+    following = dict(pairwise(parts))
     before: dict[Block, list[tuple[BodyPart, int]]] = {}
     for part, ways in edges.items():
         for place, edge in enumerate(ways):
             before.setdefault(edge.dest, []).append((part, place))
     for part in list(edges):
         ways, into = edges[part], before.get(part.block, [])
-        is_way = part.ending is not None and not part.block.first_op and part is not first
+        is_way = part.ending is not None and not part.block.first_op and part is not parts[0]
         if not is_way or len(ways) != 1 or len(into) != 1:
             continue
         source, place = into[0]
-        if ways[0].dest is part.block:
+        is_between = part in following and source.then is following[part].block
+        if ways[0].dest is part.block or is_between:
             continue
         edges[source][place] = Way(source.block, ways[0].dest, ways[0].values)
         position = before[ways[0].dest].index((part, 0))

@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CACHING,
     CLUSTER_SPACE,
     CP_ASYNC,
+    CP_ASYNC_PREFETCH,
     GENERIC,
     LOADS,
     OWN_SPACES,
@@ -23,16 +24,27 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     STORES,
     WEAK,
 )
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    MBARRIER_TRY_WAIT,
+    MBARRIER_TRY_WAIT_CLUSTER,
+)
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.ptx import atomics, bulk_copy, data_movement, matrix_copy, multimem
+from tilewright.dialects.ptx import (
+    atomics,
+    bulk_copy,
+    data_movement,
+    matrix_copy,
+    mbarrier,
+    multimem,
+)
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import Variable
 
+_TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
 _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 
@@ -40,10 +52,12 @@ _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
     name, _, rest = mnemonic.replace("::cta", "").partition(".")
-    *words, type_ = rest.split(".")
-    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
-    if access not in ACCESS_TYPES:
+    words = rest.split(".")
+    type_ = next((word for word in words if word in _TYPES), None)
+    if type_ is None:
         return None
+    words.remove(type_)
+    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
     for word in words:
         if word in _SPACES:
@@ -100,31 +114,19 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
         raise reader.fail(f"expected a parameter, got {dest.text}")
     type_ = reader.resizes
     value = reader.take(source.text, type_)
-    part = symbol.parts.setdefault(dest.value, Variable(REGISTER_OF[type_]))
+    part = symbol.part(dest.value, REGISTER_OF[type_])
     reader.ssa.write(reader.block, part, value)
 
 
 @reads("atom", "red")
 def _atomic(mnemonic: str) -> ReadingRule | None:
-    name, *words = mnemonic.replace("::cta", "").split(".")
-    order = [word for word in words if word in (*_ORDERS, "acq_rel")] or ["relaxed"]
-    order += [word for word in words if word in SCOPES] or ["gpu"]
-    space = next((word for word in words if word in _SPACES), GENERIC)
-    rest = [word for word in words if word not in (*order, space)]
-    operation, type_ = rest[0], rest[-1]
-    if (operation, type_[0]) == ("add", "s") or operation in _ON_BITS:
-        rest[-1] = f"{'u' if operation == 'add' else 'b'}{type_[1:]}"
-    form, semantics = ".".join(rest), ".".join(order)
-    place = "" if space == GENERIC else f"{space}."
-    if (row := INSTRUCTIONS.get(f"{name}.{semantics}.{place}{form}")) is None:
+    if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
+    name, order, scope, *rest = mnemonic.split(".")
+    space = rest.pop(0) if rest[0] in SPACES else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": semantics, "form": form}
+    properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])
-
-
-_ON_BITS = ("exch", "cas", "and", "or", "xor")
-"""The operations whose types are bits alone, whatever sign the text gives them."""
 
 
 @reads("multimem")
@@ -146,6 +148,25 @@ def _matrix_copy(mnemonic: str) -> ReadingRule | None:
     return by_fields(op, properties, matrix_copy_operands(copy))
 
 
+@reads("mbarrier")
+def _try_wait(mnemonic: str) -> ReadingRule | None:
+    """In a loop of its own, which is one op, or in another one of the text."""
+    rows = (None, MBARRIER_TRY_WAIT), (True, MBARRIER_TRY_WAIT_CLUSTER)
+    known = [(cluster, row) for cluster, row in rows if row.mnemonic == mnemonic]
+    if not known:
+        return None
+    [(cluster, row)] = known
+    loop, once = (
+        by_fields(op, {"cluster": cluster}, row.operands)
+        for op in (mbarrier.TryWaitParityOp, mbarrier.TryWaitOnceOp)
+    )
+
+    def rule(reader: Reader, operands: str) -> None:
+        (loop if operands.startswith("_,") else once).read(reader, operands)
+
+    return ReadingRule(rule)
+
+
 @cache
 def _copies() -> dict[str, tuple[type[bulk_copy.TensorCopyOp], tma.TensorCopyRow]]:
     ops = bulk_copy.TensorLoadOp, bulk_copy.TensorStoreOp, bulk_copy.TensorReduceOp
@@ -161,16 +182,17 @@ def _wait_for_all(reader: Reader, _: str) -> None:
 
 @reads("cp")
 def _copy(mnemonic: str) -> ReadingRule | None:
-    for cache_, _ in CP_ASYNC.sizes.items():
-        if mnemonic == CP_ASYNC.mnemonic(cache_):
-            return by_fields(data_movement.CpAsyncOp, {"cache": cache_}, CP_ASYNC.operands(cache_))
+    for row in (CP_ASYNC, CP_ASYNC_PREFETCH):
+        for cache_ in row.sizes:
+            if mnemonic == row.mnemonic(cache_):
+                return by_fields(data_movement.CpAsyncOp, {"cache": cache_}, row.operands(cache_))
     if mnemonic == "cp.async.wait_all":
         return ReadingRule(_wait_for_all)
     if mnemonic not in _copies():
         return None
     op, row = _copies()[mnemonic]
     properties = dict[str, Any]()
-    if row is tma.TENSOR_LOAD_PAIR:
+    if row in (tma.TENSOR_LOAD_PAIR, tma.TENSOR_LOAD_PAIR_MULTICAST):
         properties["pair"] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)

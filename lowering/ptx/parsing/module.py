@@ -32,6 +32,11 @@ from tilewright.lowering.ptx.parsing.statements import (
 
 _FUNCTION = re.compile(rf"\.func\s*(?:\(([^)]*)\)\s*)?({NAME})\s*(?:\(([^)]*)\))?", re.DOTALL)
 
+_NO_NUMBER = re.compile(r"(?<![\w.$%])\d{40,}")
+"""No number of 64 bits is near so many digits. PTX ISA 4.5."""
+_LARGEST = 1 << 30
+"""Bytes: a variable's content is kept as a constant of the module."""
+
 
 def read_module(text: str, name: str = "<string>", line_offset: int = 0) -> ModuleOp:
     """The module of a PTX text, each op at its line. Raises PtxError for what is no PTX, and for
@@ -47,6 +52,9 @@ class _ModuleReading:
         self._entries: list[tuple[PtxStatement, Sequence[PtxStatement]]] = []
         self.variables: list[GlobalOp] = []
         plain = without_comments(text)
+        if (number := _NO_NUMBER.search(plain)) is not None:
+            what = f"expected a number of at most 64 bits, got one of {len(number[0])} digits"
+            raise PtxError(what, number.start())
         starts = [0, *(end.end() for end in re.finditer("\n", plain))]
         self._source = Source(StringAttr(name), starts, line_offset)
         self._add(statements(plain))
@@ -83,12 +91,15 @@ class _ModuleReading:
     def _variable(self, statement: PtxStatement) -> None:
         if (match := variable_of(statement)) is None:
             return
-        symbol = symbol_of(match)
+        symbol = symbol_of(match, statement.position)
         self._scope.names[symbol.name] = symbol
         if symbol.space in ("global", "const"):
             if symbol.size is None:
                 raise PtxError(f"expected the size of {symbol.name}", statement.position)
-            content = self._content(statement, match, symbol.size)
+            if symbol.size > _LARGEST:
+                what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
+                raise PtxError(what, statement.position)
+            content = symbol.content = self._content(statement, match, symbol.size)
             octets = DenseIntOrFPElementsAttr.from_list(
                 TensorType(i8, [symbol.size]), list(content)
             )
@@ -101,11 +112,17 @@ class _ModuleReading:
     def _content(self, statement: PtxStatement, match: re.Match[str], size: int) -> bytes:
         """The bytes of a variable before a kernel runs."""
         type_, content = match["type"], b""
+        if not type_[1:].isdigit():
+            what = f"expected a type of numbers, such as .b32, got .{type_}"
+            raise PtxError(what, statement.position)
         for word in filter(None, re.split(r"[{},\s]+", match["content"] or "")):
             if (bits := constant_bits(word, type_)) is None:
                 raise PtxError(f"expected constants of .{type_}, got {word}", statement.position)
             width = int(type_[1:])
             content += (bits % (1 << width)).to_bytes(width // 8, "little")
+        if len(content) > size:
+            what = f"expected at most {size} bytes of constants, got {len(content)}"
+            raise PtxError(what, statement.position)
         return content.ljust(size, b"\0")
 
     def _function(self, head: PtxStatement, following: Iterator[PtxStatement]) -> None:

@@ -74,10 +74,17 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
         value, stays = reader.value(source.text), named.kind == kind
     else:
         value, stays = reader.take(source.text, type_ if type_ in ("f32", "f64") else kind), True
-    # What is written elsewhere too is moved here, not on one of two ways on from here.
-    meets = variable.writes > 1 and reader.last.get(variable) == reader.position
-    if stays and (not meets or isinstance(named, Symbol)):
+    if stays and (isinstance(named, Symbol) or not _moves_here(reader, variable, named)):
         return value
     given = named.kind if isinstance(named, Variable) else kind
     moved = registers.MovOp(reader.converted(value, given, source.text), reg(kind))
     return reader.add(moved).results[0]
+
+
+def _moves_here(reader: Reader, variable: Variable, source: Variable | None) -> bool:
+    """True where a register that is written elsewhere too is moved here, not on the way on from
+    here: there are two, or other instructions come before; or where its source is written again."""
+    last, here = reader.last, reader.position
+    if source is not None and source.writes > 1 and last.get(source, here) > here:
+        return last.get(variable, here) == here
+    return variable.writes > 1 and last.get(variable) == here <= reader.tail

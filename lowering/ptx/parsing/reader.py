@@ -10,8 +10,10 @@ from functools import lru_cache
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.fields import number
 from tilewright.dialects.ptx.cluster import RankOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
@@ -19,10 +21,13 @@ from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListMakeOp,
     LocalAddressOp,
+    MovOp,
     SharedAddressOp,
     SregOp,
+    TimeOp,
+    UndefOp,
 )
-from tilewright.dialects.ptx.scalars import AddOp, CvtOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, SsaBuilder, Value, Variable
@@ -60,23 +65,28 @@ def constant_bits(text: str, type_: str) -> int | None:
 
 
 @dataclass(slots=True)
-class SharedVariables:
-    """The variables of a kernel in shared memory, or of a thread in its own, one behind the other,
-    as they are first named; one whose size a launch says has what is left of `limit`."""
+class Variables:
+    """The variables of a kernel in shared memory, or of a thread in its own, that are named, one
+    behind the other in the order of their declarations; one whose size a launch says, the last,
+    has what is left of `limit`."""
 
     limit: int = 0
     end: int = 0
     align: int = 1
-    places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
+    addresses: list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]] = field(
+        default_factory=list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]]
+    )
 
-    def place(self, symbol: Symbol) -> int:
-        """The offset of a variable."""
-        if symbol not in self.places:
-            place = -(-self.end // symbol.align) * symbol.align
-            self.places[symbol] = place
+    def place(self) -> None:
+        """Let the addresses, so many bytes behind their variables, be offsets."""
+        places = dict[Symbol, int]()
+        named = dict.fromkeys(symbol for symbol, _, _ in self.addresses)
+        for symbol in sorted(named, key=lambda one: (one.size is None, one.position)):
+            places[symbol] = place = -(-self.end // symbol.align) * symbol.align
             self.end = max(self.limit, place) if symbol.size is None else place + symbol.size
             self.align = max(self.align, symbol.align)
-        return self.places[symbol]
+        for symbol, offset, op in self.addresses:
+            op.properties["offset"] = number(places[symbol] + offset)
 
 
 def width_of(value: Value) -> int:
@@ -89,21 +99,23 @@ def width_of(value: Value) -> int:
 class Reader:
     """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
     predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
-    registers may be wider than; `last` the places where a block that goes on in two ways writes its
-    registers last."""
+    registers may be wider than; `last` the places where the block writes its registers last, `tail`
+    where nothing but moves follows on its one way."""
 
-    def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: "SharedVariables"):
+    def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: Variables):
         self.ssa = ssa
         self.block = block
         self.scope = scope
         self.memory = memory
-        self.local = SharedVariables()
+        self.local = Variables()
         self.carry = Variable("pred")
         self.position = 0
         self.guard: SSAValue | None = None
         self.resizes = ""
         self.last: dict[Variable, int] = {}
+        self.tail = 0
         self.location: LocationAttr | None = None
+        self.unread: dict[UndefOp, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -140,6 +152,8 @@ class Reader:
         """The register of an instruction type that an operand is: what a register holds, a constant
         or the address of a variable."""
         kind = REGISTER_OF.get(type_, type_)
+        if text[:1] == "!":
+            return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
         named = self.scope.find(text)
         if isinstance(named, Variable):
             return self.converted(self.ssa.read(self.block, named), kind, text)
@@ -172,8 +186,10 @@ class Reader:
         """A special register."""
         if name == "%cluster_ctarank":
             return self.add(RankOp()).results[0]
+        if (kind := TIMES.get(name[1:])) is not None:
+            return self.add(TimeOp(reg(kind), name[1:])).results[0]
         if name[1:] not in SPECIAL_REGISTERS:
-            legal = ", ".join(SPECIAL_REGISTERS)
+            legal = ", ".join((*SPECIAL_REGISTERS, *TIMES))
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.add(SregOp(name[1:])).results[0]
 
@@ -202,16 +218,25 @@ class Reader:
             return parts[0]
         return self.add(ListMakeOp(parts, reg(kind, len(parts)))).results[0]
 
+    def number(self, written: Written) -> int | None:
+        """The number that an operand is: in the text, or as the constant that a register holds."""
+        if written.kind == "integer":
+            return written.value
+        variable = self.scope.find(written.text)
+        value = self.ssa.read(self.block, variable) if isinstance(variable, Variable) else None
+        owner = value.owner if isinstance(value, SSAValue) else None
+        return owner.bits.value.data if isinstance(owner, ConstOp) else None
+
     # Addresses
 
     def address_of(self, symbol: Symbol, offset: int = 0) -> SSAValue:
         """The address of a variable, so many bytes further where it is in shared memory."""
         match symbol.space:
-            case "shared":
-                return self.add(SharedAddressOp(self.memory.place(symbol) + offset)).results[0]
-            case "local":
-                place = self.local.place(symbol)
-                return self.add(LocalAddressOp(place + offset)).results[0]
+            case "shared" | "local":
+                is_shared = symbol.space == "shared"
+                op = SharedAddressOp(0) if is_shared else LocalAddressOp(0)
+                (self.memory if is_shared else self.local).addresses.append((symbol, offset, op))
+                return self.add(op).results[0]
             case "global" | "const":
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
             case "param" if symbol.value is not None:
@@ -275,6 +300,28 @@ class Reader:
                 raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
             value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind)
         self.ssa.write(self.block, variable, value)
+
+    def sink(self, name: str) -> bool:
+        """True for a register, which gets what no op gives: nothing may read that."""
+        variable = self.scope.find(name)
+        if not isinstance(variable, Variable):
+            return False
+        self.add(op := UndefOp(reg(variable.kind)))
+        self.ssa.write(self.block, variable, op.result)
+        self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
+        return True
+
+    def check_unread(self) -> None:
+        """Raise PtxError where something reads what no op gives, but for moves that nothing
+        reads."""
+        for op, error in self.unread.items():
+            for use in list(op.result.uses):
+                if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
+                    move.detach()
+                    move.erase()
+            if op.result.first_use is not None:
+                raise error
+            op.detach()
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""

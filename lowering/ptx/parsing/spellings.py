@@ -1,11 +1,19 @@
-"""Instructions that PTX spells in several ways, as the one that the lattice has."""
+"""Instructions that PTX spells in several ways, as the one that the lattice has.
+
+ptxas takes the qualifiers of an instruction in any order: only types, layouts, state spaces and the
+like count by their own order.
+"""
 
 import re
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import canonical
+from tilewright.dialects.cute_nvgpu.lattice.atomics import mnemonic as atomic
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES, SPACES
+from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
-_SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
         (r"setp\.lo\.(u\d+)", r"setp.lt.\1"),
@@ -13,15 +21,23 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"setp\.hi\.(u\d+)", r"setp.gt.\1"),
         (r"setp\.hs\.(u\d+)", r"setp.ge.\1"),
         (r"(selp|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
+        (r"mad(\.r[nzmp](?:\.ftz)?(?:\.sat)?\.f\d\d)", r"fma\1"),
+        (r"(cvt\.r[nmpz]i(?:\.ftz)?)\.sat(\.[us](?:16|32|64)\.f\d\d)", r"\1\2"),
+        (r"cvt\.(?:r[nmpz]\.)?f32\.bf16", "cvt.f32.bf16"),
+        (r"cvt\.(r[nz])\.ftz\.f16\.f32", r"cvt.\1.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
+        (r"membar\.proxy\.(\w+)", r"fence.proxy.\1"),
+        (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),
         (r"membar\.gl", "fence.sc.gpu"),
         (r"membar\.sys", "fence.sc.sys"),
         (r"barrier(?:\.cta)?\.sync\.aligned", "bar.sync"),
         (r"barrier(?:\.cta)?\.arrive\.aligned", "bar.arrive"),
-        (r"bar\.cta\.(sync|arrive)", r"bar.\1"),
-        (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)\.aligned", r"\1.aligned"),
+        (r"bar\.cta\.(sync|arrive|red)(.*)", r"bar.\1\2"),
+        (r"barrier\.cta\.(sync|arrive)", r"barrier.\1"),
+        (r"barrier(?:\.cta)?\.red\.(popc|and|or)\.aligned\.(.*)", r"bar.red.\1.\2"),
+        (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)(\.aligned)?", r"\1\2"),
         (r"(bra|call)\.uni", r"\1"),
         (
             r"(mma(?:\.sp(?:::ordered_metadata)?)?\.sync\.aligned)\.(kind::.*?)"
@@ -30,9 +46,17 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"(mma\..*\.col)\.(s32\.\w+\.\w+\.s32)\.satfinite", r"\1.satfinite.\2"),
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
+        (r"(mbarrier\.try_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
+        (r"(cvta\.to\.shared)::\w+(\..*)", r"\1\2"),
+        (
+            r"(cp\.async\.bulk\.tensor\.\dd)\.shared::\w+\.global(?:\.tile)?(\.mbarrier.*)",
+            r"\1.shared::cluster.global.tile\2",
+        ),
+        (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
+        (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )
 """The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""
@@ -41,7 +65,52 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 @cache
 def normal(mnemonic: str) -> str:
     """The mnemonic as the lattice has it."""
-    for pattern, spelling in _SPELLINGS:
+    for pattern, spelling in SPELLINGS:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
+    if mnemonic.startswith(("atom.", "red.")):
+        return _atomic(mnemonic)
     return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)
+
+
+_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_ON_BITS = ("exch", "cas", "and", "or", "xor")
+"""The operations whose types are bits alone, whatever sign the text gives them."""
+
+
+def _atomic(mnemonic: str) -> str:
+    """An atomic operation with the order that it has if nothing is said."""
+    name, *words = mnemonic.replace("::cta", "").split(".")
+    order = [word for word in words if word in _ORDERS] or ["relaxed"]
+    order += [word for word in words if word in SCOPES] or ["gpu"]
+    space = next((word for word in words if word in SPACES), GENERIC)
+    operation, *rest = [word for word in words if word not in (*order, space)]
+    if rest[-1:] == ["s32"] and operation == "add":
+        rest = ["u32"]
+    elif rest and operation in _ON_BITS:
+        rest[-1] = f"b{rest[-1][1:]}"
+    return atomic(name, ".".join(order), space, ".".join((operation, *rest)))
+
+
+_CLASSES = (
+    {*ELEMENT_TYPES, *SCALE_TYPES, *REGISTER_OF, "lo", "hi", "wide"},
+    {"row", "col"},
+    {*SPACES},
+    {"xor", "and", "popc"},
+    {"ws", "sp"},
+)
+"""Words whose order among themselves has a meaning."""
+
+_NAME_WORDS = {"wgmma": 2, "fence": 2, "tcgen05": 2}
+"""How many words name the instruction and stand first, where that is more than one."""
+
+
+def in_any_order(mnemonic: str) -> tuple[str, ...]:
+    """The words of a mnemonic, the same for all orders that mean the same: its name, those whose
+    order counts by class, and the others sorted."""
+    words = mnemonic.split(".")
+    named = _NAME_WORDS.get(words[0], 1)
+    name, rest = words[:named], words[named:]
+    classes = [[word for word in rest if word in group] for group in _CLASSES]
+    others = sorted(word for word in rest if not any(word in group for group in _CLASSES))
+    return (*name, *(word for group in classes for word in (*group, "")), *others)

@@ -6,6 +6,7 @@ read. Arguments that are one value on every way are that value. M. Braun et al.,
 Efficient Construction of Static Single Assignment Form, 2013.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,11 +19,12 @@ from tilewright.dialects.ptx.types import reg
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A register of the text: the kind of its values where ways meet, and how often it is
-    written."""
+    """A register of the text: the kind of its values where ways meet, how often it is written, and
+    the position where first."""
 
     kind: str
     writes: int = 0
+    first: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -82,13 +84,21 @@ class SsaBuilder:
                 value = self._undefined(variable)
                 break
             if len(edges := self._before[block]) != 1:
-                value = block.insert_arg(reg(variable.kind), len(block.args))
-                self._arguments[value] = variable
+                value = self._argument(block, variable)
                 break
             block = edges[0].source
         for defined in asked:
             defined[variable] = value
         return value
+
+    def _argument(self, block: Block, variable: Variable) -> BlockArgument:
+        """A new argument of a block, in the order in which the text writes the registers first:
+        so the moves on the way there come back in their order."""
+        known = self._arguments
+        place = bisect_left(block.args, variable.first, key=lambda other: known[other].first)
+        argument = block.insert_arg(reg(variable.kind), place)
+        known[argument] = variable
+        return argument
 
     def _undefined(self, variable: Variable) -> SSAValue:
         undefined = UndefOp(reg(variable.kind))
@@ -115,18 +125,15 @@ class SsaBuilder:
         waiting = self._arguments
         while len(given) < len(waiting):
             for argument, variable in list(waiting.items())[len(given) :]:
-                ways = given[argument] = []
-                for edge in self._before[argument.owner]:  # type: ignore[index]  # its block
-                    value = self.register(self.read(edge.source, variable), variable.kind)
-                    edge.values.append(value)
-                    ways.append(value)
-        known = self.settled = _settled(given)
-        for edges in self._before.values():
-            for edge in edges:
-                pairs = zip(edge.dest.args, edge.values, strict=True)
-                edge.values = [
-                    known.get(value, value) for argument, value in pairs if argument not in known
+                given[argument] = [
+                    self.register(self.read(edge.source, variable), variable.kind)
+                    for edge in self._before[argument.owner]  # type: ignore[index]  # its block
                 ]
+        known = self.settled = _settled(given)
+        for block, edges in self._before.items():
+            passed = [given[argument] for argument in block.args if argument not in known]
+            for place, edge in enumerate(edges):
+                edge.values = [known.get(ways[place], ways[place]) for ways in passed]
         for argument, value in known.items():
             argument.replace_all_uses_with(value)
             assert isinstance(argument, BlockArgument)

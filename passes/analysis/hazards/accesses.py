@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tilewright.passes.analysis.hazards.trace import Event
 
-Over = Callable[["Access"], bool]
+Over = Callable[["RoleAccess"], bool]
 
 
 class Part(NamedTuple):
@@ -23,7 +23,7 @@ class Part(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Access:
+class RoleAccess:
     """Accesses of one role, or of a team of warps, from one let-go to the next: the cells of all of
     them, and when they are over: known to whoever has one of the clocks `done` at that time.
 

@@ -26,6 +26,7 @@ from tilewright.passes.analysis.thread_dependence import depends_on_thread
 
 BARRIERS = (
     gpu.BarrierOp, sync.BarSyncOp, sync.BarArriveOp, ptx_sync.BarSyncOp, ptx_sync.BarArriveOp,
+    ptx_sync.BarRedOp,
 )  # fmt: skip
 """Barriers of a CTA, where its last warp may have fewer threads."""
 

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
-from tilewright.passes.analysis.hazards.mbarriers import Mbarriers
+from tilewright.passes.analysis.hazards.mbarriers import MbarrierPhases
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -34,7 +35,7 @@ class ArrayAccess:
     group: int = 0
 
 
-class ArrayAccesses(Mbarriers):
+class ArrayAccesses(MbarrierPhases):
     """Who accesses arrays that are reached both ways."""
 
     @cached_property
@@ -42,7 +43,7 @@ class ArrayAccesses(Mbarriers):
         """The accesses to each array, those in the generic proxy apart."""
         return defaultdict(list)
 
-    def _array(self, event: Event, roles: list[int]) -> list[int]:
+    def _array(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ((place, pointer, (number,)),) = event.accesses
         array, bytes_, run = event.constant
         if number is UNKNOWN or (bytes_ and pointer is UNKNOWN):
@@ -93,7 +94,7 @@ class ArrayAccesses(Mbarriers):
         ):
             raise Hazard("unfenced", op, before, where=where)
 
-    def _fence_arrays(self, event: Event, roles: list[int]) -> None:
+    def _fence_arrays(self, event: Event, roles: RoleNumbers) -> None:
         """Roles make the async proxy see what they know that threads have written."""
         if getattr(event.op, "space", None) is not None:
             return  # Of shared memory alone.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout, flatten
-from tilewright.dialects.cute.types.argument import ArgumentAttr, signature_of, sources_of
+from tilewright.dialects.cute.types.argument import signature_of, sources_of
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorType
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.ops import tma
@@ -86,7 +86,11 @@ class Arrays:
         ]
         for value, source in given:
             type_ = signature[source.index.data]
-            maps = [(map_, other) for map_, other in given if _is_map(other, source.index.data)]
+            maps = [
+                (map_, other)
+                for map_, other in given
+                if other.index.data == source.index.data and other.part.data == "tensor_map"
+            ]
             if source.part.data != "pointer" or not maps or not isinstance(type_, TensorType):
                 continue
             strides = {other.modes.data[0].data: argument for argument, other in given
@@ -141,7 +145,3 @@ class Arrays:
             return None
         loads = isinstance(op, tma.TmaLoadOp | bulk_copy.TensorLoadOp)
         return MemoryPlace(op.map, box_corner(op), writes=not loads)
-
-
-def _is_map(source: ArgumentAttr, number: int) -> bool:
-    return source.index.data == number and source.part.data == "tensor_map"

@@ -50,7 +50,7 @@ def between(block: Block, join: Block) -> set[Block]:
 
 
 def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
-    """The way on from a block that waits: the other one leads back to it, through blocks of which
+    """The way on from a block that waits: the other one leads back to it, through blocks where
     nobody asks how often threads come there."""
     edges = edges_of(block.last_op) if condition_of(block.last_op) else ()
     for (dest, _), way_on in zip(edges, reversed(edges), strict=True):

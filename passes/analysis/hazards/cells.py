@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
 from tilewright.passes.analysis.hazards.accesses import Part
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
-from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.placement import (
     HALF,
     Placement,
@@ -25,7 +25,13 @@ from tilewright.passes.analysis.hazards.places import UnknownReach
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN
-from tilewright.passes.analysis.hazards.trace import WARP, Event, OutOfBounds, PlacedView, Trace
+from tilewright.passes.analysis.hazards.trace import (
+    WARP,
+    Event,
+    EventTrace,
+    OutOfBounds,
+    PlacedView,
+)
 
 Array = NDArray[np.int64]
 
@@ -40,7 +46,9 @@ Memory = dict[tuple[Any, ...], Any]
 class Cells:
     """The cells of the events of one launch; what is not known is noted in its trace."""
 
-    def __init__(self, trace: Trace, launch: Launch, roles: Sequence[Role], memory: Memory):
+    def __init__(
+        self, trace: EventTrace, launch: ClusterLaunch, roles: Sequence[Role], memory: Memory
+    ):
         self._trace = trace
         self._launch = launch
         self._roles = roles

@@ -5,21 +5,21 @@ from dataclasses import replace
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref
-from tilewright.passes.analysis.hazards.follow import Program
+from tilewright.passes.analysis.hazards.follow import ProgramSlice
 from tilewright.passes.analysis.hazards.grids import other_blocks
-from tilewright.passes.analysis.hazards.happens_before import Machine
-from tilewright.passes.analysis.hazards.launches import Launch, launches
+from tilewright.passes.analysis.hazards.happens_before import HappensBefore
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch, launches
 from tilewright.passes.analysis.hazards.publications import between_blocks
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import roles_of
-from tilewright.passes.analysis.hazards.trace import OutOfBounds, PlacedView, TooLong, Trace
+from tilewright.passes.analysis.hazards.trace import EventTrace, OutOfBounds, PlacedView, TooLong
 
 LONGEST_RING = 8
 
 
 def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     """The first hazard of a function, or None, and what could not be decided."""
-    program = Program(function)
+    program = ProgramSlice(function)
     unproven: dict[Operation, str] = {}
     hazard = _first(program, unproven) if program.is_followed else None
     if hazard is None and program.orders_blocks:
@@ -27,7 +27,7 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     return hazard, unproven if program.has_events else {}
 
 
-def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
+def _first(program: ProgramSlice, unproven: dict[Operation, str]) -> Hazard | None:
     """The first hazard of any launch."""
     for alternatives in launches(
         program.function, program.loops, rings(program), guesses=program.has_conditions,
@@ -48,7 +48,7 @@ def _first(program: Program, unproven: dict[Operation, str]) -> Hazard | None:
 
 
 def _in_other_blocks(
-    program: Program, launch: Launch, unproven: dict[Operation, str]
+    program: ProgramSlice, launch: ClusterLaunch, unproven: dict[Operation, str]
 ) -> Hazard | None:
     """The first hazard of a block that goes another way than the first one."""
     for other in other_blocks(program, launch):
@@ -61,7 +61,7 @@ def _in_other_blocks(
     return None
 
 
-def _is_avoided(program: Program, launch: Launch, hazard: Hazard) -> bool:
+def _is_avoided(program: ProgramSlice, launch: ClusterLaunch, hazard: Hazard) -> bool:
     """Other arguments, or what memory holds, make no hazard: nobody says that the kernel is
     launched with these."""
     if program.trace.guessed:
@@ -74,7 +74,7 @@ def _is_avoided(program: Program, launch: Launch, hazard: Hazard) -> bool:
     return any(follow(program, variant, {}) is None for variant in launch.variants())
 
 
-def _comes_whole(program: Program, launch: Launch, op: Operation) -> bool:
+def _comes_whole(program: ProgramSlice, launch: ClusterLaunch, op: Operation) -> bool:
     """Whole warps come to an op with other arguments: lengths of loops that leave a warp half full
     are none that are meant, either."""
     launch = replace(launch, leaves=program.arrays.numbers)
@@ -87,7 +87,7 @@ def _comes_whole(program: Program, launch: Launch, op: Operation) -> bool:
 
 
 def follow(
-    program: Program, launch: Launch, unproven: dict[Operation, str]
+    program: ProgramSlice, launch: ClusterLaunch, unproven: dict[Operation, str]
 ) -> Hazard | OutOfBounds | None:
     """The first hazard of one launch; OutOfBounds where it is none that is meant."""
     try:
@@ -96,7 +96,7 @@ def follow(
         _check_around(trace)
         if trace.events and not trace.undecided:
             roles, members = roles_of(trace.events, launch)
-            Machine(trace, launch, roles, members, program.memory).run()
+            HappensBefore(trace, launch, roles, members, program.memory).run()
     except (Hazard, OutOfBounds) as hazard:
         return hazard
     except TooLong:
@@ -110,7 +110,7 @@ def follow(
     return None
 
 
-def _check_beside(trace: Trace) -> None:
+def _check_beside(trace: EventTrace) -> None:
     """Raise Hazard for the element behind a ring of mbarriers, or before it: a ring is what an
     index runs around in. One that runs on is an array that other arguments are meant for."""
     for op, (last, size) in trace.beside.items():
@@ -121,7 +121,7 @@ def _check_beside(trace: Trace) -> None:
             )  # fmt: skip
 
 
-def _check_around(trace: Trace) -> None:
+def _check_around(trace: EventTrace) -> None:
     """Raise Hazard for an access behind the last stage of a ring, by an index that comes back to
     the first one."""
     behind: set[Operation] = set()
@@ -144,7 +144,7 @@ def _check_around(trace: Trace) -> None:
         raise Hazard("outside", op)
 
 
-def rings(program: Program) -> int:
+def rings(program: ProgramSlice) -> int:
     """The stages of the longest ring: of mbarriers, or of matrices in shared memory."""
     memories = [effect.barrier.memref for effect in program.effects if effect.barrier is not None]
     if any(isinstance(memory, Space) for memory in memories):

@@ -90,7 +90,9 @@ def _arrive(op: Any) -> Effect:
 def _arrive_in_cluster(op: Any) -> Effect:
     """An arrival in another CTA, whose rank an address has in it."""
     rank = getattr(op, "rank", op.operands[0])
-    return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=(1, 0, op.reads is not None))
+    count = content(getattr(op, "count", None)) or 1
+    arrival = count, 0, op.reads is not None
+    return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
 
 
 # Copies
@@ -118,7 +120,7 @@ def _tma_store(op: Any) -> Effect:
 
 
 def _wmma(op: Any) -> Effect | None:
-    """A matrix, of which one thread of a warp counts as the one that accesses it."""
+    """A matrix: one thread of a warp counts as the one that accesses it."""
     if not memory_operand(op).is_shared:
         return None
     access: WmmaAccess = op.access
@@ -228,10 +230,10 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     ),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
-    (_bar(True), (sync.BAR_SYNC,)),
-    (_bar(False), (sync.BAR_ARRIVE,)),
+    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT)),
+    (_bar(False), (sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)),
     (_plain("warp.sync"), (sync.BAR_WARP_SYNC,)),
-    (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE,)),
+    (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE, cluster.CLUSTER_ARRIVE_RELAXED)),
     (_plain("cluster.wait"), (cluster.CLUSTER_WAIT,)),
     (
         lambda op: Effect("registers", constant=(op.action.data, op.registers.value.data)),

@@ -19,14 +19,14 @@ from tilewright.passes.analysis.hazards.blocks import (
     joins,
     onward,
 )
-from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.recording import Recording
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
-from tilewright.passes.analysis.hazards.trace import Mask, Trace
+from tilewright.passes.analysis.hazards.trace import EventTrace, Mask
 from tilewright.passes.analysis.hazards.values import Step
 
 
-class Program(Recording):
+class ProgramSlice(Recording):
     """A function, cut down to what its events depend on; `run` follows it."""
 
     def __init__(self, function: Operation):
@@ -47,7 +47,7 @@ class Program(Recording):
         effects = map(self._effects.get, of.walk())
         return all(effect is None or effect.kind == "global" for effect in effects)
 
-    def run(self, launch: Launch) -> Trace:
+    def run(self, launch: ClusterLaunch) -> EventTrace:
         """The events of a launch. Raises Hazard, OutOfBounds and TooLong."""
         self.begin(launch)
         for argument in self._body.blocks[0].args:

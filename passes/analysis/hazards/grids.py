@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.follow import Program
+from tilewright.passes.analysis.hazards.follow import ProgramSlice
 from tilewright.passes.analysis.hazards.launches import (
     GRID,
+    ClusterLaunch,
     Extents,
     FirstRound,
-    Launch,
     extents_of,
 )
 
@@ -22,7 +22,7 @@ MOST = 1 << 16
 """The numbers of blocks that are tried are below this."""
 
 
-def other_blocks(program: Program, launch: Launch) -> Iterator[Launch]:
+def other_blocks(program: ProgramSlice, launch: ClusterLaunch) -> Iterator[ClusterLaunch]:
     """Launches of other blocks than that of the launch that was followed last, until each branch
     has gone every way that thread 0 of a block that is tried goes in its first round. Those are
     tried that a number of the kernel names, the one before and the one behind, along each axis and
@@ -50,7 +50,7 @@ def other_blocks(program: Program, launch: Launch) -> Iterator[Launch]:
 
 
 def _places(
-    named: set[int], launch: Launch, known: Extents | None
+    named: set[int], launch: ClusterLaunch, known: Extents | None
 ) -> Iterator[tuple[Extents, Extents]]:
     """Blocks, in grids: the first CTA of a cluster, and the extents."""
     near = {number + step for number in named | {0} for step in (-1, 0, 1)}

@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.passes.analysis.hazards.array_accesses import ArrayAccesses
 from tilewright.passes.analysis.hazards.phases import Clock
 from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.scopes import (
     GlobalAccess,
     access_of,
@@ -80,7 +81,7 @@ class Handovers(ArrayAccesses):
         """The last fence of each role and scope: a strong write behind it makes it a release."""
         return {}
 
-    def _global(self, event: Event, roles: list[int]) -> list[int]:
+    def _global(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         word, scope = order_of(event.op) or (WEAK, -1)
         for role in roles:
             access = access_of(event, self.roles[role].lanes, self.launch)
@@ -104,8 +105,8 @@ class Handovers(ArrayAccesses):
         return roles
 
     def _check_handed_on(self) -> None:
-        """Raise Hazard for the first accesses that nothing orders, of which one reads what the
-        other one writes, or that are strong for too few."""
+        """Raise Hazard for the first accesses that nothing orders, where one reads what the other
+        one writes, or that are strong for too few."""
         for one, other in self._conflicts() if self.is_kernel else ():
             if one.knows(other) or other.knows(one):
                 continue

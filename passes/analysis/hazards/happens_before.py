@@ -6,6 +6,7 @@ from heapq import heappop
 
 from tilewright.passes.analysis.hazards.mbarriers import waits_for
 from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import WARPGROUP
 from tilewright.passes.analysis.hazards.shared_accesses import no_wait
 from tilewright.passes.analysis.hazards.tensor_accesses import TensorAccesses
@@ -14,7 +15,7 @@ from tilewright.passes.analysis.hazards.trace import WARP, Event
 Handler = Callable[[Event, list[int]], Iterable[int]]
 
 
-class Machine(TensorAccesses):
+class HappensBefore(TensorAccesses):
     """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
 
     @cached_property
@@ -97,7 +98,7 @@ class Machine(TensorAccesses):
                 )
         self._warp_left(self.roles[role].warp)
 
-    def _deadlock(self, stuck: list[int]) -> None:
+    def _deadlock(self, stuck: RoleNumbers) -> None:
         """Say what the first of the roles that do not end waits for."""
         if not self.is_kernel or self.trace.undecided:
             return

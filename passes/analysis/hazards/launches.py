@@ -59,7 +59,7 @@ def leaf_of(value: SSAValue) -> Leaf:
 
 
 @dataclass(frozen=True, eq=False)
-class Launch:
+class ClusterLaunch:
     """One cluster of CTAs: their threads by axis, how many CTAs, and what values that nobody
     computes are: arguments and extents, by SSA value; `guessed` is what every condition from memory
     turns out to be."""
@@ -111,7 +111,7 @@ class Launch:
         first, apart = self.others
         return first + (apart * value.index if isinstance(value, BlockArgument) else 0)
 
-    def variants(self) -> Iterator[Launch]:
+    def variants(self) -> Iterator[ClusterLaunch]:
         """Launches with other arguments where those say nothing of loops."""
         for others in ((0, 0), (8, 0), (16, 0), (32, 0), (64, 0), (1, 1), (0, 64), (0, 1024)):
             yield replace(self, others=others)
@@ -151,7 +151,8 @@ def register_of(op: Operation) -> tuple[str, int] | None:
             return op.name, 0
         case SregOp():
             name, _, axis = op.register.data.partition(".")
-            return _REGISTERS[name], "xyz".index(axis or "x")
+            known = _REGISTERS.get(name)
+            return None if known is None else (known, "xyz".index(axis or "x"))
         case gpu_cluster.RankOp() | ptx_cluster.RankOp():
             return gpu_cluster.RankOp.name, 0
         case _:
@@ -180,7 +181,7 @@ def is_kernel(function: Operation) -> bool:
 def launches(
     function: Operation, loops: Sequence[Loop], rings: int, *, guesses: bool = False,
     known: Mapping[SSAValue, int] | None = None,
-) -> Iterator[list[Launch]]:  # fmt: skip
+) -> Iterator[list[ClusterLaunch]]:  # fmt: skip
     """The launches to follow: lists of which one must be right (the threads of a block may not
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides. `known` are arguments that nothing else decides."""
@@ -193,7 +194,7 @@ def launches(
         cluster[1],
         cluster[2],
     )
-    launch = Launch(blocks[0], cluster, is_kernel=kernel, grid=grid)
+    launch = ClusterLaunch(blocks[0], cluster, is_kernel=kernel, grid=grid)
     dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
     for leaves in _lengths(dynamic, rings, launch, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
@@ -238,7 +239,7 @@ def _threads(function: Operation, kernel: bool) -> list[int]:
 
 
 def _lengths(
-    loops: list[Loop], rings: int, launch: Launch, *, empty: bool
+    loops: list[Loop], rings: int, launch: ClusterLaunch, *, empty: bool
 ) -> Iterator[dict[Leaf, int]]:
     """Arguments by which loops are long, by which they go round once, and not at all where it may
     be `empty`, but for what a round would do that was taken out of them: nobody says so of kernels
@@ -269,7 +270,7 @@ def _around(loop: Loop, loops: list[Loop]) -> bool:
     return any(parent in loops for parent in ancestors(loop))
 
 
-def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: Launch) -> dict[Leaf, int]:
+def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: ClusterLaunch) -> dict[Leaf, int]:
     """Arguments that bring the loops to those lengths or near, one argument after the other."""
     leaves: dict[Leaf, int] = {}
     for loop in loops:
@@ -280,7 +281,9 @@ def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: Launch) -> dict
     return leaves
 
 
-def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], launch: Launch) -> int:
+def _nearest(
+    loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], launch: ClusterLaunch
+) -> int:
     """The first number of an argument that makes a loop as long as wanted, or nearest to it; the
     last one by which it does not go round."""
     if not goal:
@@ -299,7 +302,7 @@ def _nearest(loop: Loop, goal: int, leaf: Leaf, leaves: Mapping[Leaf, int], laun
     return best
 
 
-def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: Launch) -> int:
+def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: ClusterLaunch) -> int:
     numbers = FirstRound(replace(launch, leaves=leaves))
     lower, upper, step = (numbers.of(bound) for bound in (loop.lb, loop.ub, loop.step))
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
@@ -334,7 +337,7 @@ class FirstRound:
     """Numbers of thread 0 in the first round of the loops around them; `own` are numbers that are
     not those of the launch, by register and axis."""
 
-    def __init__(self, launch: Launch, own: Mapping[tuple[str, int], Any] | None = None):
+    def __init__(self, launch: ClusterLaunch, own: Mapping[tuple[str, int], Any] | None = None):
         self._launch = launch
         self._own = own or {}
         self._known: dict[SSAValue, Any] = {}

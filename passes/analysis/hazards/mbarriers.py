@@ -5,24 +5,25 @@ from heapq import heappush
 from xdsl.dialects import memref
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.passes.analysis.hazards.phases import Clock, Mbarrier
+from tilewright.passes.analysis.hazards.phases import Clock, MbarrierState
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.thread_barriers import ThreadBarriers
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.source.diagnostic import named
 
 
-class Mbarriers(ThreadBarriers):
+class MbarrierPhases(ThreadBarriers):
     """Phases of mbarriers."""
 
-    def _mbarriers(self, event: Event, role: int, mask: int | None = None) -> list[Mbarrier]:
+    def _mbarriers(self, event: Event, role: int, mask: int | None = None) -> list[MbarrierState]:
         """The mbarrier of an event, in the role's own CTA or those of a mask."""
         assert event.barrier is not None
         own = self.roles[role].cta
         ctas = [own] if mask is None else [c for c in range(self.launch.ctas) if mask >> c & 1]
         return [self.mbarriers[cta, *event.barrier] for cta in ctas]
 
-    def _init(self, event: Event, roles: list[int]) -> list[int]:
+    def _init(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             threads = len(self.roles[role].lanes)
@@ -32,7 +33,7 @@ class Mbarriers(ThreadBarriers):
             barrier.make(event.constant, (event.op, *self._stamp(role)))
         return roles
 
-    def _inval(self, event: Event, roles: list[int]) -> list[int]:
+    def _inval(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
@@ -42,7 +43,7 @@ class Mbarriers(ThreadBarriers):
             barrier.made = None
         return roles
 
-    def _check_unused(self, event: Event, barrier: Mbarrier, role: int) -> None:
+    def _check_unused(self, event: Event, barrier: MbarrierState, role: int) -> None:
         """Raise Hazard where somebody may still look at an mbarrier that a role ends."""
         knows = self.knows[role]
         if not self.is_kernel:
@@ -54,7 +55,7 @@ class Mbarriers(ThreadBarriers):
         if barrier.copy is not None and knows[barrier.clock] < barrier.copy[0]:
             raise Hazard("ended", event.op, barrier.copy[1], NO_PHASE, self._where(event, role))
 
-    def _fence_init(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_init(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for barrier in self.mbarriers.values():
             if barrier.made is not None:
                 _, maker, time = barrier.made
@@ -63,13 +64,13 @@ class Mbarriers(ThreadBarriers):
         return roles
 
     def _use(
-        self, event: Event, barrier: Mbarrier, role: int, *, asynchronous: bool = False
+        self, event: Event, barrier: MbarrierState, role: int, *, asynchronous: bool = False
     ) -> None:
         """A role arrives or looks: at an mbarrier that is made, and ends later."""
         self._check_made(event, barrier, role, asynchronous)
         barrier.users[role] = self._stamp(role)[1], event.op
 
-    def _complete(self, event: Event, barrier: Mbarrier, role: int) -> tuple[int, int]:
+    def _complete(self, event: Event, barrier: MbarrierState, role: int) -> tuple[int, int]:
         """A copy or a commit of a role arrives at the phase that is under way: its clock, and when
         it is over."""
         self._use(event, barrier, role, asynchronous=True)
@@ -78,7 +79,9 @@ class Mbarriers(ThreadBarriers):
         barrier.copy = barrier.completed + 1, event.op
         return done
 
-    def _check_made(self, event: Event, barrier: Mbarrier, role: int, asynchronous: bool) -> None:
+    def _check_made(
+        self, event: Event, barrier: MbarrierState, role: int, asynchronous: bool
+    ) -> None:
         if not self.is_kernel:
             return
         if barrier.made is None:
@@ -97,7 +100,7 @@ class Mbarriers(ThreadBarriers):
         memory = event.barrier[0]
         return memory is Space.SMEM or isinstance(getattr(memory, "owner", None), memref.AllocOp)
 
-    def _check_behind(self, event: Event, barrier: Mbarrier, role: int) -> None:
+    def _check_behind(self, event: Event, barrier: MbarrierState, role: int) -> None:
         """An arrival, or a copy's bytes, are behind the phase before."""
         knows, last = self.knows[role], barrier.last
         if not self.is_kernel or knows[barrier.clock] >= barrier.completed or barrier.count is None:
@@ -107,7 +110,7 @@ class Mbarriers(ThreadBarriers):
         what = f"phase {barrier.completed - 1} of the mbarrier of {made_by(barrier)} goes on"
         raise Hazard("early", event.op, missing=what, where=self._where(event, role))
 
-    def _arrive(self, event: Event, roles: list[int]) -> list[int]:
+    def _arrive(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         mask = self._of_rank(*event.scalars) if event.scalars else None
         for role in roles:
             for barrier in self._mbarriers(event, role, mask):
@@ -126,7 +129,7 @@ class Mbarriers(ThreadBarriers):
         """The mask of a CTA: 0 of a rank outside the cluster."""
         return 1 << rank if 0 <= rank < self.launch.ctas else 0
 
-    def _arrive_at(self, event: Event, barrier: Mbarrier, role: int, out: Clock) -> None:
+    def _arrive_at(self, event: Event, barrier: MbarrierState, role: int, out: Clock) -> None:
         count, expected, *_ = event.constant
         threads = len(self.roles[role].lanes)
         left = threads
@@ -146,7 +149,7 @@ class Mbarriers(ThreadBarriers):
             left -= number
             self._settle(barrier)
 
-    def _overflow(self, event: Event, barrier: Mbarrier, count: int) -> None:
+    def _overflow(self, event: Event, barrier: MbarrierState, count: int) -> None:
         raise Hazard(
             "count", event.op,
             missing=(
@@ -157,7 +160,7 @@ class Mbarriers(ThreadBarriers):
             nearest=f"count {(barrier.count or 0) - barrier.pending + count} there",
         )  # fmt: skip
 
-    def _settle(self, barrier: Mbarrier) -> None:
+    def _settle(self, barrier: MbarrierState) -> None:
         """Complete the phase where nothing is missing, and let go on who waits for it."""
         if barrier.count is None or barrier.pending or barrier.bytes:
             return
@@ -181,8 +184,8 @@ class Mbarriers(ThreadBarriers):
             raise hazard
         self._late = self._late or hazard
 
-    def _wait(self, event: Event, roles: list[int]) -> list[int]:
-        ready: list[int] = []
+    def _wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
+        ready: RoleNumbers = []
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
             self._use(event, barrier, role)
@@ -225,11 +228,11 @@ class Mbarriers(ThreadBarriers):
         return bool(elsewhere)
 
 
-def made_by(barrier: Mbarrier) -> str:
+def made_by(barrier: MbarrierState) -> str:
     return named(barrier.made[0]) if barrier.made else "the caller"
 
 
-def waits_for(barrier: Mbarrier) -> tuple[str, str]:
+def waits_for(barrier: MbarrierState) -> tuple[str, str]:
     """The lack of a phase that never ends, and what would end it."""
     phase = f"phase {barrier.completed} of the mbarrier of {made_by(barrier)}"
     if barrier.pending:

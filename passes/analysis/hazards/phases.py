@@ -19,7 +19,7 @@ def join(into: Clock, other: Sequence[int]) -> None:
 
 
 @dataclass(slots=True)
-class Arrivals:
+class PhaseArrivals:
     """Who arrived at a phase: (role, its clock), and whether something asynchronous had a part."""
 
     roles: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -27,7 +27,7 @@ class Arrivals:
 
 
 @dataclass(eq=False, slots=True)
-class Mbarrier:
+class MbarrierState:
     """One mbarrier: its CTA, the numbers of its clock and of that by which others know of what
     copies wrote, the arrivals that a phase waits for (None: nobody
     made it here), and of the phase that is under way how many and how many bytes are missing."""
@@ -51,8 +51,8 @@ class Mbarrier:
     written: Clock = field(default_factory=list[int])
     handed_on: list[Clock] = field(default_factory=list[Clock])
     """By phase, what waits of scope `cluster` learn besides: what other CTAs wrote."""
-    now: Arrivals = field(default_factory=Arrivals)
-    last: Arrivals = field(default_factory=Arrivals)
+    now: PhaseArrivals = field(default_factory=PhaseArrivals)
+    last: PhaseArrivals = field(default_factory=PhaseArrivals)
     waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
         default_factory=dict[int, list[tuple[int, int, Operation, bool]]]
     )
@@ -71,7 +71,7 @@ class Mbarrier:
         self.count = self.pending = count
         self.made, self.fenced, self.bytes = made, False, 0
         self.before, self.waits, self.users, self.copy = self.completed, {}, {}, None
-        self.known, self.now, self.last = [0] * self.width, Arrivals(), Arrivals()
+        self.known, self.now, self.last = [0] * self.width, PhaseArrivals(), PhaseArrivals()
         self.written = []
 
     def learn(self, known: Sequence[int]) -> None:
@@ -93,7 +93,7 @@ class Mbarrier:
         self.known[self.clock] = self.known[self.landed] = self.completed
         self.released.append(list(self.known))
         self.handed_on.append(list(self.written))
-        self.last, self.now = self.now, Arrivals()
+        self.last, self.now = self.now, PhaseArrivals()
         if self.count is not None:
             self.pending = self.count
 

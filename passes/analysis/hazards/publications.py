@@ -25,11 +25,11 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.multimem import MultimemOp
 from tilewright.passes.analysis.hazards.effects import Effect
-from tilewright.passes.analysis.hazards.follow import Program
+from tilewright.passes.analysis.hazards.follow import ProgramSlice
 from tilewright.passes.analysis.hazards.grids import other_blocks
 from tilewright.passes.analysis.hazards.launches import (
     GRID,
-    Launch,
+    ClusterLaunch,
     extents_of,
     is_kernel,
     launches,
@@ -52,7 +52,7 @@ _BLOCKS = ("gpu.block_id", "gpu.grid_dim")
 STRONG = ("relaxed", "acquire", "release", "acq_rel")
 
 
-class GlobalProgram(Program):
+class GlobalProgram(ProgramSlice):
     """A function, cut down to its accesses to global memory and its fences between threads."""
 
     @property
@@ -102,7 +102,7 @@ class BlockRun:
     """The steps of a block, in the order of the text. What it reads behind writes of its own is its
     own. Of what it does before the last release, and behind the first acquire, others may know."""
 
-    def __init__(self, program: Program, launch: Launch):
+    def __init__(self, program: ProgramSlice, launch: ClusterLaunch):
         self.name = str(launch.first)
         self.steps: list[BlockStep] = []
         written: dict[SSAValue, NDArray[np.int64]] = {}
@@ -155,13 +155,13 @@ def between_blocks(function: Operation) -> Hazard | None:
     return None
 
 
-def _of_guesses(program: Program, launch: Launch) -> Hazard | None:
+def _of_guesses(program: ProgramSlice, launch: ClusterLaunch) -> Hazard | None:
     """The hazard of a launch, by what memory holds."""
     hazard = _of_launch(program, replace(launch, guessed=False))
     return hazard or (_of_launch(program, launch) if program.trace.guessed else None)
 
 
-def _of_launch(program: Program, launch: Launch) -> Hazard | None:
+def _of_launch(program: ProgramSlice, launch: ClusterLaunch) -> Hazard | None:
     """The hazard of a launch and of all its variants; None where one of them has none."""
     says_nothing = program.arguments - set(launch.leaves)
     launches_ = (launch, *launch.variants()) if says_nothing else (launch,)
@@ -169,7 +169,7 @@ def _of_launch(program: Program, launch: Launch) -> Hazard | None:
     return hazards[0] if len(hazards) == len(launches_) else None
 
 
-def _of_blocks(program: Program, launch: Launch) -> Hazard | None:
+def _of_blocks(program: ProgramSlice, launch: ClusterLaunch) -> Hazard | None:
     """The first hazard between some blocks of a launch."""
     try:
         blocks = [BlockRun(program, launch)]
@@ -184,7 +184,7 @@ def _of_blocks(program: Program, launch: Launch) -> Hazard | None:
     return None
 
 
-def _beside(function: Operation, launch: Launch) -> Iterator[Launch]:
+def _beside(function: Operation, launch: ClusterLaunch) -> Iterator[ClusterLaunch]:
     """The next block along each axis that a kernel knows of, or says its grid has."""
     known = extents_of(function, GRID)
     registers = (

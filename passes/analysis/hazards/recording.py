@@ -15,9 +15,9 @@ from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
 from tilewright.passes.analysis.hazards.trace import (
     Event,
-    Loading,
     Mask,
     Operands,
+    PendingRegisters,
     PlacedView,
 )
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
@@ -117,12 +117,12 @@ class Recording(Values):
     def _use(self, op: Operation, operands: list[int], mask: Mask) -> None:
         for place in operands:
             loading = self.env[place]
-            if isinstance(loading, Loading) and (loading.flags & mask.flags).any():
+            if isinstance(loading, PendingRegisters) and (loading.flags & mask.flags).any():
                 rule = "registers" if isinstance(loading.op, LOADS) else "accumulator"
                 raise Hazard(rule, op, loading.op)
 
     def _arrived(self, mask: Mask, kinds: Any, commits: int) -> None:
-        """Registers of which so many commits are behind have arrived."""
+        """Registers that so many commits lie behind have arrived."""
         for loading in self._loading:
             if isinstance(loading.op, kinds) and loading.commits >= commits:
                 loading.flags &= ~mask.flags

@@ -30,7 +30,7 @@ from tilewright.passes.analysis.hazards.scalars import (
     truncated,
     unsigned,
 )
-from tilewright.passes.analysis.hazards.trace import Loading
+from tilewright.passes.analysis.hazards.trace import PendingRegisters
 
 
 def _mad(a: Any, b: Any, c: Any) -> Any:
@@ -55,7 +55,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     result is unknown."""
 
     def lifted(*values: Any) -> Any:
-        if any(value is UNKNOWN or isinstance(value, Loading) for value in values):
+        if any(value is UNKNOWN or isinstance(value, PendingRegisters) for value in values):
             return UNKNOWN
         return function(*values)
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.trace import WARP, Event
+
+RoleNumbers = list[int]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,7 +25,7 @@ class Role:
     """One thread."""
 
 
-def roles_of(events: list[Event], launch: Launch) -> tuple[list[Role], dict[int, list[int]]]:
+def roles_of(events: list[Event], launch: ClusterLaunch) -> tuple[list[Role], dict[int, list[int]]]:
     """The roles of a launch, and those that each mask of an event has, by the mask's number."""
     masks = {event.mask.number: event.mask for event in events}
     slots = np.flatnonzero(launch.present)

@@ -12,13 +12,13 @@ from itertools import islice
 
 from xdsl.ir import Operation
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.cells import Cells, Memory
-from tilewright.passes.analysis.hazards.launches import Launch
-from tilewright.passes.analysis.hazards.phases import Barrier, Clock, Mbarrier, join
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch
+from tilewright.passes.analysis.hazards.phases import Barrier, Clock, MbarrierState, join
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.roles import Role
-from tilewright.passes.analysis.hazards.trace import WARP, Event, Trace
+from tilewright.passes.analysis.hazards.roles import Role, RoleNumbers
+from tilewright.passes.analysis.hazards.trace import WARP, Event, EventTrace
 from tilewright.source.diagnostic import named
 
 WARPGROUP = 128
@@ -34,8 +34,8 @@ class RoleRun:
     """The roles of a launch, their clocks, and whose turn it is."""
 
     def __init__(
-        self, trace: Trace, launch: Launch, roles: list[Role], members: dict[int, list[int]],
-        memory: Memory,
+        self, trace: EventTrace, launch: ClusterLaunch, roles: list[Role],
+        members: dict[int, list[int]], memory: Memory,
     ):  # fmt: skip
         self.events, self.launch, self.trace = trace.events, launch, trace
         self.roles, self.members = roles, members
@@ -50,10 +50,10 @@ class RoleRun:
             if role.alone:
                 self.knows[role.number][role.number] = ALWAYS
                 self.knows[role.number][role.number + self.wrote] = ALWAYS
-        self.accesses: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.tensors: defaultdict[Key, list[Access]] = defaultdict(list)
-        self.pending: list[dict[tuple[Key, str], Access]] = [{} for _ in roles]
-        self.streams: defaultdict[tuple[str, int], list[Access]] = defaultdict(list)
+        self.accesses: defaultdict[Key, list[RoleAccess]] = defaultdict(list)
+        self.tensors: defaultdict[Key, list[RoleAccess]] = defaultdict(list)
+        self.pending: list[dict[tuple[Key, str], RoleAccess]] = [{} for _ in roles]
+        self.streams: defaultdict[tuple[str, int], list[RoleAccess]] = defaultdict(list)
         self.groups: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.gathered: defaultdict[tuple[object, int], list[int]] = defaultdict(list)
         self._remote: list[tuple[int, list[tuple[int, int]], Operation]] = []
@@ -97,7 +97,7 @@ class RoleRun:
         )
         clocks = iter(range(first, self.width))
         self.mbarriers = {
-            key: Mbarrier(key[0], clock := next(clocks), clock + self.landed, self.width)
+            key: MbarrierState(key[0], clock := next(clocks), clock + self.landed, self.width)
             for key in barriers
         }
         self._of_writes = [*range(self.wrote, 2 * self.wrote), *islice(clocks, self.landed)]
@@ -157,7 +157,9 @@ class RoleRun:
         for part in self._by_team(roles, 1).values():
             self._met[tuple(part)] = [self._stirred[role] for role in part]
 
-    def _is_over(self, access: Access, role: int, known: Clock, *, reading: bool = False) -> bool:
+    def _is_over(
+        self, access: RoleAccess, role: int, known: Clock, *, reading: bool = False
+    ) -> bool:
         """A role that knows so much knows that an access is over, and by `reading` sees what a copy
         wrote: of a wgmma, of which all have a part, it may have waited itself."""
         own = role if access.kind == "wgmma" else -1
@@ -170,10 +172,10 @@ class RoleRun:
         return False
 
     def _together(
-        self, event: Event, roles: list[int], team: int = 1, *, meet: bool = True
+        self, event: Event, roles: RoleNumbers, team: int = 1, *, meet: bool = True
     ) -> list[int]:
         """The roles that may go on, once all of their warp, or warps, of this event are there."""
-        ready: list[int] = []
+        ready: RoleNumbers = []
         for warp, there in self._by_team(roles, team).items():
             key = (event.mask.number, warp, team)
             if (wanted := self._wanted.get(key)) is None:

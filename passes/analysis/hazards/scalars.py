@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 
 class Unknown:
-    """A number of which nothing is known; computing with it gives it again."""
+    """A number that nothing is known of; computing with it gives it again."""
 
     __array_ufunc__ = None
 

@@ -19,7 +19,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
-from tilewright.passes.analysis.hazards.launches import Launch
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.places import element_bits
 from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
@@ -121,7 +121,7 @@ def _root(value: SSAValue) -> SSAValue | None:
     return value if given and isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp) else None
 
 
-def access_of(event: Event, lanes: NDArray[Any], launch: Launch) -> GlobalAccess | None:
+def access_of(event: Event, lanes: NDArray[Any], launch: ClusterLaunch) -> GlobalAccess | None:
     """The access of some threads at an event; None of a fence, and where its address is not
     known."""
     if not event.accesses:

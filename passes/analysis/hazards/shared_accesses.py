@@ -7,7 +7,7 @@ from xdsl.dialects import memref
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import address, tmem
 from tilewright.dialects.ptx import data_movement
-from tilewright.passes.analysis.hazards.accesses import Access, Part, clash
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess, clash
 from tilewright.passes.analysis.hazards.handovers import Handovers
 from tilewright.passes.analysis.hazards.report import (
     NO_ACQUIRE,
@@ -16,6 +16,7 @@ from tilewright.passes.analysis.hazards.report import (
     NO_WAIT,
     Hazard,
 )
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -40,7 +41,7 @@ _STREAMS = {"cp.async": "cp", "tma.store": "bulk", "wgmma": "wgmma", "umma": "um
 class SharedAccesses(Handovers):
     """Who accesses shared memory when, and in which proxy."""
 
-    def _access(self, event: Event, roles: list[int]) -> list[int]:
+    def _access(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
         reads = isinstance(event.op, READS) and self.is_kernel
@@ -71,7 +72,9 @@ class SharedAccesses(Handovers):
                 if parts := clash(before.parts, [part], apart=True):
                     raise self._race(parts, role, role)
         if (access := pending.get((key, mode))) is None:
-            access = pending[key, mode] = Access("threads", role, mode in (WRITE, ATOMIC), 0, [])
+            access = pending[key, mode] = RoleAccess(
+                "threads", role, mode in (WRITE, ATOMIC), 0, []
+            )
             access.atomic = mode in (STRONG_READ, ATOMIC)
         access.cells |= part.cells
         access.parts.append(part)
@@ -84,7 +87,7 @@ class SharedAccesses(Handovers):
             self._check(key, access, [role])
             self._keep(key, access)
 
-    def _keep(self, key: Key, access: Access) -> None:
+    def _keep(self, key: Key, access: RoleAccess) -> None:
         """Remember an access; what it covers and comes after needs no more."""
         known, cells = self.knows[access.role], access.cells
         self.accesses[key] = [
@@ -97,7 +100,7 @@ class SharedAccesses(Handovers):
         self.accesses[key].append(access)
 
     def _begin(
-        self, key: Key, access: Access, roles: Sequence[int], owner: int | None = None
+        self, key: Key, access: RoleAccess, roles: Sequence[int], owner: int | None = None
     ) -> None:
         """Check an access of the async proxy that roles begin, and remember it: of a stream of its
         owner's where a group of it completes it."""
@@ -109,10 +112,10 @@ class SharedAccesses(Handovers):
         if owner is not None:
             self.streams[_STREAMS[access.kind], owner].append(access)
 
-    def _own(self, access: Access, role: int) -> bool:
+    def _own(self, access: RoleAccess, role: int) -> bool:
         return access.role == role and access.kind == "threads"
 
-    def _check(self, key: Key, access: Access, roles: Sequence[int]) -> None:
+    def _check(self, key: Key, access: RoleAccess, roles: Sequence[int]) -> None:
         """Raise Hazard where an access that roles start conflicts with one before."""
         if self.is_kernel and not access.writes and not access.generic:
             self._check_written(key, access.cells, access.parts[0].event)
@@ -136,7 +139,7 @@ class SharedAccesses(Handovers):
         ):
             raise Hazard("nothing", event.op)
 
-    def _check_pair(self, other: Access, access: Access, role: int) -> None:
+    def _check_pair(self, other: RoleAccess, access: RoleAccess, role: int) -> None:
         if not self.is_kernel and "umma" not in (other.kind, access.kind):
             return
         self._check_seen(other, access, role)
@@ -152,7 +155,7 @@ class SharedAccesses(Handovers):
             return
         raise self._conflict(other, access, parts, role)
 
-    def _check_seen(self, other: Access, access: Access, role: int) -> None:
+    def _check_seen(self, other: RoleAccess, access: RoleAccess, role: int) -> None:
         """Check that the async proxy sees what threads wrote: behind a fence."""
         if not other.generic or access.generic or not other.writes:
             return
@@ -165,7 +168,7 @@ class SharedAccesses(Handovers):
                          self._meeting(parts, other.role, role))  # fmt: skip
 
     def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
-        """Two roles' own accesses, of which the later one in the list of events is wrong."""
+        """Two roles' own accesses; the later one in the list of events is wrong."""
         (before, was), (after, mine) = sorted(
             zip(parts, (one, other), strict=True), key=lambda pair: pair[0].event.number
         )
@@ -174,7 +177,7 @@ class SharedAccesses(Handovers):
         return Hazard("race", after.event.op, before.event.op, verb, where)
 
     def _conflict(
-        self, other: Access, access: Access, parts: tuple[Part, Part], role: int
+        self, other: RoleAccess, access: RoleAccess, parts: tuple[Part, Part], role: int
     ) -> Hazard:
         where = self._meeting(parts, other.role, role)
         op, before = parts[1].event.op, parts[0].event.op
@@ -193,7 +196,7 @@ class SharedAccesses(Handovers):
                 verb = "writes" if other.writes else "reads"
                 return Hazard("race", op, before, verb, where)
 
-    def _fence_proxy(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_proxy(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for accesses in self.accesses.values():
             for access in accesses:
                 if access.writes and access.generic and access.role in roles and access.done:
@@ -202,14 +205,14 @@ class SharedAccesses(Handovers):
         return self._fence_init(event, roles)
 
 
-def covers(access: Access, other: Access) -> bool:
+def covers(access: RoleAccess, other: RoleAccess) -> bool:
     """Whatever would conflict with the other one does with this one, which comes after it."""
     if access.atomic:
         return other.atomic and other.role == access.role
     return access.writes or (other.role == access.role and not other.writes)
 
 
-def no_wait(kind: str, access: Access) -> str:
+def no_wait(kind: str, access: RoleAccess) -> str:
     """Why a group is not complete for somebody."""
     name = {"bulk": "cp.async.bulk.wait_group", "cp": "cp.async.wait_group"}.get(
         kind, "wgmma.wait_group"

@@ -3,7 +3,7 @@ consistency."""
 
 from typing import Any
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
@@ -13,6 +13,7 @@ from tilewright.passes.analysis.hazards.report import (
     NO_WAIT,
     Hazard,
 )
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.tensor_lifetimes import TensorLifetimes
 from tilewright.passes.analysis.hazards.trace import Event, PlacedView
@@ -25,7 +26,7 @@ tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
 class TensorAccesses(TensorLifetimes):
     """Who accesses tensor memory when."""
 
-    def _umma(self, event: Event, roles: list[int]) -> list[int]:
+    def _umma(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             self._check_alone(event, role)
             own = self.roles[role].cta
@@ -46,7 +47,7 @@ class TensorAccesses(TensorLifetimes):
             cells = self.cells.all_of(event, operand, role)
         if cells is None:
             return
-        access = Access("umma", role, place.writes, cells, [Part(event, cells)])
+        access = RoleAccess("umma", role, place.writes, cells, [Part(event, cells)])
         access.signature = event.constant
         key = (cta, view.root)
         if in_tensor:
@@ -62,7 +63,7 @@ class TensorAccesses(TensorLifetimes):
         if self.is_kernel and threads > 1:
             raise Hazard("elected", event.op, missing=f"{threads} threads of a warp")
 
-    def _tcgen05_commit(self, event: Event, roles: list[int]) -> list[int]:
+    def _tcgen05_commit(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         mask = event.scalars[0] if event.scalars else None
         for role in roles:
             self._check_alone(event, role)
@@ -82,7 +83,7 @@ class TensorAccesses(TensorLifetimes):
                 del self.streams["umma", role][:128]
         return roles
 
-    def _fence_before(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_before(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             for kind in ("tmem.load", "tmem.store"):
                 for access in self.streams[kind, self.roles[role].warp]:
@@ -90,19 +91,19 @@ class TensorAccesses(TensorLifetimes):
                         access.done.append(self._stamp(role))
         return roles
 
-    def _fence_after(self, event: Event, roles: list[int]) -> list[int]:
+    def _fence_after(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             self.fenced[role] = list(self.knows[role])
         return roles
 
-    def _tile(self, event: Event, roles: list[int]) -> list[int]:
+    def _tile(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         place, view, _ = event.accesses[0]
         for warp, members in self._by_team(ready, 1).items():
             cells = self.cells.tensor(event, event.accesses[0], members[0])
             if cells is None:
                 continue
-            access = Access(event.kind, members[0], place.writes, cells, [Part(event, cells)])
+            access = RoleAccess(event.kind, members[0], place.writes, cells, [Part(event, cells)])
             key = (self.roles[members[0]].cta, view.root)
             self._check_allocated(event, key, cells)
             self._check_tensor(key, access, members[0])
@@ -110,16 +111,16 @@ class TensorAccesses(TensorLifetimes):
         return ready
 
     def _given_back(self, event: Event, key: Key, role: int, cells: int) -> None:
-        access = Access("tmem.dealloc", role, True, cells, [Part(event, cells)])
+        access = RoleAccess("tmem.dealloc", role, True, cells, [Part(event, cells)])
         self._check_tensor(key, access, role)
 
-    def _tile_wait(self, event: Event, roles: list[int]) -> list[int]:
+    def _tile_wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             for access in self.streams[event.kind.replace("wait_", ""), self.roles[role].warp]:
                 access.waited.add(role)
         return roles
 
-    def _entered(self, key: Key, access: Access, owner: int) -> Access:
+    def _entered(self, key: Key, access: RoleAccess, owner: int) -> RoleAccess:
         """An access that was checked, among those that are under way: one with the accesses of its
         kind that its role, or warp, made since it last waited, which are over when it is."""
         stream = self.streams[access.kind, owner]
@@ -135,7 +136,7 @@ class TensorAccesses(TensorLifetimes):
         stream.append(access)
         return access
 
-    def _check_tensor(self, key: Key, access: Access, role: int) -> None:
+    def _check_tensor(self, key: Key, access: RoleAccess, role: int) -> None:
         known = self.fenced[role]
         passed = False
         for other in self.tensors.get(key, ()):
@@ -154,7 +155,7 @@ class TensorAccesses(TensorLifetimes):
         if passed:
             self.tensors[key] = [other for other in self.tensors[key] if other.cells]
 
-    def _follows(self, other: Access, access: Access, role: int) -> bool:
+    def _follows(self, other: RoleAccess, access: RoleAccess, role: int) -> bool:
         """The role, or its warp, has the later access ordered by itself."""
         if other.kind == "umma":
             if access.kind != "umma" or other.role != role:
@@ -163,7 +164,7 @@ class TensorAccesses(TensorLifetimes):
         mine = self.roles[other.role].warp == self.roles[role].warp
         return mine and role in other.waited
 
-    def _read_since(self, other: Access, access: Access, key: Key) -> bool:
+    def _read_since(self, other: RoleAccess, access: RoleAccess, key: Key) -> bool:
         """A thread copies to where it has copied before, and its MMAs have read that since."""
         if _kind(other) != "cp" or _kind(access) != "cp" or other.role != access.role:
             return False
@@ -173,7 +174,7 @@ class TensorAccesses(TensorLifetimes):
                 left &= ~later.cells
         return not left
 
-    def _tensor_hazard(self, other: Access, access: Access, role: int) -> Hazard:
+    def _tensor_hazard(self, other: RoleAccess, access: RoleAccess, role: int) -> Hazard:
         part = next(part for part in other.parts if part.cells & access.cells)
         op, before = access.parts[0].event.op, part.event.op
         where = self._meeting((part, access.parts[0]), other.role, role)
@@ -196,7 +197,7 @@ class TensorAccesses(TensorLifetimes):
         return Hazard("result" if other.writes else "read", op, before, missing, where)
 
 
-def _alike(first: Access, second: Access) -> bool:
+def _alike(first: RoleAccess, second: RoleAccess) -> bool:
     return (
         first.role == second.role
         and first.writes == second.writes
@@ -204,7 +205,7 @@ def _alike(first: Access, second: Access) -> bool:
     )
 
 
-def _kind(access: Access) -> Any:
+def _kind(access: RoleAccess) -> Any:
     """The kind of an asynchronous operation."""
     signature: Any = access.signature
     return signature[0] if access.kind == "umma" else None

@@ -14,13 +14,14 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.passes.analysis.hazards.placement import COLUMNS, HALF, tensor_set
 from tilewright.passes.analysis.hazards.report import NO_ORDER, Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 
 @dataclass(eq=False, slots=True)
-class Allocation:
+class TensorAllocation:
     """Tensor memory of a CTA: the op that allocates it, its role and the role's clock, how many
     columns and which cells those are, if that is known, and the op that gives it back."""
 
@@ -36,7 +37,7 @@ class TensorLifetimes(Warpgroups):
     """Allocations of tensor memory, by CTA, and the ops with which CTAs give up the permit."""
 
     @cached_property
-    def allocated(self) -> defaultdict[int, list[Allocation]]:
+    def allocated(self) -> defaultdict[int, list[TensorAllocation]]:
         """The allocations of each CTA, in order."""
         return defaultdict(list)
 
@@ -45,7 +46,7 @@ class TensorLifetimes(Warpgroups):
         """By CTA, the op with which it has given up the permit."""
         return {}
 
-    def _alloc(self, event: Event, roles: list[int]) -> list[int]:
+    def _alloc(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
@@ -53,7 +54,7 @@ class TensorLifetimes(Warpgroups):
             cta = self.roles[members[0]].cta
             if cta in self.relinquished:
                 raise Hazard("relinquished", event.op, self.relinquished[cta])
-            allocation = Allocation(event.op, *self._stamp(members[0]))
+            allocation = TensorAllocation(event.op, *self._stamp(members[0]))
             if (columns := self.trace.columns.get(event.number)) is not None:
                 allocation.columns, allocation.cells = columns[1], _cells(*columns)
             self.allocated[cta].append(allocation)
@@ -63,7 +64,7 @@ class TensorLifetimes(Warpgroups):
                 self._flush(members[0])
         return ready
 
-    def _relinquish(self, event: Event, roles: list[int]) -> list[int]:
+    def _relinquish(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         for role in ready:
             cta = self.roles[role].cta
@@ -74,7 +75,7 @@ class TensorLifetimes(Warpgroups):
                     raise Hazard("permit", event.op, allocation.op, NO_ORDER, where)
         return ready
 
-    def _dealloc(self, event: Event, roles: list[int]) -> list[int]:
+    def _dealloc(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         self._check_one_warp(event)
         _, view, _ = event.accesses[0]
@@ -97,7 +98,7 @@ class TensorLifetimes(Warpgroups):
         """A role gives cells back: nobody accesses them any more."""
         raise NotImplementedError
 
-    def _live(self, cta: int) -> list[Allocation]:
+    def _live(self, cta: int) -> list[TensorAllocation]:
         """The allocations of a CTA that it has not given back."""
         return [own for own in self.allocated[cta] if own.freed is None]
 

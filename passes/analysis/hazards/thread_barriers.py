@@ -4,6 +4,7 @@ from functools import cached_property
 
 from tilewright.passes.analysis.hazards.phases import Barrier
 from tilewright.passes.analysis.hazards.report import Hazard
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import RoleRun
 from tilewright.passes.analysis.hazards.trace import Event
 
@@ -16,7 +17,7 @@ class ThreadBarriers(RoleRun):
         """The roles that have arrived at the barrier of the cluster and not waited there since."""
         return set()
 
-    def _warp_sync(self, event: Event, roles: list[int]) -> list[int]:
+    def _warp_sync(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             self.gathered["warp", self.roles[role].warp].append(role)
         for warp in {self.roles[role].warp for role in roles}:
@@ -24,7 +25,7 @@ class ThreadBarriers(RoleRun):
                 self._warp_turn(warp)
         return []
 
-    def _all_there(self, warp: int, waiting: list[int]) -> bool:
+    def _all_there(self, warp: int, waiting: RoleNumbers) -> bool:
         return all(role in waiting or role in self._ended for role in self._warps[warp])
 
     def _warp_turn(self, warp: int) -> None:
@@ -44,9 +45,9 @@ class ThreadBarriers(RoleRun):
         if waiting and self._all_there(warp, waiting):
             self._warp_turn(warp)
 
-    def _bar(self, event: Event, roles: list[int]) -> list[int]:
+    def _bar(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         number, threads, waits = event.constant
-        ready: list[int] = []
+        ready: RoleNumbers = []
         for role in roles:
             cta = self.roles[role].cta
             barrier = self.barriers[cta, number]
@@ -92,7 +93,7 @@ class ThreadBarriers(RoleRun):
         if not all(knows[r] >= time or r == role for r, time in barrier.last):
             raise Hazard("generation", event.op)
 
-    def _cluster_arrive(self, event: Event, roles: list[int]) -> list[int]:
+    def _cluster_arrive(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             if role in self._at_cluster and self.is_kernel:
                 raise Hazard("turns", event.op, missing="an arrival", nearest="a wait")
@@ -105,8 +106,8 @@ class ThreadBarriers(RoleRun):
                 self._advance(role)
         return roles
 
-    def _cluster_wait(self, event: Event, roles: list[int]) -> list[int]:
-        ready: list[int] = []
+    def _cluster_wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
+        ready: RoleNumbers = []
         for role in roles:
             if role not in self._at_cluster and self.is_kernel:
                 raise Hazard("turns", event.op, missing="a wait", nearest="an arrival")

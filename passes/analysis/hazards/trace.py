@@ -56,7 +56,7 @@ class PlacedView:
 
 
 @dataclass(eq=False, slots=True)
-class Loading:
+class PendingRegisters:
     """Registers that a load from tensor memory or a wgmma gives, the threads that have not waited,
     and how many commits of theirs followed."""
 
@@ -93,7 +93,7 @@ class Operands:
 
 
 @dataclass(slots=True)
-class Trace:
+class EventTrace:
     """The events of all threads, and what could not be decided."""
 
     events: list[Event] = field(default_factory=list[Event])

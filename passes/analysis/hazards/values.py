@@ -22,7 +22,7 @@ from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
-from tilewright.passes.analysis.hazards.launches import Launch, register_of
+from tilewright.passes.analysis.hazards.launches import ClusterLaunch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed
 from tilewright.passes.analysis.hazards.scalars import (
@@ -34,12 +34,12 @@ from tilewright.passes.analysis.hazards.scalars import (
 from tilewright.passes.analysis.hazards.slices import Slice, is_number
 from tilewright.passes.analysis.hazards.trace import (
     WARP,
+    EventTrace,
     Flags,
-    Loading,
     Mask,
+    PendingRegisters,
     PlacedView,
     TooLong,
-    Trace,
     view_of,
 )
 
@@ -56,15 +56,15 @@ MOST_EVENTS = 40_000
 class Values(Slice):
     """The values that the ops of a function compute in a launch."""
 
-    def begin(self, launch: Launch) -> None:
+    def begin(self, launch: ClusterLaunch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = Trace(arrays=self.arrays)
+        self.trace = EventTrace(arrays=self.arrays)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
         self._whole: set[int] = set()
-        self._loading: list[Loading] = []
+        self._loading: list[PendingRegisters] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
         self._roots: list[PlacedView] = []
@@ -189,7 +189,11 @@ class Values(Slice):
             case registers.ListMakeOp():
                 parts = [self._slots[part] for part in op.operands if part in self._slots]
                 return lambda mask: next(
-                    (value for place in parts if isinstance(value := self.env[place], Loading)),
+                    (
+                        value
+                        for place in parts
+                        if isinstance(value := self.env[place], PendingRegisters)
+                    ),
                     UNKNOWN,
                 )
             case data_movement.LdOp():
@@ -294,7 +298,7 @@ class Values(Slice):
         assert view.type is not None
         return view_of(view.root, op.result.type, view.first + tensor_offset(view.type, indices))
 
-    def _load(self, op: Operation, mask: Mask) -> Loading:
-        loading = Loading(op, mask.flags.copy())
+    def _load(self, op: Operation, mask: Mask) -> PendingRegisters:
+        loading = PendingRegisters(op, mask.flags.copy())
         self._loading.append(loading)
         return loading

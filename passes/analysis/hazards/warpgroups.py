@@ -1,7 +1,8 @@
 """The events of warpgroups: wgmmas in flight, and the registers that they pass on."""
 
-from tilewright.passes.analysis.hazards.accesses import Access, Part
+from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.copies import Copies
+from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import WARPGROUP
 from tilewright.passes.analysis.hazards.trace import WARP, Event
 
@@ -12,7 +13,7 @@ REGISTERS, MOST_REGISTERS = 64 * 1024, 256
 class Warpgroups(Copies):
     """wgmmas in flight, by warpgroup."""
 
-    def _wgmma(self, event: Event, roles: list[int]) -> list[int]:
+    def _wgmma(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles, WARPGROUP // WARP, meet=False)
         self._meet_warps(ready)
         for team, members in self._by_team(ready, WARPGROUP // WARP).items():
@@ -24,21 +25,21 @@ class Warpgroups(Copies):
                     event, operand, speakers[:1] if same else speakers
                 ):
                     cells |= touched.cells if touched else 0
-                access = Access("wgmma", speakers[0], False, cells, [Part(event, cells)])
+                access = RoleAccess("wgmma", speakers[0], False, cells, [Part(event, cells)])
                 access.group = {role: self.groups["wgmma", role] + 1 for role in members}
                 key = (self.roles[speakers[0]].cta, root)
                 self._begin(key, access, speakers, team)
             self._meet(members)
         return ready
 
-    def _meet_warps(self, roles: list[int]) -> None:
+    def _meet_warps(self, roles: RoleNumbers) -> None:
         for members in self._by_team(roles, 1).values():
             self._meet(members)
 
-    def _wgmma_commit(self, event: Event, roles: list[int]) -> list[int]:
+    def _wgmma_commit(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         return self._commit(event, self._together(event, roles))
 
-    def _wgmma_wait(self, event: Event, roles: list[int]) -> list[int]:
+    def _wgmma_wait(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         ready = self._together(event, roles)
         for role in ready:
             last = self.groups["wgmma", role] - event.constant
@@ -52,7 +53,7 @@ class Warpgroups(Copies):
             ]
         return ready
 
-    def _registers(self, event: Event, roles: list[int]) -> list[int]:
+    def _registers(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         """`setmaxnreg`: what a warpgroup gives back is there for others of its CTA. It begins with
         as many a thread as one CTA may have on an SM, or ptxas leaves setmaxnreg out."""
         ready = self._together(event, roles, WARPGROUP // WARP)
@@ -71,7 +72,7 @@ class Warpgroups(Copies):
         self._grant(waiting)
         return [role for role in ready if role not in waiting]
 
-    def _grant(self, waiting: list[int]) -> None:
+    def _grant(self, waiting: RoleNumbers) -> None:
         """Give warpgroups the registers that they ask for, as far as there are any."""
         for team, (cta, count, members) in list(self.asking.items()):
             missing = count - self.registers[team]

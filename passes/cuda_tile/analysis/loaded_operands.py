@@ -71,8 +71,8 @@ def is_readable(
 
 
 def halved_dimension(product: Multiplication) -> int | None:
-    """The dimension of the loaded tile of which each CTA of a pair has half of the columns of B;
-    None where they are no halves of one."""
+    """The dimension of the loaded tile that the halves of B's columns, one for each CTA of a pair,
+    lie along; None where they do not."""
     source = loaded_by(product.rhs)
     if source is None or not isinstance(source.load, LoadViewTkoOp):
         return None

@@ -35,7 +35,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 Monomial = tuple[int, ...]
 """The numbers of its factors, in order."""
 Polynomial = Mapping[Monomial, int]
-"""Monomials with their coefficients, none of which is zero."""
+"""Monomials with their coefficients, which are other than zero."""
 ONE: Monomial = ()
 ZERO: Polynomial = {}
 
@@ -144,7 +144,7 @@ class Polynomials:
     # --- values ---
 
     def of(self, value: SSAValue) -> Polynomial | None:
-        """The polynomial of a tile of integers; None where that is none."""
+        """The polynomial of a tile of integers; None where it is not one."""
         if value not in self._known:
             self._known[value] = self._of(value)
         return self._known[value]

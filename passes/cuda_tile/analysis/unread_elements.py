@@ -85,7 +85,7 @@ def _reached(use: Use, axis: int, end: Polynomial, tiles: PointerTiles) -> Seque
 
 
 def _is_elementwise(op: Operation) -> bool:
-    """True of an op of tiles of one shape, of which each element is computed of its like."""
+    """True of an op of tiles of one shape that computes each element of its like."""
     types = [value.type for value in (*op.operands, *op.results)]
     shapes = {type_.shape if isinstance(type_, TileType) else None for type_ in types}
     return len(shapes) == 1

@@ -62,7 +62,7 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
         match op:
             case FPowIOp():
                 _replace(op, _whole_power(op, ShapedBuilder(op)))
-            case MmaFOp() if _is_fp8(op):
+            case MmaFOp() if isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type):
                 _fp8_product(op, arch)
             case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
                 if in_tensor_memory(op):
@@ -111,10 +111,6 @@ def _inserted(op: core.InsertOp, before: ShapedBuilder) -> SSAValue:
         inside = before.spread(inside, whole, axis)
         result = before.add(core.SelectOp, [inside, result, op.destination], op.result.type)
     return result
-
-
-def _is_fp8(op: MmaFOp) -> bool:
-    return isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type)
 
 
 def _fp8_product(op: MmaFOp, arch: Target | None) -> None:

@@ -98,7 +98,7 @@ class _Places:
         return self.before.constant(number, self._of(element))
 
     def both(self, a: SSAValue | None, b: SSAValue) -> SSAValue:
-        """Both of two conditions, the first of which may be none."""
+        """Both of two conditions; the first may be missing."""
         return b if a is None else self.before.add(integer.AndIOp, [a, b])
 
     def _times(self, a: SSAValue, b: SSAValue) -> SSAValue:

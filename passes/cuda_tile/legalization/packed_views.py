@@ -182,7 +182,7 @@ def _halved_tensor(op: views.ViewAccess, axis: int, before: ShapedBuilder) -> SS
 def _extents(
     static: Sequence[int], dynamic: Sequence[SSAValue], halved: Sequence[int], before: ShapedBuilder
 ) -> tuple[tuple[int, ...], list[SSAValue]]:
-    """Sizes or strides, some of which are half of what they were."""
+    """Sizes or strides; some are half of what they were."""
     rest, known, values = iter(dynamic), list(static), list[SSAValue]()
     for i, extent in enumerate(static):
         if extent == DYNAMIC:

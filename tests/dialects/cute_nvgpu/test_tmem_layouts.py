@@ -13,6 +13,7 @@ import pytest
 from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tmem_kernels import cells_of_shapes
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -183,16 +184,7 @@ def test_halved_scale_factors() -> None:
 
 
 HALF = 64
-CELLS: dict[str, Callable[[int, int], tuple[int, int]]] = {
-    "32x32b": lambda t, r: (t, r),
-    "16x64b": lambda t, r: ((t >> 2) + 8 * (t & 1), 2 * r + (t >> 1 & 1)),
-    "16x128b": lambda t, r: ((t >> 2) + 8 * (r & 1), (t & 3) + 4 * (r >> 1)),
-    "16x256b": lambda t, r: (
-        (t >> 2) + 8 * (r >> 1 & 1),
-        2 * (t & 3) + (r & 1) + 8 * (r >> 2),
-    ),
-    "16x32bx2": lambda t, r: (t & 15, r + (HALF if t >= 16 else 0)),
-}
+CELLS = cells_of_shapes(HALF)
 ACCESSES = [
     (shape, number, packed)
     for shape in TMEM_SHAPES.values()

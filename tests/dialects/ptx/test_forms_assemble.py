@@ -19,6 +19,7 @@ from ptx_kernels import (
 )
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import BASELINE, REGISTER_OF, Form, Requirement, ScalarOp
@@ -34,10 +35,12 @@ FLOATS = {
 }
 
 
-def constants(type_: str) -> Sequence[int]:
-    """Values that an immediate of the type may go wrong on."""
-    top = 1 << (KINDS[REGISTER_OF[type_]] - 1)
-    return FLOATS.get(type_, (1, 7, -1, -top, top - 1))
+def constants(type_: str, form: OperandForm) -> Sequence[int]:
+    """Values that an immediate of the type may go wrong on, and the operand may have."""
+    width = KINDS[REGISTER_OF[type_]]
+    top = 1 << (width - 1)
+    values = FLOATS.get(type_, (1, 7, -1, -top, top - 1))
+    return [value for value in values if form.takes(value % (1 << width))]
 
 
 def use(kernel: Kernel, op_type: type[ScalarOp], row: Form) -> str:
@@ -47,22 +50,21 @@ def use(kernel: Kernel, op_type: type[ScalarOp], row: Form) -> str:
     kernel.output(kernel.add(op))
     open_ = [i for i, taken in enumerate(shape_of(op).immediates) if taken]
     for chosen in (*([i] for i in open_), open_):
-        for values in _choices(kernel, row, chosen):
+        for values in _choices(kernel, row, op.operand_forms[1:], chosen):
             inputs = [values.get(i, register) for i, register in enumerate(registers)]
             kernel.output(kernel.add(op_type(row.suffix, inputs)))
     return op.mnemonic
 
 
-def _choices(kernel: Kernel, row: Form, chosen: list[int]) -> Iterator[dict[int, SSAValue]]:
-    if chosen:
-        for turn in range(max(len(constants(row.types[i])) for i in chosen)):
-            yield {
-                i: kernel.constant(
-                    constants(row.types[i])[turn % len(constants(row.types[i]))],
-                    REGISTER_OF[row.types[i]],
-                )
-                for i in chosen
-            }
+def _choices(
+    kernel: Kernel, row: Form, forms: Sequence[OperandForm], chosen: list[int]
+) -> Iterator[dict[int, SSAValue]]:
+    given = {i: constants(row.types[i], forms[i]) for i in chosen}
+    for turn in range(max(map(len, given.values()), default=0)):
+        yield {
+            i: kernel.constant(values[turn % len(values)], REGISTER_OF[row.types[i]])
+            for i, values in given.items()
+        }
 
 
 def requirements() -> set[Requirement]:

@@ -20,12 +20,22 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS, operand_count, registers_of
+from tilewright.dialects.cute_nvgpu.lattice.atomics import (
+    ADDRESSED,
+    INSTRUCTIONS,
+    operand_count,
+    registers_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    CLUSTER_REGISTERS,
+    CP_ASYNC_PREFETCH,
+    GENERIC,
     SEMANTICS,
+    SPACES,
     VECTOR_BITS,
     WEAK,
+    AsyncCopyRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
@@ -112,10 +122,14 @@ def test_parameters_of_every_type(ptxas: Ptxas) -> None:
 
 
 def test_special_registers(ptxas: Ptxas) -> None:
-    kernel = Kernel()
-    for name in registers.SPECIAL_REGISTERS:
-        kernel.output(kernel.add(registers.SregOp(name)))
-    check(kernel, ptxas)
+    for names, lowest in (
+        ({*registers.SPECIAL_REGISTERS} - {*CLUSTER_REGISTERS}, None),
+        (CLUSTER_REGISTERS, ("sm_90", (7, 8))),
+    ):
+        kernel = Kernel()
+        for name in names:
+            kernel.output(kernel.add(registers.SregOp(name)))
+        check(kernel, ptxas, lowest=lowest)
 
 
 def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
@@ -159,8 +173,15 @@ def test_shared_memory_above_48_kilobytes(ptxas: Ptxas) -> None:
 
 
 def test_cp_async(ptxas: Ptxas) -> None:
+    assert "L2::64B" in copies(CP_ASYNC_PREFETCH, ptxas)
+    text = copies(CP_ASYNC, ptxas)
+    check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
+
+
+def copies(row: AsyncCopyRow, ptxas: Ptxas) -> str:
+    """A kernel of all copies of a row, which ptxas takes."""
     kernel = Kernel()
-    for cache, sizes in CP_ASYNC.sizes.items():
+    for cache, sizes in row.sizes.items():
         for size in sizes:
             fills = (None, kernel.input("b32"), *(kernel.constant(n, "b32") for n in (0, 3, size)))
             for fill in fills:
@@ -169,8 +190,7 @@ def test_cp_async(ptxas: Ptxas) -> None:
     kernel.add(data.CpAsyncCommitGroupOp())
     for pending in (0, 1, 7, 100):
         kernel.add(data.CpAsyncWaitGroupOp(pending))
-    text = check(kernel, ptxas, lowest=(CP_ASYNC.target.name, CP_ASYNC.ptx_version))
-    check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
+    return check(kernel, ptxas, lowest=("sm_80", row.ptx_version))
 
 
 def test_prefetch(ptxas: Ptxas) -> None:
@@ -223,21 +243,22 @@ def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("name", ["atom", "red"])
-@pytest.mark.parametrize("space", data.LdOp.ROW.spaces)
+@pytest.mark.parametrize("space", ADDRESSED)
 def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     """Every order of every form, by what it needs."""
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
-        instruction, order, scope, where, form = mnemonic.split(".", 4)
+        instruction, order, scope, *form = mnemonic.split(".")
+        where = form.pop(0) if form[0] in SPACES else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
-            forms.setdefault(needs, []).append((f"{order}.{scope}", form))
+            forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
     vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
     assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
-            address = kernel.pointer if space == "global" else kernel.shared_address(256)
+            address = kernel.shared_address(256) if space == "shared" else kernel.pointer
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:
@@ -249,7 +270,8 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
             else:
                 kernel.add(RedOp(address, *values, space, form, offset, semantics=semantics))
         text = check(kernel, ptxas, lowest=needs)
-        assert all(f"{name}.{order}.{space}.{form}" in text for order, form in some)
+        place = "" if space == GENERIC else f"{space}."
+        assert all(f"\t{name}.{order}.{place}{form} " in text for order, form in some)
         if needs[0] == "sm_90":
             refused_below(text, f"{name}.", ptxas)
 

@@ -45,7 +45,13 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
         "arrive_count": [mbarrier.ArriveOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
         "expect_tx": [mbarrier.ArriveExpectTxOp(address, n, 8) for n in (0, MAX_ARRIVALS)],
-        "try_wait": [mbarrier.TryWaitParityOp(address, each, 8) for each in (parity, one)],
+        **{
+            name: [op(address, at, 8, time=time) for at in (parity, one) for time in (None, one)]
+            for name, op in (
+                ("try_wait", mbarrier.TryWaitParityOp),
+                ("try_wait_once", mbarrier.TryWaitOnceOp),
+            )
+        },
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -54,9 +60,17 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     address, map_, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
     coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
     ranks = [coordinates[:rank] for rank in range(1, 6)]
+    mask = kernel.input("b16")
     return {
         "load": [
             bulk_copy.TensorLoadOp(address, map_, each, address, cache_hint=policy)
+            for each in ranks
+            for policy in (None, hint)
+        ],
+        "load_pair_multicast": [
+            bulk_copy.TensorLoadOp(
+                address, map_, each, address, mask=mask, pair=True, cache_hint=policy
+            )
             for each in ranks
             for policy in (None, hint)
         ],
@@ -94,10 +108,20 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
     ranks = (rank, kernel.constant(1, "b32"))
     return {
         "rank": [cluster.RankOp()],
-        "arrive": [cluster.ArriveOp()],
-        "wait": [cluster.WaitOp()],
+        **{
+            name: [op(apart=apart) for apart in (True, False)]
+            for name, op in (
+                ("arrive", cluster.ArriveOp),
+                ("arrive_relaxed", cluster.RelaxedArriveOp),
+                ("wait", cluster.WaitOp),
+            )
+        },
         "mapa": [cluster.MapaOp(address, each) for each in ranks],
-        "mbarrier": [cluster.MbarrierArriveOp(address, at) for at in (0, 8)],
+        "mbarrier": [
+            cluster.MbarrierArriveOp(address, at, count=count)
+            for at in (0, 8)
+            for count in (None, 1, MAX_ARRIVALS)
+        ],
     }
 
 

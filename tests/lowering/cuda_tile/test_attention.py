@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
-from tile_ir import entry
+from tile_ir import entry, equal_as_ptx
 
 import tilewright as tw
 
@@ -20,9 +20,7 @@ def check(end: str, ends: list[int], grid: tuple[int, int]) -> None:
     matrices = operands(grid[0] * rows, max(*ends, 1) * columns, depth, grid[1])
     args = arguments(matrices, ends[0])
     options: dict[str, Any] = {"grid": grid, "args": args, "arch": "sm_90a"}
-    want = tw.interpret(text, "k", **options)[-1]
-    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
-    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    want = equal_as_ptx(text, **options)
     q, k, v = (x.astype(np.float64) for x in matrices)
     for x, end in enumerate(ends):
         own = slice(x * rows, (x + 1) * rows)
@@ -44,9 +42,7 @@ def test_a_product_that_is_only_added_to_is_not_late() -> None:
     text = text.replace("%scaled = mulf %sum, %f : tile<64x64xf32>", "")
     args = arguments(operands(64, 256, 64, 1), 4)
     options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_90a"}
-    want = tw.interpret(text, "k", **options)[-1]
-    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
-    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    equal_as_ptx(text, **options)
 
 
 COUNT = """

@@ -13,7 +13,7 @@ from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
 from test_warpgroups import check, operand, product, whole
-from tile_ir import entry
+from tile_ir import entry, equal_as_ptx
 
 import tilewright as tw
 from tilewright.launch import ptxas
@@ -86,9 +86,7 @@ def test_rows_in_turns_where_columns_are_few() -> None:
     options: dict[str, Any] = {
         "grid": (1, 1), "args": arguments(operands(256, 32, 16, 1), 2), "arch": ARCH,
     }  # fmt: skip
-    want = tw.interpret(text, "k", **options)[-1]
-    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[-1]
-    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    equal_as_ptx(text, **options)
 
 
 @pytest.mark.parametrize(
@@ -249,9 +247,7 @@ def test_values_outlive_their_columns(name: str) -> None:
     args.append(np.zeros((64, 32), np.float32))
     options: dict[str, Any] = {"grid": (1,), "args": args, "arch": ARCH}
     assert "tcgen05.mma" in tw.compile(text, ARCH).ptx
-    want = tw.interpret(text, "k", **options)[3]
-    got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[3]
-    assert np.abs(want).max() > 0 and (want == got).all()
+    assert equal_as_ptx(text, place=3, schedule=2, **options).any()
 
 
 @pytest.mark.parametrize(
@@ -284,9 +280,7 @@ def test_scale_factors_are_beside_the_sums(
     kernel = tw.compile(text, ARCH)
     assert f"kind::{kind} " in kernel.ptx and "mma.sync" not in kernel.ptx
     options: dict[str, Any] = {"grid": (1,), "args": args, "arch": ARCH}
-    want = tw.interpret(text, "k", **options)[-1]
-    got = tw.interpret(text, "k", level="ptx", schedule=2, **options)[-1]
-    assert np.abs(want).max() > 0 and (want == got).all()
+    assert equal_as_ptx(text, schedule=2, **options).any()
 
 
 @pytest.mark.parametrize("result", ["f32", "f16"])
@@ -347,9 +341,7 @@ def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> No
     q, k, v = (operand(n, 32, element) for n in (rows, 136, 136))
     args = [part for x in (q, k, v, np.zeros((rows, 32), np.float32)) for part in (x, 32)]
     options: dict[str, Any] = {"grid": (1,), "args": [*args, rows, 136, 32], "arch": ARCH}
-    want = tw.interpret(text, "k", **options)[3]
-    got = tw.interpret(text, "k", level="ptx", schedule=1, **options)[3]
-    assert np.abs(want).max() > 0 and (got == want).all()
+    assert equal_as_ptx(text, place=3, **options).any()
 
 
 def test_a_warp_issues_while_threads_store() -> None:

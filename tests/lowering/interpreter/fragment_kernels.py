@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import both_levels
 import numpy as np
 
-import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 
 WARP = 32
@@ -14,12 +14,8 @@ LANE = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 
 
 def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (WARP,), "arch": "sm_90", **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
+    """The arrays after a run by a warp, equal at both levels."""
+    return both_levels.both(text, args, **{"block": (WARP,), "arch": "sm_90", **launch})
 
 
 def fragment(count: int, type_: str) -> str:

@@ -53,7 +53,7 @@ def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
     ({"grid": (1, 1, 1, 1)}, "expected grid as up to three positive integers, got (1, 1, 1, 1)"),
     ({"grid": ()}, "expected grid as up to three positive integers, got ()"),
     ({"grid": (1.5,)}, "expected grid as up to three positive integers, got (1.5,)"),
-    ({"numerics": "fast"}, "expected Tile IR for level 'program' and numerics 'fast', got none"),
+    ({"numerics": "fast"}, "expected Tile IR for numerics 'fast', got none"),
     ({"level": "sass"}, 'expected level as one of "program", "tile", "atom", "ptx"'),
 ])  # fmt: skip
 def test_wrong_launches(launch: dict[str, Any], words: str) -> None:

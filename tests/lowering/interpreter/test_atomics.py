@@ -260,9 +260,9 @@ def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None) -> N
 
 
 def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tilewright.lowering.interpreter.machine import machine
+    from tilewright.lowering.interpreter.machine import grid
 
-    monkeypatch.setattr(machine, "RESIDENT_THREADS", 1)
+    monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
     test_the_last_cta_adds_what_all_have_left("atom", None)
 
 

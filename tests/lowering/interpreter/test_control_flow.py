@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from both_levels import both
 
 import tilewright as tw
 
 THREADS = 64
 IDS = '  %i = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
-
-
-def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (THREADS,), **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
 
 
 def per_thread(body: str, inputs: np.ndarray, count: int = 1) -> list[np.ndarray]:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_levels import both
 
 import tilewright as tw
 from tilewright.execution import run
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.machine import machine
+from tilewright.lowering.interpreter.machine import grid
 from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, joined, take, uniform
 from tilewright.pipeline import verified
 
@@ -34,15 +35,6 @@ HEAD = """
 
 def kernel(body: str, arguments: str = "%o: memref<?xi32>") -> str:
     return f"func.func @k({arguments}) attributes {{gpu.kernel}} {{{HEAD}{body}\n  func.return\n}}"
-
-
-def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (64,), **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in LEVELS)
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
 
 
 def zeros(count: int = 64) -> np.ndarray:
@@ -242,7 +234,7 @@ def test_waves_give_what_one_wave_gives(
     calls: list[tuple[int, int]] = []
     settings: dict[str, Any] = {"grid": (blocks, 1, 1), "block": (64, 1, 1), "level": level}
     whole = run(verified(kernel(WAVES))[0], args=[zeros(blocks * 64)], **settings)
-    monkeypatch.setattr(machine, "RESIDENT_THREADS", resident)
+    monkeypatch.setattr(grid, "RESIDENT_THREADS", resident)
     parts = run(
         verified(kernel(WAVES))[0],
         args=[zeros(blocks * 64)],
@@ -260,7 +252,7 @@ def test_waves_give_what_one_wave_gives(
 
 def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks run in order of their number: each adds to the sum that the one before it left."""
-    monkeypatch.setattr(machine, "RESIDENT_THREADS", 1)
+    monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
     text = kernel("""  %v = memref.load %o[%t] : memref<?xi32>
   %m = arith.index_cast %b : index to i32
   %sum = arith.addi %v, %m : i32
@@ -270,7 +262,7 @@ def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch
 
 
 def test_shared_memory_of_a_new_wave_is_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "RESIDENT_THREADS", 1)
+    monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
     tile = f"memref<64xi32, {SMEM}>"
     text = kernel(f"""  %s = memref.alloc() : {tile}
   %first = arith.cmpi eq, %b, %c0 : index

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from both_levels import both
 
 import tilewright as tw
 from tilewright.dialects.cute import parse_layout
@@ -15,15 +14,6 @@ IDS = '  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
 DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
           "index": "int64", "f16": "float16", "bf16": "uint16", "f32": "float32",
           "f64": "float64"}  # fmt: skip
-
-
-def both(text: str, args: list[Any], **launch: Any) -> list[np.ndarray]:
-    """The arrays after a run, which must be equal at both levels."""
-    launch = {"grid": (1,), "block": (64,), **launch}
-    atom, ptx = (tw.interpret(text, args=args, level=level, **launch) for level in ("atom", "ptx"))
-    for before, after in zip(atom, ptx, strict=True):
-        np.testing.assert_array_equal(before, after)
-    return atom
 
 
 def numbered(type_: str, *shape: int) -> np.ndarray:

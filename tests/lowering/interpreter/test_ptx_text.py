@@ -84,6 +84,53 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "@%p1 add.u32 %r0, %r0, 1;\nlow:\n",
         np.where(LANE > 3, 3 * LANE + 1, 1),
     ),
+    "table": (
+        "ts: .branchtargets A, B, C;\nand.b32 %r2, %r1, 3;\nsetp.lt.u32 %p1, %r1, 28;\n"
+        "mov.u32 %r0, 99;\n@%p1 brx.idx %r2, ts;\nbra.uni D;\nA: mov.u32 %r0, 5;\nbra D;\n"
+        "B: mov.u32 %r0, 6;\nbra D;\nC: mov.u32 %r0, 7;\nD:\n",
+        np.where(LANE < 28, np.minimum(5 + LANE % 4, 7), 99),
+    ),
+    "comparison and another": (
+        "setp.lt.u32 %p1, %r1, 20;\nsetp.gt.and.u32 %p2|%p3, %r1, 9, !%p1;\n"
+        "selp.u32 %r2, 1, 0, %p2;\nselp.u32 %r3, 2, 0, %p3;\nadd.u32 %r0, %r2, %r3;\n",
+        np.where(LANE < 20, 0, 1),
+    ),
+    "comparison and its opposite": (
+        "setp.lt.u32 %p1|%p2, %r1, 20;\nselp.u32 %r2, 1, 0, %p1;\nselp.u32 %r3, 2, 0, %p2;\n"
+        "add.u32 %r0, %r2, %r3;\n",
+        np.where(LANE < 20, 1, 2),
+    ),
+    "set": (
+        "setp.ne.u32 %p1, %r1, 3;\nset.lt.and.u32.s32 %r2, %r1, 9, %p1;\n"
+        "set.ge.f32.u32 %f1, %r1, 4;\ncvt.rzi.u32.f32 %r3, %f1;\nmad.lo.u32 %r0, %r2, 2, %r3;\n",
+        np.where((LANE < 9) & (LANE != 3), -2, 0) + (LANE >= 4),
+    ),
+    "lop3 and a predicate": (
+        "setp.ne.u32 %p1, %r1, 3;\nlop3.and.b32 %r2|%p2, %r1, 6, 4, 0xC0, %p1;\n"
+        "selp.u32 %r3, 100, 0, %p2;\nadd.u32 %r0, %r2, %r3;\n",
+        (LANE & 6) + np.where((LANE & 6 != 0) & (LANE != 3), 100, 0),
+    ),
+    "match all": (
+        "and.b32 %r2, %r1, 32;\nmatch.all.sync.b32 %r0|%p1, %r2, -1;\n"
+        "match.all.sync.b32 %r3|%p2, %r1, -1;\nselp.u32 %r4, 1, 0, %p1;\n"
+        "selp.u32 %r5, 2, 0, %p2;\nadd.u32 %r0, %r0, %r4;\nadd.u32 %r0, %r0, %r5;\n"
+        "add.u32 %r0, %r0, %r3;\n",
+        LANE * 0,
+    ),
+    "hints and time": (
+        "mov.u32 %r2, %clock;\nmov.u64 %rd4, %globaltimer;\nnanosleep.u32 100;\n"
+        "nanosleep.u32 %r2;\nmov.u32 %r5, %clock;\nprefetch.global.L1 [%rd3+128];\n"
+        "mov.u32 %r3, %smid;\nmov.u32 %r4, %nwarpid;\nadd.u32 %r0, %r3, %r4;\n"
+        "sub.u32 %r2, %r5, %r2;\nshr.u32 %r2, %r2, 31;\nadd.u32 %r0, %r0, %r2;\n",
+        LANE * 0 + 1,
+    ),
+    "generic atomics": (  # of odd threads in shared, of even ones in global memory
+        "mov.u64 %rd4, tile;\ncvta.shared.u64 %rd5, %rd4;\nst.shared.u32 [tile], 0;\nbar.sync 0;\n"
+        "and.b32 %r2, %r1, 1;\nsetp.ne.u32 %p1, %r2, 0;\nselp.b64 %rd6, %rd5, %rd3, %p1;\n"
+        "red.add.u32 [%rd6], %r1;\natom.exch.b32 %r3, [%rd6], 7;\nbar.sync 0;\n"
+        "ld.shared.u32 %r4, [tile];\nld.global.u32 %r5, [%rd3];\nmad.lo.u32 %r0, %r5, 10, %r4;\n",
+        LANE * 0 + np.where(LANE % 2, 7, 77),
+    ),
     "halves": (
         "mov.b64 %rd4, {%r1, 5};\nmov.b64 {%r2, %r3}, %rd4;\nadd.u32 %r0, %r2, %r3;\n", LANE + 5,
     ),
@@ -96,6 +143,63 @@ def test_instructions_of_other_compilers(name: str) -> None:
     np.testing.assert_array_equal(run(body), expected.astype(np.uint32))
 
 
+def on_hopper(body: str) -> str:
+    return HEAD.replace("sm_80", "sm_90") + body + TAIL
+
+
+def test_clusters() -> None:
+    """Each CTA knows its cluster; threads apart from each other arrive at its barrier."""
+    text = on_hopper(
+        "mov.u32 %r2, %ctaid.x;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+        "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra low;\nbarrier.cluster.arrive.relaxed;\nbra.uni on;\n"
+        "low:\nbarrier.cluster.arrive.release;\non:\nbarrier.cluster.wait.acquire;\n"
+        "mov.u32 %r3, %clusterid.x;\nmov.u32 %r4, %cluster_ctaid.x;\nmov.u32 %r5, %nclusterid.x;\n"
+        "mov.u32 %r6, %cluster_nctarank;\nmad.lo.u32 %r0, %r3, 10, %r4;\n"
+        "mad.lo.u32 %r0, %r0, 10, %r5;\nmad.lo.u32 %r0, %r0, 10, %r6;\n"
+    ).replace("k_out)", "k_out)\n.reqnctapercluster 2, 1, 1", 1)
+    given = dict(grid=(6, 1, 1), block=(32, 1, 1), args=[np.zeros(6, np.uint32)])
+    for written in (text, module_text(parse_module(text))):
+        [result] = tw.interpret(written, **given)
+        assert result.tolist() == [32, 132, 1032, 1132, 2032, 2132]
+
+
+def test_a_loop_that_asks_an_mbarrier() -> None:
+    """Whoever is told that the phase is complete knows what was written before."""
+    text = on_hopper(
+        ".shared .align 8 .b8 full[8];\nmov.u32 %r2, full;\nmov.u32 %r3, tile;\nmov.u32 %r4, 0;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 1;\nbar.sync 0;\n"
+        "setp.ne.u32 %p1, %r1, 31;\n@%p1 bra ask;\nst.shared.u32 [%r3], 77;\n"
+        "mbarrier.arrive.shared.b64 %rd9, [%r2];\n"
+        "ask:\nadd.u32 %r4, %r4, 1;\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0, 99;\n"
+        "@!%p2 bra ask;\nld.shared.u32 %r0, [%r3];\n"
+    )
+    given = dict(grid=(1, 1, 1), block=(32, 1, 1), args=[np.zeros(32, np.uint32)])
+    for written in (text, module_text(parse_module(text))):
+        [result] = tw.interpret(written, **given)
+        assert (result == 77).all()
+
+
+def test_barriers_that_reduce() -> None:
+    body = (
+        "setp.lt.u32 %p1, %r1, 20;\nbar.red.popc.u32 %r2, 0, %p1;\n"
+        "bar.red.and.pred %p2, 0, 64, !%p1;\nbarrier.cta.red.or.aligned.pred %p3, 0, %p1;\n"
+        "selp.u32 %r3, 100, 0, %p2;\nselp.u32 %r4, 200, 0, %p3;\nadd.u32 %r0, %r2, %r3;\n"
+        "add.u32 %r0, %r0, %r4;\n"
+    )
+    assert (run(body, 64) == 220).all()
+
+
+def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:
+    body = (
+        "setp.lt.u32 %p1, %r1, 20;\n@%p1 bra A;\nBARRIER.arrive 1, 64;\nmov.u32 %r0, 5;\n"
+        "bra B;\nA: BARRIER.sync 1, 64;\nmov.u32 %r0, 6;\nB:\n"
+    )
+    result = run(body.replace("BARRIER", "barrier"), 64)
+    np.testing.assert_array_equal(result, np.where(np.arange(64) < 20, 6, 5))
+    with pytest.raises(ExecutionError, match="barrier 1"):
+        run(body.replace("BARRIER", "bar"), 64)
+
+
 def test_threads_beside_the_membermask_are_missed() -> None:
     body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nvote.sync.any.pred %p2, %p1, -1;\nout:\n"
     with pytest.raises(ExecutionError, match="lane 8 executes something else"):
@@ -103,6 +207,6 @@ def test_threads_beside_the_membermask_are_missed() -> None:
 
 
 def test_approximations_of_unknown_bits_are_refused() -> None:
-    text = HEAD + "sin.approx.f32 %f1, %f1;\nmov.u32 %r0, 0;\n" + TAIL
+    text = HEAD + "tanh.approx.f16x2 %r0, %r1;\n" + TAIL
     with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])

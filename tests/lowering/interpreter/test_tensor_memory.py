@@ -20,6 +20,7 @@ from tmem_kernels import (
     WAIT_LOAD,
     WAIT_STORE,
     bare,
+    cells_of_shapes,
     commit,
     held,
     wait,
@@ -77,13 +78,7 @@ def out(values: int, fragment: str) -> str:
     return "\n".join(lines)
 
 
-CELL_OF = {
-    "32x32b": lambda t, r: (t, r),
-    "16x64b": lambda t, r: ((t >> 2) + 8 * (t & 1), 2 * r + (t >> 1 & 1)),
-    "16x128b": lambda t, r: ((t >> 2) + 8 * (r & 1), (t & 3) + 4 * (r >> 1)),
-    "16x256b": lambda t, r: ((t >> 2) + 8 * (r >> 1 & 1), 2 * (t & 3) + (r & 1) + 8 * (r >> 2)),
-    "16x32bx2": lambda t, r: (t & 15, r + (16 if t >= 16 else 0)),
-}
+CELL_OF = cells_of_shapes(16)
 
 
 @pytest.mark.parametrize("upper", [False, True])

@@ -17,7 +17,7 @@ from test_examples import gemm_sm90_arguments
 import tilewright as tw
 from tilewright.lowering.interpreter.timeline.chrome import trace_json
 from tilewright.lowering.interpreter.timeline.latencies import LATENCIES, multiply_adds
-from tilewright.lowering.interpreter.timeline.record import Event
+from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.source.parsing import default_context
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -37,7 +37,7 @@ def gemm() -> tuple[tw.Timeline, Any]:
     return timeline, result
 
 
-def of(kind: str, name: str = "") -> list[Event]:
+def of(kind: str, name: str = "") -> list[TimelineEvent]:
     return [e for e in gemm()[0].events if e.kind == kind and e.name.startswith(name)]
 
 

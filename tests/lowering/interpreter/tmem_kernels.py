@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 SMEM = "#cute<space smem>"
 SLOT = f"memref<1xi32, {SMEM}>"
 BARRIERS = f"memref<2xi64, {SMEM}>"
@@ -11,6 +13,18 @@ def cells(columns: int = 256, element: str = "i32") -> str:
     """The memref of a whole allocation."""
     layout = f'!cute.layout<"(128,{columns}):(65536,1)">'
     return f"memref<128x{columns}x{element}, {layout}, #cute<space tmem>>"
+
+
+def cells_of_shapes(half: int) -> dict[str, Callable[[int, int], tuple[int, int]]]:
+    """(lane, column) of thread t and register r in each shape; the second half of 16x32bx2 begins
+    at a column. PTX ISA, tcgen05.ld."""
+    return {
+        "32x32b": lambda t, r: (t, r),
+        "16x64b": lambda t, r: ((t >> 2) + 8 * (t & 1), 2 * r + (t >> 1 & 1)),
+        "16x128b": lambda t, r: ((t >> 2) + 8 * (r & 1), (t & 3) + 4 * (r >> 1)),
+        "16x256b": lambda t, r: ((t >> 2) + 8 * (r >> 1 & 1), 2 * (t & 3) + (r & 1) + 8 * (r >> 2)),
+        "16x32bx2": lambda t, r: (t & 15, r + (half if t >= 16 else 0)),
+    }
 
 
 CELLS = cells()

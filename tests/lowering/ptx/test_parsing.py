@@ -11,7 +11,10 @@ import pytest
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.ptx.parsing.instructions import rule_of
+from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
+from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
+from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import CompileError
@@ -79,7 +82,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
         ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
-        ("call f, (%r1);\n", "expected an instruction that is read here, got call", (11, 1)),
+        ("call f, (%r1);\n", "expected a call of a function of the text, of vprintf", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
         ("bar.sync %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
@@ -90,6 +93,26 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
         parse_module(kernel(body), "k.ptx")
     assert message in raised.value.message
     assert (raised.value.line, raised.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (".b8 x[2] = {1, 2, 3}", "expected at most 2 bytes of constants, got 3"),
+        (".b8 x[2000000000]", "expected a variable of at most 1073741824 bytes, got 2000000000"),
+        (".param x[2] = {1, 2}", "expected a type of numbers, such as .b32, got .param"),
+        (f".b32 x = {'9' * 5000}", "expected a number of at most 64 bits, got one of 5000 digits"),
+    ],
+)
+def test_variables_that_are_none(declared: str, message: str) -> None:
+    text = f".version 8.0\n.target sm_80\n.address_size 64\n.global {declared};\n"
+    with pytest.raises(CompileError, match=re.escape(message)) as raised:
+        parse_module(text, "k.ptx")
+    assert raised.value.line == 4
+
+
+def test_every_scalar_op_is_read_back() -> None:
+    assert {op.name for op in SCALAR_OPS.values()} <= {op.name for op in PTX.operations}
 
 
 @pytest.mark.parametrize(
@@ -108,11 +131,103 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
             "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
         ),
         ("add.s32", "add.s32"),
+        ("barrier.cluster.arrive.release", "barrier.cluster.arrive"),
+        ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
+         "mbarrier.try_wait.parity.shared.b64"),
+        ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
+         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+         ".L2::cache_hint"),
+        ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
+         "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"),
+        ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64",
+         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster"
+         ".b64"),
     ],
-)
+)  # fmt: skip
 def test_spellings(spelled: str, read: str) -> None:
     assert normal(spelled) == read
     assert rule_of(spelled) is not None
+
+
+def test_registers_for_what_no_op_gives() -> None:
+    arrives = "mbarrier.arrive.shared.b64 %rd2, [%r1];\n"
+    module = parse_module(kernel(f"mov.u32 %r1, 0;\n{arrives}"))
+    verify(module, None)
+    assert "mbarrier.arrive.shared.b64 _, [%r1];" in module_text(module)
+    with pytest.raises(CompileError, match="or a register that nothing reads, got %rd2"):
+        parse_module(kernel(f"{arrives}st.global.b64 [%rd1], %rd2;\n"))
+
+
+def test_constants_in_registers() -> None:
+    """A number that an op has to know may come in a register."""
+    module = parse_module(kernel("mov.u32 %r1, 3;\nmov.u32 %r2, %r1;\nbar.sync %r2;\n"))
+    assert "ptx.bar.sync 3" in str(module)
+
+
+def test_what_ptxas_sees_comes_back() -> None:
+    """Bounds of a launch, variables in the order of their declarations, moves where they are."""
+    text = kernel(
+        ".shared .align 1 .b8 byte;\n.shared .align 8 .b8 late[8];\n.local .align 8 .b8 own[24];\n"
+        "mov.u32 %r1, late;\nmov.u32 %r2, byte;\nmov.u64 %rd2, own;\nst.local.u32 [%rd2], %r1;\n"
+        "st.shared.u32 [%r1], %r2;\nmov.u32 %r4, 7;\nmov.u32 %r3, %r2;\nadd.s32 %r2, %r2, 1;\n"
+        "setp.eq.s32 %p1, %r2, 9;\n@%p1 bra yes;\nbra.uni no;\nyes:\nmov.u32 %r4, 8;\n"
+        "no:\nst.global.v2.u32 [%rd1], {%r4, %r3};\n"
+    ).replace(")\n{", ")\n.maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n{")
+    module = parse_module(text)
+    again = module_text(module)
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+    for part in (
+        ".maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n",
+        ".local .align 8 .b8 k_local[24];",
+        "mov.u32 %r1, k_shared+8;\n\tmov.u32 %r2, k_shared;",
+        "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
+        "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
+    ):
+        assert part in again, part
+
+
+def test_tries_of_a_wait() -> None:
+    """A loop that does no more than wait is one op; the tries of another are ops."""
+    wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
+    for body, op in (
+        (f"again:\n{wait};\n@!%p1 bra again;\n", "try_wait.parity"),
+        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "try_wait.once"),
+        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "try_wait.once"),
+    ):
+        module = parse_module(kernel(body).replace("sm_80", "sm_90"))
+        verify(module, None)
+        assert f"ptx.mbarrier.{op} " in str(module) and ", 20;" in module_text(module)
+
+
+@pytest.mark.parametrize(("kind", "names"), REFUSED.items())
+def test_what_is_refused_is_named(kind: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        with pytest.raises(CompileError, match=f"which none {kind} is, got {name}.x") as raised:
+            parse_module(kernel(f"add.s32 %r1, %r1, 1;\n{name}.x %r1;\n"), "k.ptx")
+        assert raised.value.line == 12
+
+
+@pytest.mark.parametrize(
+    ("spelled", "read"),
+    [
+        ("fma.f32.rn", "fma.rn.f32"),
+        ("setp.s32.lt", "setp.lt.s32"),
+        ("cvt.f32.rn.f64", "cvt.rn.f32.f64"),
+        ("redux.add.sync.u32", "redux.sync.add.u32"),
+        (
+            "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16",
+            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+        ),
+    ],
+)
+def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
+    assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_accesses_take_their_words_in_any_order() -> None:
+    text = kernel("ld.u32.global.v2 {%r1, %r2}, [%rd1];\nst.u32.global [%rd1], %r2;\n")
+    again = module_text(parse_module(text))
+    assert "ld.global.v2.b32" in again and "st.global.b32" in again
 
 
 def test_registers_become_arguments_where_ways_meet() -> None:

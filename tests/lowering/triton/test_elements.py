@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
 
+import tilewright as tw
 from tilewright.source.diagnostic import OpError
 
 BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
@@ -48,6 +50,19 @@ def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any])
     [*_, got] = run(text, a, b, np.zeros(16, DTYPES[element]))
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(got, function(a, b))
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_fp8_towards_zero(element: str) -> None:
+    body = f"""%n = tt.fp_to_fp %a, rounding = rtz : tensor<16x{element}> -> tensor<16xf8E5M2>
+    %r = tt.bitcast %n : tensor<16xf8E5M2> -> tensor<16xi8>"""
+    a = (numbers(element, (16,)) * 1.3).astype(DTYPES[element])
+    a[:4] = 60000, -0.0, 1e-6, np.inf
+    [_, got] = run(on_tiles(body, element, "i8"), a, np.zeros(16, np.int8))
+    finite = np.arange(0x7C, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(np.float64)
+    below = [finite[finite <= abs(x)].max() if np.isfinite(x) else x for x in a.astype(np.float64)]
+    results = got.view(ml_dtypes.float8_e5m2).astype(np.float64)
+    np.testing.assert_array_equal(results, np.copysign(below, a))
 
 
 CASTS = [
@@ -207,3 +222,17 @@ def test_exp2_flushes_to_zero() -> None:
     text = on_tiles("%r = math.exp2 %a : tensor<16xf32>", "f32", "f32")
     *_, got = run(text, x, np.ones(16, np.float32))
     np.testing.assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
+
+
+def test_division_is_within_two_ulp_at_every_level() -> None:
+    text = on_tiles("%r = arith.divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
+    assert tw.compile(text, "sm_90a").ptx.count("div.full.f32") == 1
+    a, b = numbers("f32", (16,)) / np.float32(3), numbers("f32", (16,), 1) + np.float32(0.7)
+    left = [
+        tw.interpret(text, "k", grid=(1,), args=[a, b, np.zeros(16, np.float32)], level=level)
+        for level in ("program", "ptx")
+    ]
+    program, ptx = (arrays[-1] for arrays in left)
+    np.testing.assert_array_equal(program, ptx)
+    np.testing.assert_array_max_ulp(program, a / b, maxulp=2)
+    assert (program != a / b).any()

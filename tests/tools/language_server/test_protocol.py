@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
-import subprocess
 import sys
 import time
 from base64 import b64decode
@@ -15,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from editor import Editor
 
 from tilewright.tools.instructions.explanation import explanation
 from tilewright.tools.language_server.outline import KINDS
@@ -60,80 +58,9 @@ $again: ld.param.u64 %rd1, [k_param_0];
 """
 
 
-class Editor:
-    """The client's end: requests with their answers, and the diagnostics published last."""
-
-    def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-m", "tilewright.tools.tilewright", "lsp", "--arch", "sm_90a"]
-        command += options
-        self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.numbers = itertools.count(1)
-        self.diagnostics: dict[str, dict[str, Any]] = {}
-        self.texts: dict[str, str] = {}
-
-    def send(self, method: str, parameters: Any, **more: Any) -> None:
-        message = {"jsonrpc": "2.0", "method": method, "params": parameters, **more}
-        body = json.dumps(message).encode()
-        assert self.server.stdin is not None
-        self.server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.server.stdin.flush()
-
-    def read(self) -> dict[str, Any]:
-        """The next message; what is published is kept."""
-        assert self.server.stdout is not None
-        length = 0
-        while (line := self.server.stdout.readline().strip()) or not length:
-            assert line, "the server left"
-            name, _, value = line.partition(b":")
-            length = int(value) if name == b"Content-Length" else length
-        message = json.loads(self.server.stdout.read(length))
-        if message.get("method") == "textDocument/publishDiagnostics":
-            self.diagnostics[message["params"]["uri"]] = message["params"]
-        return message
-
-    def ask(self, method: str, parameters: Any) -> Any:
-        """The result of a request."""
-        number = next(self.numbers)
-        self.send(method, parameters, id=number)
-        while (message := self.read()).get("id") != number:
-            pass
-        assert "error" not in message, message
-        return message["result"]
-
-    def open(self, name: str, text: str) -> list[dict[str, Any]]:
-        """Open a file: its diagnostics."""
-        uri = f"file:///folder/{name}"
-        self.texts[uri] = text
-        item = {"uri": uri, "languageId": "x", "version": 1, "text": text}
-        self.send("textDocument/didOpen", {"textDocument": item})
-        return self.published(uri, 1)
-
-    def published(self, uri: str, version: int) -> list[dict[str, Any]]:
-        while self.diagnostics.get(uri, {}).get("version") != version:
-            self.read()
-        return self.diagnostics[uri]["diagnostics"]
-
-    def at(self, name: str, what: str, more: int = 0) -> dict[str, Any]:
-        """The place of a text's piece, in UTF-16 code units as the protocol counts."""
-        uri = f"file:///folder/{name}"
-        ahead = self.texts[uri][: self.texts[uri].index(what) + more]
-        line = ahead.rpartition("\n")[2]
-        place = {"line": ahead.count("\n"), "character": len(line.encode("utf-16-le")) // 2}
-        return {"textDocument": {"uri": uri}, "position": place}
-
-    def piece(self, name: str, place: dict[str, Any]) -> tuple[int, str]:
-        """The line (from 1) and the text of a range."""
-        start, end = place["start"], place["end"]
-        line = self.texts[f"file:///folder/{name}"].split("\n")[start["line"]].encode("utf-16-le")
-        assert start["line"] == end["line"]
-        return start["line"] + 1, line[2 * start["character"] : 2 * end["character"]].decode(
-            "utf-16-le"
-        )
-
-
 @pytest.fixture(scope="module")
 def editor() -> Iterator[Editor]:
-    editor = Editor()
+    editor = Editor("--python")
     answer = editor.ask("initialize", {"capabilities": {}, "processId": None})["capabilities"]
     assert {"hoverProvider", "definitionProvider", "completionProvider"} <= answer.keys()
     editor.send("initialized", {})
@@ -192,6 +119,26 @@ def test_diagnostics_of_ptx(editor: Editor) -> None:
 def test_hovers_explain_an_instruction(name: str, what: str, editor: Editor) -> None:
     shown = editor.ask("textDocument/hover", editor.at(name, what, 2))
     assert "\n".join(explanation(BF16)) in shown["contents"]["value"]
+
+
+CUTILE = """\
+import cuda.tile as ct
+
+
+# tilewright: a=8:f32
+@ct.kernel
+def k(a):
+    ct.store(a, (0,), ct.load(a, (0,), (3,)))
+"""
+
+
+def test_diagnostics_of_python(editor: Editor) -> None:
+    """It answers nothing else of Python, which other servers know."""
+    [wrong] = editor.open("k.py", CUTILE)
+    assert editor.piece("k.py", wrong["range"]) == (7, "ct.load") and wrong["severity"] == 1
+    assert "power of two" in wrong["message"]
+    assert editor.ask("textDocument/hover", editor.at("k.py", "ct.load")) is None
+    assert editor.ask("textDocument/documentSymbol", editor.at("k.py", "ct.load")) == []
 
 
 def test_hovers_say_why_there_is_none(editor: Editor) -> None:
@@ -364,7 +311,9 @@ def test_a_text_that_takes_too_long() -> None:
     editor = Editor("--seconds", "1.5")
     editor.ask("initialize", {"capabilities": {}, "processId": None})
     editor.send("initialized", {})
+    python = editor.show("k.py", CUTILE)
     assert editor.open("mma.mlir", MMA) == []
+    assert python not in editor.diagnostics  # nobody has asked for --python
     [warning] = editor.open("endless.mlir", ENDLESS)
     assert warning["message"] == "not analysed: expected an answer within 1.5 seconds, got none"
     assert warning["severity"] == 2

@@ -181,6 +181,117 @@ def test_a_level_that_fails_is_marked(server: PlaygroundServer) -> None:
     assert shown["levels"] and "sm_80" in wrong["message"] and wrong["end"] > wrong["start"] > 0
 
 
+def test_a_level_names_the_target_that_it_is_for(server: PlaygroundServer) -> None:
+    shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="")
+    assert shown["for"] == "for sm_80, the lowest that it needs"
+    assert ".target sm_80\n" in shown["levels"][-1]["text"]
+
+
+AXPY = (EXAMPLES / "axpy.mlir").read_text()
+LOOP = """func.func @k(%p: memref<?xi32>) attributes {gpu.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i32
+  gpu.printf "before\\0A"
+  scf.while : () -> () {
+    %v = memref.load %p[%c0] : memref<?xi32>
+    %w = arith.addi %v, %c1 : i32
+    memref.store %w, %p[%c0] : memref<?xi32>
+    %true = arith.constant true
+    scf.condition(%true)
+  } do {
+    scf.yield
+  }
+  func.return
+}"""
+
+
+def ran(server: PlaygroundServer, text: str, arguments: str) -> dict[str, Any]:
+    return answer(server, "run", text=text, name="k.mlir", arch="", arguments=arguments)
+
+
+def test_a_run_shows_its_arrays(server: PlaygroundServer) -> None:
+    words = "--grid 2 --block 4 x=zeros:8 y=zeros:8 a=2.0 n=8"
+    shown = ran(server, AXPY, words)
+    zeros = "[0. 0. 0. 0. 0. 0. 0. 0.]"
+    assert shown["levels"][0]["text"] == f"x: 8 float32\n{zeros}\ny: 8 float32\n{zeros}\n"
+    assert shown["arguments"] == words and not shown["diagnostics"]
+    assert ran(server, AXPY, " ")["arguments"] == "--grid 1 --block 32 16384 16384 1.0 128"
+
+
+def test_a_run_without_end_has_one(server: PlaygroundServer) -> None:
+    """What it printed until then is shown, and the loop that it is in."""
+    shown = ran(server, LOOP, "--grid 1 --block 1 --max-steps 500 1:i32")
+    text = shown["levels"][0]["text"]
+    assert text.startswith("before\n") and "k.mlir:5:3: error: 'scf.while'" in text
+    lines = shown["levels"][0]["lines"]
+    assert dict(zip(text.splitlines(), lines, strict=True))["before"] == 4 and lines[2] == 5
+    [wrong] = shown["diagnostics"]
+    assert LOOP[wrong["start"] : wrong["end"]] == "scf.while"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--grid 1 --block 1 /etc/passwd 8 2.0 8", "no file here"),
+        ("--grid 1 --block 1 out.npy=@in.npy 8 2.0 8", "no file here"),
+        ("--grid 1 --block 1 8", "missing: y: memref<?xf32>"),
+        ("--grid 1 --block 1 99999999x99999999 8 2.0 8", "fits into memory"),
+        ("--grid 1 --executor processes:9 8 8 2.0 8", "--executor"),
+        ("--grid '", "No closing quotation"),
+    ],
+)
+def test_a_run_refuses(server: PlaygroundServer, arguments: str, said: str) -> None:
+    assert said in ran(server, AXPY, arguments)["levels"][0]["text"]
+
+
+def test_scripts_run_where_the_server_is_told_so(server: PlaygroundServer) -> None:
+    fields = {"text": "print(1)", "name": "kernel.py", "arch": ""}
+    status, content, _ = ask(server, "POST", "/script", fields)
+    assert status == 403 and b"tilewright serve --python" in content
+    assert not json.loads(ask(server, "GET", "/setup")[1])["python"]
+
+
+def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path: Path) -> None:
+    """Not by a comment that says for what a kernel is compiled, either."""
+    left = tmp_path / "left"
+    text = f"x = open({str(left)!r}, 'w')\n\n\n# tilewright: a=8:f32\ndef k(a, b=x):\n    x\n"
+    fields = {"text": text, "name": "kernel.py", "arch": ""}
+    assert answer(server, "check", **fields) == {"diagnostics": []}
+    answer(server, "levels", **fields)
+    answer(server, "about", offset="3", **fields)
+    answer(server, "run", arguments="", **fields)
+    assert not left.exists()
+    [wrong] = answer(server, "check", **fields | {"text": "x = (\n"})["diagnostics"]
+    assert "never closed" in wrong["message"] and wrong["start"] == 4
+
+
+def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
+    """What one leaves behind the next does not see; its levels are of the lines of the script."""
+    (tmp_path / "a.py").write_text("import os, builtins\nbuiltins.left = 1\nprint(os.getpid())\n")
+    with PlaygroundServer(0, tmp_path, python=True) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        text = json.loads(ask(server, "GET", "/file?name=a.py")[1])["text"]
+        fields = {"name": "kernel.py", "arch": "sm_90a"}
+        first = answer(server, "script", text=text, **fields)["levels"][-1]["text"]
+        kernel = (
+            "import cuda.tile as ct, numpy as np\n@ct.kernel\ndef k(a):\n"
+            "    ct.store(a, (0,), ct.load(a, (0,), (16,)))\n"
+            "@ct.kernel\ndef second(a):\n    ct.printf('%d\\n', ct.bid(0))\n"
+            "for one in (k, second):\n    ct.launch(None, (1,), one, (np.ones(16, np.float32),))\n"
+            "print(left)\n"
+        )
+        second = answer(server, "script", text=kernel, **fields)
+        server.shutdown()
+        thread.join()
+    assert int(first) > 0
+    said = second["levels"][-1]["text"]
+    assert second["levels"][-1]["lines"][:3] == [7, None, 10]
+    assert said.startswith("0\n\nkernel.py:10:1: error: NameError: name 'left'")
+    shown = {one["name"]: one["lines"] for one in second["levels"]}
+    assert 4 in shown["k PTX"] and 7 in shown["second PTX"] and second["diagnostics"]
+
+
 def test_pictures_at_the_cursor(server: PlaygroundServer) -> None:
     text = '!t = !cute_nvgpu.fragment<4xf32, "((4,8),(2,2)):((32,1),(16,8))">'
     fields = {"text": text, "name": "k.mlir", "arch": "", "offset": str(text.index("((4") + 1)}

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
@@ -16,6 +15,7 @@ from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
 from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTkoOp
 from tilewright.dialects.cuda_tile.ops.multimem import MultimemReduceViewTkoOp
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
@@ -82,7 +82,7 @@ _INTEGER: dict[str, Combine] = {
 }
 
 
-def in_turns(offsets: NDArray[np.int64]) -> list[Any]:
+def in_turns(offsets: Int64Array) -> list[Any]:
     """Indices into flat offsets, in groups without repetition: the k-th has every offset's k-th
     appearance. A slice of everything where none repeats."""
     if len(offsets) == 1:
@@ -118,7 +118,7 @@ def update(
     return old
 
 
-def flat_offsets(footprint: Footprint, rows: int) -> NDArray[np.int64]:
+def flat_offsets(footprint: Footprint, rows: int) -> Int64Array:
     """The elements of a footprint, in row-major order; once for every block."""
     if (scatter := footprint.scatter) is not None:
         shape = _shape(footprint, rows)

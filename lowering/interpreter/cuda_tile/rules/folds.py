@@ -230,13 +230,9 @@ def identities_of(attribute: Attribute, elements: list[Element]) -> list[Tile]:
     numbers: Any = attribute
     assert isinstance(attribute, ArrayAttr)
     return [
-        np.asarray(_value(number)).astype(element.dtype)
+        np.asarray(number.value.data).astype(element.dtype)
         for number, element in zip(numbers.data, elements, strict=True)
     ]
-
-
-def _value(number: Any) -> Any:
-    return number.value.data
 
 
 def _number(attribute: Attribute) -> int:

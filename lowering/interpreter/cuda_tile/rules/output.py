@@ -19,6 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, whole_marks
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.share import PrintedText
 from tilewright.source.diagnostic import place_of
 
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
@@ -32,7 +33,8 @@ def _print(op: PrintTkoOp, _: Preparation) -> Step:
         tiles: Any = [_printable(frame[value]) for value in arguments]
         for row, block in enumerate(frame.blocks):
             rows = [tile[row if len(tile) > 1 else 0] for tile in tiles]
-            frame.gang.machine.say(int(block), formatted(text, rows))
+            said = PrintedText.of(op, formatted(text, rows))
+            frame.gang.machine.say(int(block), said)
         return frame.optional(token, 0)
 
     return taking_poison(acting(op, run))

@@ -66,6 +66,8 @@ def _rounded(name: str) -> Maker:
         flush = flag(op, "flush_to_zero")
         if rounding == "approx":
             return float_functions.approximate(name, options.numerics, flush=flush)
+        if rounding == "full" and options.numerics == "hardware":
+            return float_functions.full_quotient(flush=flush)
         if rounding == "full":
             rounding = "nearest_even"
         return arithmetic(name, element, rounding, flush=flush)

@@ -1,5 +1,7 @@
 """`scf`, `cf` and `func`/`gpu` returns: structured control flow as jumps between blocks."""
 
+from typing import Any
+
 import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
@@ -94,16 +96,18 @@ def _if(op: scf.IfOp, builder: Builder) -> None:
 
 
 @runs(cf.BranchOp)
-def _branch(op: cf.BranchOp, builder: Builder) -> None:
-    dest = op.successor
+def branch(op: Any, builder: Builder) -> None:
+    """To its only successor."""
+    (dest,) = op.successors
     builder.end(builder.jump(builder.label(dest), op.arguments, dest.args), op)
 
 
 @runs(cf.ConditionalBranchOp)
-def _conditional_branch(op: cf.ConditionalBranchOp, builder: Builder) -> None:
+def conditional_branch(op: Any, builder: Builder) -> None:
+    """To one of two blocks, by the first operand."""
     then = builder.jump(builder.label(op.then_block), op.then_arguments, op.then_block.args)
     other = builder.jump(builder.label(op.else_block), op.else_arguments, op.else_block.args)
-    builder.end(Fork(builder.slot(op.cond), then, other), op)
+    builder.end(Fork(builder.slot(op.operands[0]), then, other), op)
 
 
 @runs(func.ReturnOp, gpu.ReturnOp, ReturnOp)

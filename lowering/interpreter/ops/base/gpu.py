@@ -87,21 +87,28 @@ def _check_warps(machine: Machine, gang: Gang, barrier: int, threads: int | None
         gang.warps(f"barrier {barrier}")
 
 
-def arrive_at(barrier: int, threads: int | None) -> Step:
+def arrive_at(barrier: int, threads: int | None, *, aligned: bool = True) -> Step:
     """The step of threads that arrive at a barrier of their CTA, and do not wait."""
 
     def step(machine: Machine, gang: Gang) -> None:
-        _check_warps(machine, gang, barrier, threads)
+        if aligned:
+            _check_warps(machine, gang, barrier, threads)
         machine.barriers.arrive(gang.lanes, barrier, threads)
 
     return step
 
 
-def wait_at(op: Operation, builder: Builder, barrier: int, threads: int | None) -> None:
-    """Arrive at a barrier of the CTA, and wait for the others; `threads` None means all."""
+def wait_at(
+    op: Operation, builder: Builder, barrier: int, threads: int | None, *, aligned: bool = True,
+    vote: int | None = None,
+) -> None:  # fmt: skip
+    """Arrive at a barrier of the CTA, and wait for the others; `threads` None means all. Whole
+    warps come where it is `aligned`; the register `vote` says what the threads vote."""
 
     def begin(machine: Machine, gang: Gang) -> Wait:
-        _check_warps(machine, gang, barrier, threads)
-        return machine.barriers.wait(op, gang.lanes, barrier, threads)
+        if aligned:
+            _check_warps(machine, gang, barrier, threads)
+        votes = None if vote is None else spread(gang.regs[vote], gang.count)
+        return machine.barriers.wait(op, gang.lanes, barrier, threads, votes)
 
     builder.suspend(op, begin)

@@ -135,7 +135,7 @@ def _call(op: CallOp, builder: Builder) -> None:
 
     def step(machine: Machine, gang: Gang) -> None:
         lines = print_lines(
-            machine.launch.say, printed, [gang.regs[slot] for slot in slots], gang.count
+            machine.launch.say, op, printed, [gang.regs[slot] for slot in slots], gang.count
         )
         # The result is how many characters a thread has printed.
         gang.regs[dest] = np.array([len(line.encode()) for line in lines], dtype=np.uint32)

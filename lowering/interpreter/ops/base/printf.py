@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import cf
+from xdsl.ir import Operation
 
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import (
@@ -19,13 +20,15 @@ from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.share import PrintedText
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
 def print_lines(
-    say: Callable[[str], Any], format_: FormatString, values: Sequence[Any], count: int
-) -> list[str]:
-    """Print the line of each of `count` threads; the lines."""
+    say: Callable[[str], Any], op: Operation, format_: FormatString, values: Sequence[Any],
+    count: int,
+) -> list[str]:  # fmt: skip
+    """Print for an op the line of each of `count` threads; the lines."""
     columns = [
         typed(spread(value, count), type_).tolist()
         for value, type_ in zip(values, format_.types, strict=True)
@@ -34,7 +37,7 @@ def print_lines(
         columns[i] = [hexadecimal(number, letter) for number in columns[i]]
     rows = zip(*columns, strict=True) if columns else [()] * count
     lines = [format_.template % row for row in rows]
-    say("".join(lines))
+    say(PrintedText.of(op, "".join(lines)))
     return lines
 
 
@@ -43,7 +46,7 @@ def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
 
     def run(machine: Machine, gang: Gang, *values: Bits) -> None:
-        print_lines(machine.launch.say, format_, values, gang.count)
+        print_lines(machine.launch.say, op, format_, values, gang.count)
 
     return effect(op, builder, run)
 
@@ -59,7 +62,7 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
             lanes = gang.lanes[failed]
             if SAID not in op.attributes:
                 places = [machine.special(place)[lanes] for place in PLACES]
-                print_lines(machine.launch.say, format_, places, len(failed))
+                print_lines(machine.launch.say, op, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
     return effect(op, builder, run)

@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.numerics.flush import flushing
-from tilewright.lowering.interpreter.ops.instructions.operands import located
+from tilewright.lowering.interpreter.ops.instructions.operands import is_generic, located, windows
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 from tilewright.source.diagnostic import OpError
 
@@ -86,28 +86,29 @@ def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
 
 @runs(AtomOp, address.AtomicOp, memref.AtomicRMWOp)
 def _atom(op: Any, builder: Builder) -> Step:
-    number, shared = builder.number(op), memory_operand(op).is_shared
+    number, of_shared, generic = builder.number(op), memory_operand(op).is_shared, is_generic(op)
     if isinstance(op, memref.AtomicRMWOp):
         form, order, operands = _checked_form(op), "acq_rel.gpu", ([op.value], None, None)
     else:
         form, order = op.form.data, op.semantics.data
         operands = op.values, op.predicate, op.otherwise
-    perform = partial(
-        _perform, form=form, shared=shared, number=number, order=AccessOrder.of(order, "atom")
-    )
+    perform = partial(_perform, form=form, number=number, order=AccessOrder.of(order, "atom"))
 
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None,
         otherwise: Bits | None,
     ) -> Bits:  # fmt: skip
-        if chosen is None:
-            return perform(machine, gang.lanes, at, values)
-        threads = np.flatnonzero(spread(chosen, gang.count))
+        if chosen is None and not generic:
+            return perform(machine, gang.lanes, at, values, shared=of_shared)
         result = np.array(spread(values[0] if otherwise is None else otherwise, gang.count))
-        if len(threads):
-            at, *values = (spread(value, gang.count)[threads] for value in (at, *values))
-            with faults_of(threads):
-                result[threads] = perform(machine, gang.lanes[threads], at, values)
+        for shared, place, part in windows(at, chosen, generic, of_shared):
+            threads = np.flatnonzero(spread(np.ones(1, bool) if part is None else part, gang.count))
+            if len(threads):
+                place, *given = (spread(value, gang.count)[threads] for value in (place, *values))
+                with faults_of(threads):
+                    result[threads] = perform(
+                        machine, gang.lanes[threads], place, given, shared=shared
+                    )
         return result
 
     return effect(op, builder, run, located(op, builder), *operands)
@@ -130,8 +131,8 @@ def _fence(op: Any, builder: Builder) -> Step:
 
 
 def _perform(
-    machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, shared: bool,
-    number: int, order: AccessOrder,
+    machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, number: int,
+    order: AccessOrder, *, shared: bool,
 ) -> Bits:  # fmt: skip
     dtype, count = word_type(form), len(lanes)
     words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]

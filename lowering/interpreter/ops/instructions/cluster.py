@@ -11,7 +11,8 @@ from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.ops.cluster import MapOp
 from tilewright.dialects.ptx.cluster import MapaOp
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.dialects.ptx.instruction import content
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.base.arith import pure
@@ -25,11 +26,20 @@ def _rank(op: Any, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: machine.special("cluster_ctarank")[gang.lanes])
 
 
-@executes(rows.CLUSTER_ARRIVE)
 def arrive(machine: Machine, gang: Gang) -> None:
-    """The step of `barrier.cluster.arrive`."""
+    """The step of `barrier.cluster.arrive.aligned`."""
     gang.warps("barrier.cluster.arrive")
+    _arrive_apart(machine, gang)
+
+
+def _arrive_apart(machine: Machine, gang: Gang) -> None:
     machine.cluster_barrier.arrive(gang.lanes)
+
+
+@runs(rows.CLUSTER_ARRIVE, rows.CLUSTER_ARRIVE_RELAXED)
+def _arrive(op: Operation, builder: Builder) -> Step:
+    """A relaxed arrival is taken for one that releases: no race is found there."""
+    return _arrive_apart if getattr(op, "apart", None) else arrive
 
 
 @runs(rows.CLUSTER_WAIT)
@@ -37,7 +47,8 @@ def wait(op: Operation, builder: Builder) -> None:
     """Wait until all threads of the cluster have arrived."""
 
     def begin(machine: Machine, gang: Gang) -> Wait:
-        gang.warps("barrier.cluster.wait")
+        if not getattr(op, "apart", None):
+            gang.warps("barrier.cluster.wait")
         return machine.cluster_barrier.wait(op, gang.lanes)
 
     builder.suspend(op, begin)
@@ -69,12 +80,12 @@ def _map(op: MapOp, builder: Builder) -> Step:
 @runs(rows.MBARRIER_ARRIVE_CLUSTER)
 def _mbarrier_arrive(op: Any, builder: Builder) -> Step:
     """An address of PTX has the rank of its CTA in it."""
-    reads = op.reads is not None
+    reads, count = op.reads is not None, content(getattr(op, "count", None)) or 1
     builder.passes_reads = True
 
     def run(machine: Machine, gang: Gang, address: Bits, rank: Bits | None) -> None:
         if rank is not None:
             address = remote(address, rank)
-        machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), 1, reads=reads)
+        machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), count, reads=reads)
 
     return effect(op, builder, run, located(op, builder), getattr(op, "rank", None))

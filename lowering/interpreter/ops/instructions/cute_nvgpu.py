@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -30,6 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
     Step,
@@ -116,7 +116,7 @@ def product_of(atom: MmaAtom, selectors: Sequence[int | SSAValue], builder: Buil
     return product
 
 
-def _first(wrong: NDArray[np.bool_]) -> int | None:
+def _first(wrong: BoolArray) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
@@ -139,7 +139,7 @@ def multiply(
 def copy_async(
     machine: Machine, gang: Gang, dest: Bits, source: Bits, size: int, fill: Bits | None, op: int
 ) -> None:
-    """`cp.async` of `size` bytes, of which `fill` are read."""
+    """`cp.async` of `size` bytes; `fill` of them are read."""
     count = np.full(gang.count, size, dtype=np.int64)
     if fill is not None:
         count = spread(fill, gang.count).astype(np.int64)
@@ -151,10 +151,10 @@ def copy_async(
 
 
 def start_copy(
-    machine: Machine, lanes: Lanes, dest: Bits, source: Bits, counts: NDArray[np.int64], size: int,
+    machine: Machine, lanes: Lanes, dest: Bits, source: Bits, counts: Int64Array, size: int,
     op: int,
 ) -> None:  # fmt: skip
-    """`cp.async` of `size` bytes by each of these threads, of which `counts` are read."""
+    """`cp.async` of `size` bytes by each of these threads; `counts` of them are read."""
     read = partial(machine.memory.read_bytes, source, counts, size)
     data, begun = read(), machine.accesses.begin_read(lanes, source, counts, op)
     late = read if machine.schedule.is_random else None
@@ -188,14 +188,32 @@ def _wait(op: Any, builder: Builder) -> Step:
 # Barriers
 
 
-@runs(sync.BAR_SYNC)
+@runs(sync.BAR_SYNC, sync.BARRIER_SYNC)
 def _bar_sync(op: Any, builder: Builder) -> None:
-    wait_at(op, builder, op.barrier.value.data, content(op.threads))
+    aligned = op.row is not sync.BARRIER_SYNC
+    wait_at(op, builder, op.barrier.value.data, content(op.threads), aligned=aligned)
 
 
-@runs(sync.BAR_ARRIVE)
+@runs(sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)
 def _bar_arrive(op: Any, builder: Builder) -> Step:
-    return arrive_at(op.barrier.value.data, content(op.threads))
+    aligned = op.row is not sync.BARRIER_ARRIVE
+    return arrive_at(op.barrier.value.data, content(op.threads), aligned=aligned)
+
+
+_VOTED: dict[str, Callable[[AnyArray], Bits]] = {
+    "popc.u32": lambda votes: votes[:, 0].astype(np.uint32),
+    "and.pred": lambda votes: votes[:, 0] == votes[:, 1],
+    "or.pred": lambda votes: votes[:, 0] > 0,
+}
+
+
+@runs(sync.BAR_COUNT)
+def _bar_red(op: Any, builder: Builder) -> Step:
+    barrier, outcome = op.barrier.value.data, _VOTED[op.form.data]
+    wait_at(op, builder, barrier, content(op.threads), vote=builder.slot(op.value))
+    return effect(
+        op, builder, lambda machine, gang, *_: outcome(machine.barriers.votes(gang.lanes, barrier))
+    )
 
 
 @runs(sync.BAR_WARP_SYNC)
@@ -258,7 +276,7 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
 
-    def sliced(value: NDArray[Any]) -> NDArray[Any]:
+    def sliced(value: AnyArray) -> AnyArray:
         return value[:, first:last]
 
     return pure(op, builder, sliced)
@@ -279,7 +297,7 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     assert isinstance(source, FragmentType)
     element = source.element
 
-    def cast(value: NDArray[Any]) -> NDArray[Any]:
+    def cast(value: AnyArray) -> AnyArray:
         return elements_of(words_of(value, element), result)
 
     return pure(op, builder, cast)

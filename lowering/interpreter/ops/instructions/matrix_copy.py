@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
 from tilewright.dialects.ptx import matrix_copy as ptx
 from tilewright.dialects.row_ops import memory_operand
+from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -58,7 +59,7 @@ def _inverse(copy: MatrixCopy) -> Index:
     return np.argsort(_places(copy), axis=None)
 
 
-def unpacked(data: NDArray[np.uint8], source: SourceFormat) -> NDArray[np.uint8]:
+def unpacked(data: UInt8Array, source: SourceFormat) -> UInt8Array:
     """16 packed elements each, low bits first, as 16 bytes: [..., data bytes] to [..., 16]."""
     bits = np.unpackbits(data, axis=-1, bitorder="little")
     elements = bits.reshape(*data.shape[:-1], 16, source.bits)

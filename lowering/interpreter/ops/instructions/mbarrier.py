@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -43,6 +46,19 @@ def _wait(op: Any, builder: Builder) -> None:
         return machine.mbarriers.wait(gang.lanes, address, given, op, cluster=bool(op.cluster))
 
     builder.suspend(op, begin)
+
+
+@runs(TryWaitOnceOp)
+def _try_wait(op: Any, builder: Builder) -> Step:
+    """The tries of a loop are as many as it takes."""
+
+    def run(machine: Machine, gang: Gang, address: Bits, parity: Bits) -> Bits:
+        wait = machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=bool(op.cluster))
+        ready = wait.ready()
+        wait.take(np.flatnonzero(ready)).resume(gang.lanes[ready])
+        return ready
+
+    return effect(op, builder, run, located(op, builder), op.parity)
 
 
 @executes(rows.FENCE_MBARRIER_INIT)

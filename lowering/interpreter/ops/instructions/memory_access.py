@@ -2,7 +2,7 @@
 an address; and accesses to multicast objects: one device has one copy, so that what it combines is
 that copy."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC
 from tilewright.dialects.cute_nvgpu.ops import address, fragment_memory, multimem
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx import atomics, data_movement
@@ -22,7 +21,6 @@ from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
-from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
 from tilewright.lowering.interpreter.ops.base.memref import (
@@ -36,9 +34,11 @@ from tilewright.lowering.interpreter.ops.base.memref import (
 from tilewright.lowering.interpreter.ops.instructions.atomics import combine, word_type
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     held_in,
+    is_generic,
     located,
     side_by_side,
     stored_registers,
+    windows,
 )
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits
 
@@ -87,34 +87,13 @@ def _order(op: Any, kind: str) -> AccessOrder:
     return AccessOrder.of(op.semantics.data, kind) if hasattr(op, "semantics") else WEAKLY
 
 
-def _is_generic(op: Any) -> bool:
-    """True where an address says itself which memory it is of."""
-    return isinstance(op, PtxOp) and content(getattr(op, "space", None)) == GENERIC
-
-
-def _windows(
-    address: Bits, chosen: Bits | None, generic: bool, shared: bool
-) -> Iterator[tuple[bool, Bits, Bits | None]]:
-    """The memories that threads access: whether it is shared, their addresses there, and which
-    threads do, None being all."""
-    if not generic:
-        yield shared, address, chosen
-        return
-    within = address >> np.uint64(32) == SHARED_WINDOW >> 32
-    every = np.True_ if chosen is None else chosen
-    if not within.all():
-        yield False, address, ~within & every
-    if within.any():
-        yield True, (address & np.uint64(0xFFFFFFFF)).astype(np.uint32), within & every
-
-
 # Loads, stores and reductions
 
 
 @runs(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
 def _load(op: Any, builder: Builder) -> Step:
     (width, count), results = _words_of(op), _loaded(op)
-    generic = _is_generic(op)
+    generic = is_generic(op)
     load = partial(
         load_words, width=width, count=count, number=builder.number(op),
         shared=memory_operand(op).is_shared, order=_order(op, "ld"),
@@ -123,7 +102,7 @@ def _load(op: Any, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:
         otherwise = side_by_side(others, gang.count) if others else None
         words = np.zeros((gang.count, count), f"uint{8 * width}") if generic else otherwise
-        for shared, place, part in _windows(at, chosen, generic, load.keywords["shared"]):
+        for shared, place, part in windows(at, chosen, generic, load.keywords["shared"]):
             words = load(machine, gang, place, chosen=part, otherwise=words, shared=shared)
         assert words is not None
         return results(words)
@@ -135,7 +114,7 @@ def _load(op: Any, builder: Builder) -> Step:
 @runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
 def _store(op: Any, builder: Builder) -> Step:
     dtype, chosen = f"uint{8 * _words_of(op)[0]}", getattr(op, "predicate", None)
-    generic = _is_generic(op)
+    generic = is_generic(op)
     store = partial(
         store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
         order=_order(op, "st"),
@@ -145,7 +124,7 @@ def _store(op: Any, builder: Builder) -> Step:
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
     ) -> None:
         words = side_by_side(values, gang.count).astype(dtype, copy=False)
-        for shared, place, part in _windows(at, chosen, generic, store.keywords["shared"]):
+        for shared, place, part in windows(at, chosen, generic, store.keywords["shared"]):
             store(machine, gang, place, words, chosen=part, shared=shared)
 
     place = located(op, builder, check=chosen is None)
@@ -155,14 +134,16 @@ def _store(op: Any, builder: Builder) -> Step:
 @runs(address.ReduceOp, atomics.RedOp)
 def _red(op: Any, builder: Builder) -> Step:
     number, order, form = builder.number(op), _order(op, "atom"), content(op.form)
-    shared, dtype = memory_operand(op).is_shared, word_type(form)
-    change = combine(form, shared=shared)
+    of_shared, dtype = memory_operand(op).is_shared, word_type(form)
+    generic, changes = is_generic(op), [combine(form, shared=shared) for shared in (False, True)]
 
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
     ) -> None:
         words = side_by_side(values, gang.count).view(dtype)
-        change_words(machine, gang, at, words, change, number, chosen, order, shared)
+        for shared, place, part in windows(at, chosen, generic, of_shared):
+            change = changes[shared]
+            change_words(machine, gang, place, words, change, number, part, order, shared)
 
     return effect(op, builder, run, located(op, builder), _stored(op), op.predicate)
 

@@ -1,16 +1,19 @@
 """Operands of instructions, of both levels: places in memory, and registers as words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.builder import Builder
+from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Locate = Callable[[list[Any]], Bits]
@@ -31,6 +34,27 @@ def located(op: Any, builder: Builder, name: str = "", *, check: bool = True) ->
 def moved(address: Bits, offset: int) -> Bits:
     """Addresses plus a constant offset in bytes."""
     return address if offset == 0 else (address.astype(np.int64) + offset).astype(address.dtype)
+
+
+def is_generic(op: Any) -> bool:
+    """True where an address says itself which memory it is of."""
+    return isinstance(op, PtxOp) and content(getattr(op, "space", None)) == GENERIC
+
+
+def windows(
+    address: Bits, chosen: Bits | None, generic: bool, shared: bool
+) -> Iterator[tuple[bool, Bits, Bits | None]]:
+    """The memories that threads access: whether it is shared, their addresses there, and which
+    threads do, None being all."""
+    if not generic:
+        yield shared, address, chosen
+        return
+    within = address >> np.uint64(32) == SHARED_WINDOW >> 32
+    every = np.True_ if chosen is None else chosen
+    if not within.all():
+        yield False, address, ~within & every
+    if within.any():
+        yield True, (address & np.uint64(0xFFFFFFFF)).astype(np.uint32), within & every
 
 
 def as_columns(value: Bits) -> Bits:

@@ -12,11 +12,14 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import bits_are_known
 from tilewright.dialects.ptx import (
     carry,
     control_flow,
+    data_movement,
     module_variables,
     registers,
     scalars,
+    synchronization,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
+from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
 from tilewright.lowering.interpreter.machine.global_memory import LOCAL, SHARED_WINDOW
@@ -28,8 +31,9 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     split,
     undefined,
 )
+from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
 from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
-from tilewright.lowering.interpreter.program import Exit, Fork
+from tilewright.lowering.interpreter.program import Exit
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
 from tilewright.source.diagnostic import OpError
 
@@ -37,7 +41,7 @@ from tilewright.source.diagnostic import OpError
 @runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
     name, form = op.name.removeprefix("ptx."), op.form.data
-    if not bits_are_known(name, form):
+    if not bits_are_known(form):
         raise OpError(op, f"'{op.name}' expected a form whose results are known bit for bit, got "
                       f"{name}.{form}")  # fmt: skip
     return pure(op, builder, scalar(name, form))
@@ -117,6 +121,19 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
 
 
+@runs(registers.TimeOp)
+def _time(op: registers.TimeOp, builder: Builder) -> Step:
+    """The steps that all threads have executed: time goes on with them."""
+    register = op.register.data
+    shift, width = (32 if register.endswith("_hi") else 0), KINDS[op.result.type.kind.data]
+
+    def run(machine: Machine, gang: Gang) -> Bits:
+        time = machine.executed >> shift & (1 << width) - 1
+        return np.full(gang.count, time, dtype=f"uint{width}")
+
+    return effect(op, builder, run)
+
+
 @runs(registers.SharedAddressOp)
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
@@ -182,19 +199,11 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 # Control flow
 
 
-executes(control_flow.PragmaOp)(nothing)
+executes(control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp)(nothing)
 
 
-@runs(control_flow.BraOp)
-def _bra(op: control_flow.BraOp, builder: Builder) -> None:
-    builder.end(builder.jump(builder.label(op.dest), op.arguments, op.dest.args), op)
-
-
-@runs(control_flow.CondBraOp)
-def _cond_bra(op: control_flow.CondBraOp, builder: Builder) -> None:
-    then = builder.jump(builder.label(op.then_block), op.then_arguments, op.then_block.args)
-    other = builder.jump(builder.label(op.else_block), op.else_arguments, op.else_block.args)
-    builder.end(Fork(builder.slot(op.condition), then, other), op)
+runs(control_flow.BraOp)(branch)
+runs(control_flow.CondBraOp)(conditional_branch)
 
 
 @runs(control_flow.RetOp)

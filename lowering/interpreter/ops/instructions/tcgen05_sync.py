@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import copy_lanes
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
@@ -21,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES, SHIF
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.tcgen05_memory import CpOp
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -51,7 +51,7 @@ def group_ctas(machine: Machine, lane: int, group: int) -> list[int]:
 
 
 @cache
-def copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
+def copied_cells(shape: TmemCopyShape) -> Int64Array:
     """Addresses of what is written, from the address on: [copies, rows, columns]."""
     lanes = copy_lanes(shape)
     copies = lanes[1].size()
@@ -60,7 +60,7 @@ def copied_cells(shape: TmemCopyShape) -> NDArray[np.int64]:
     return lane[..., None] * LANE_STRIDE + np.arange(shape.columns)
 
 
-def _source_chunks(word: int, shape: TmemCopyShape) -> NDArray[np.int64]:
+def _source_chunks(word: int, shape: TmemCopyShape) -> Int64Array:
     """The addresses of a matrix's 16-byte chunks: [rows, chunks]. Raises Fault for what is no
     descriptor."""
     try:
@@ -74,8 +74,8 @@ def _source_chunks(word: int, shape: TmemCopyShape) -> NDArray[np.int64]:
 
 def copy_to_cells(
     machine: Machine, lane: int, group: int, access: TensorAccess, address: int,
-    shape: TmemCopyShape, chunks: NDArray[np.int64],
-    rows_of: Callable[[NDArray[np.uint8]], NDArray[Any]],
+    shape: TmemCopyShape, chunks: Int64Array,
+    rows_of: Callable[[UInt8Array], AnyArray],
 ) -> None:  # fmt: skip
     """Copy chunks of shared memory to cells from an address on, in each CTA of a group: `rows_of`
     puts their bytes together, row by row."""
@@ -92,7 +92,7 @@ def _copy(op: Any, builder: Builder) -> Step:
     source = content(op.source_format)
     format_ = None if source is None else SOURCE_FORMATS[source]
 
-    def rows_of(data: NDArray[np.uint8]) -> NDArray[Any]:
+    def rows_of(data: UInt8Array) -> AnyArray:
         return data if format_ is None else unpacked(data[..., : format_.data_bytes], format_)
 
     def run(machine: Machine, gang: Gang, at: Bits, descriptor: Bits) -> None:

@@ -4,7 +4,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import Layout
@@ -18,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -129,7 +129,7 @@ def _relinquish(op: Any, builder: Builder) -> Step:
 
 
 @cache
-def _places(access: TmemAccess) -> NDArray[np.int64]:
+def _places(access: TmemAccess) -> Int64Array:
     """The cells of each register from the address on: [threads, registers], or [threads, registers,
     2] of two neighbouring cells where packed."""
     layout = access.cells()

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.row_ops import box_corner, memory_operand
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
@@ -24,6 +24,7 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, lo
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -51,7 +52,7 @@ def _every(gang: Gang, value: Bits) -> list[int]:
     return spread(value, gang.count).tolist()
 
 
-def _corners(gang: Gang, coordinates: Sequence[Bits]) -> NDArray[np.int64]:
+def _corners(gang: Gang, coordinates: Sequence[Bits]) -> Int64Array:
     """The coordinates of each thread's box, [threads, dimensions], signed 32 bits each."""
     columns = [spread(value, gang.count).astype(np.uint32) for value in coordinates]
     return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
@@ -59,7 +60,7 @@ def _corners(gang: Gang, coordinates: Sequence[Bits]) -> NDArray[np.int64]:
 
 def _places(
     machine: Machine, lane: int, image: TensorImage, start: int, cta: int | None = None
-) -> NDArray[np.int64]:
+) -> Int64Array:
     """The bytes of a box in the wave's shared memory, in the thread's CTA or another one. Raises
     Fault where it may not be there."""
     if start % SMEM_ALIGN:
@@ -74,7 +75,7 @@ def _places(
     return (base + addresses[:, None] + np.arange(CHUNK)).ravel()
 
 
-def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
+def _corner(corner: Int64Array, image: TensorImage) -> list[int]:
     """The corner of a box in its tensor. Raises Fault where the hardware traps (H100)."""
     size = image.box.element.bytes
     if (inner := int(corner[-1])) * size % CHUNK:
@@ -91,7 +92,7 @@ def _corner(corner: NDArray[np.int64], image: TensorImage) -> list[int]:
 
 def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
-    read: Callable[[], NDArray[np.uint8]], places: Callable[[int], NDArray[np.int64]], op: int,
+    read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int,
 ) -> None:  # fmt: skip
     """Copy what is read of a source to the places in each CTA of a mask; the mbarriers there are
     told of the bytes."""
@@ -105,6 +106,8 @@ def land(
 def _load(op: Any, builder: Builder) -> Step:
     """Of a pair the mbarrier may be in the other CTA."""
     number, is_pair = builder.number(op), op.row is rows.TENSOR_LOAD_PAIR
+    if op.row is rows.TENSOR_LOAD_PAIR_MULTICAST:
+        raise OpError(op, f"'{op.name}' expected multicast or pair when it runs, got both")
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
@@ -119,7 +122,7 @@ def _load(op: Any, builder: Builder) -> Step:
             image = machine.memory.tensor_map(images[index])
             corner = _corner(corners[index], image)
 
-            def places(cta: int) -> NDArray[np.int64]:
+            def places(cta: int) -> Int64Array:
                 cta = _of_pair(cta, lane // machine.slots) if is_pair else cta
                 return _places(machine, lane, image, starts[index], cta)
 

@@ -4,9 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -16,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, UInt32Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -36,20 +34,20 @@ class _OfCtas:
     ctas: list[int]
     access: TensorAccess
 
-    def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def chunks(self, rank: int, addresses: Int64Array) -> UInt8Array:
         return self.machine.shared.read_operand(
             self.lane, self.ctas[rank], addresses, self.access.stream, self.access.op
         )
 
-    def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def read(self, rank: int, addresses: Int64Array) -> UInt32Array:
         tensor, cta = self.machine.tensor, self.ctas[rank]
         return tensor.read(cta, tensor.cells(cta, addresses, "read"), self.access)
 
-    def accumulate(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def accumulate(self, rank: int, addresses: Int64Array) -> UInt32Array:
         tensor, cta = self.machine.tensor, self.ctas[rank]
         return tensor.accumulate(cta, tensor.cells(cta, addresses, "write"), self.access)
 
-    def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+    def write(self, rank: int, addresses: Int64Array, words: UInt32Array) -> None:
         tensor, cta = self.machine.tensor, self.ctas[rank]
         tensor.write(cta, tensor.cells(cta, addresses, "write"), words, self.access)
 

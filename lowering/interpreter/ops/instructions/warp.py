@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.ptx import warp
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -21,9 +21,9 @@ class _Members:
     """The threads of a gang in the warps that they are of: `warps` and `lanes` are their places,
     [threads]; `named` says whose bits a membermask has, [threads, 32]."""
 
-    warps: NDArray[np.int64]
-    lanes: NDArray[np.int64]
-    named: NDArray[np.bool_]
+    warps: Int64Array
+    lanes: Int64Array
+    named: BoolArray
 
     @classmethod
     def of(cls, machine: Machine, gang: Gang, mask: Bits, op: str) -> "_Members":
@@ -44,7 +44,7 @@ class _Members:
             )
         return cls(warps, gang.lanes % WARP, named)
 
-    def table(self, values: NDArray[Any]) -> NDArray[Any]:
+    def table(self, values: AnyArray) -> AnyArray:
         """A value of each lane, of the threads that have one: [warps, 32]."""
         table = np.zeros((int(self.warps.max()) + 1, WARP), values.dtype)
         table[self.warps, self.lanes] = values
@@ -52,22 +52,22 @@ class _Members:
 
 
 def _collective(
-    op: Any, builder: Builder, compute: Callable[[_Members, NDArray[Any]], Bits]
+    op: Any, builder: Builder, compute: Callable[[_Members, AnyArray], Bits | list[Bits]]
 ) -> Step:
     """The step of what the threads of a membermask make of their values, [threads, 32]."""
 
-    def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits:
+    def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits | list[Bits]:
         members = _Members.of(machine, gang, mask, op.mnemonic)
         return compute(members, members.table(spread(a, gang.count))[members.warps])
 
     return effect(op, builder, run, op.a, op.members)
 
 
-def _as_mask(bits: NDArray[np.bool_]) -> Bits:
+def _as_mask(bits: BoolArray) -> Bits:
     return (bits << _BITS).sum(axis=1).astype(np.uint32)
 
 
-_VOTES: dict[str, Callable[[NDArray[np.bool_], NDArray[np.bool_]], Any]] = {
+_VOTES: dict[str, Callable[[BoolArray, BoolArray], Any]] = {
     "any.pred": lambda named, a: (named & a).any(axis=1),
     "all.pred": lambda named, a: (a | ~named).all(axis=1),
     "uni.pred": lambda named, a: (a | ~named).all(axis=1) | (~a | ~named).all(axis=1),
@@ -83,9 +83,19 @@ def _vote(op: warp.VoteOp, builder: Builder) -> Step:
 
 @runs(warp.MatchOp)
 def _match(op: warp.MatchOp, builder: Builder) -> Step:
-    def compute(members: _Members, a: NDArray[Any]) -> Bits:
+    def compute(members: _Members, a: AnyArray) -> Bits:
         own = a[np.arange(len(a)), members.lanes]
         return _as_mask(members.named & (a == own[:, None]))
+
+    return _collective(op, builder, compute)
+
+
+@runs(warp.MatchAllOp)
+def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
+    def compute(members: _Members, a: AnyArray) -> list[Bits]:
+        own = a[np.arange(len(a)), members.lanes]
+        alike = ((a == own[:, None]) | ~members.named).all(axis=1)
+        return [_as_mask(members.named & alike[:, None]), alike]
 
     return _collective(op, builder, compute)
 
@@ -108,7 +118,7 @@ def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
     if operation in ("min", "max"):
         neutral = getattr(np.iinfo(dtype), "max" if operation == "min" else "min")
 
-    def compute(members: _Members, a: NDArray[Any]) -> Bits:
+    def compute(members: _Members, a: AnyArray) -> Bits:
         values = np.where(members.named, a.view(dtype), np.array(neutral).astype(dtype))
         return combine.reduce(values, axis=1, dtype=dtype).view(np.uint32)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
@@ -25,6 +24,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
@@ -109,14 +109,14 @@ class IssuedMma:
             d = np.ascontiguousarray(d).view(self.words)
         regs[self.d] = InFlight(origin, d.reshape(gang.count, -1), group, shape)
 
-    def _accumulates(self, gang: Gang) -> NDArray[np.bool_]:
+    def _accumulates(self, gang: Gang) -> BoolArray:
         """The warpgroups that add C: [warpgroups]."""
         count = gang.count // WARPGROUP
         if self.zero or self.scale_d is None:
             return np.full(count, not self.zero)
         return self._one_each(gang, gang.regs[self.scale_d], "scale-d")
 
-    def _accumulator(self, machine: Machine, gang: Gang, accumulates: NDArray[np.bool_]) -> Bits:
+    def _accumulator(self, machine: Machine, gang: Gang, accumulates: BoolArray) -> Bits:
         """C: [warpgroups, threads, values], zeros where it is not added."""
         value = gang.regs[self.c]
         if isinstance(value, InFlight):
@@ -161,9 +161,7 @@ class IssuedMma:
         if isinstance(c, InFlight):
             gang.regs[:] = [Overwritten(origin) if value is c else value for value in gang.regs]
 
-    def _matrices(
-        self, machine: Machine, gang: Gang, lanes: Lanes
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _matrices(self, machine: Machine, gang: Gang, lanes: Lanes) -> tuple[AnyArray, AnyArray]:
         """A and B: [warpgroups, rows, columns]."""
         operands: list[Literal["A", "B"]] = ["B"] if self.atom.frag_kind == "rs" else ["A", "B"]
         slots = {"A": self.a, "B": self.b}
@@ -171,7 +169,7 @@ class IssuedMma:
             operand: self._one_each(gang, gang.regs[slots[operand]], f"descriptor {operand}")
             for operand in operands
         }
-        by_warpgroup: list[list[NDArray[Any]]] = []
+        by_warpgroup: list[list[AnyArray]] = []
         for index, warpgroup in enumerate(lanes):
             addresses = [
                 self._addresses(operand, int(words[operand][index])) for operand in operands
@@ -189,7 +187,7 @@ class IssuedMma:
             return a[0], b
         return fragment_matrix(self.atom, self._fragment(gang, "A", gang.regs[self.a])), b
 
-    def _addresses(self, operand: Literal["A", "B"], word: int) -> NDArray[np.int64]:
+    def _addresses(self, operand: Literal["A", "B"], word: int) -> Int64Array:
         major = self.atom.majors["AB".index(operand)]
         extents, bits = self.atom.extents(operand), self.atom.element(operand).bits
         try:
@@ -197,7 +195,7 @@ class IssuedMma:
         except DescriptorError as error:
             raise Fault(f"descriptor {word:#018x} of {operand}: {error}") from None
 
-    def _one_each(self, gang: Gang, value: Bits, what: str) -> NDArray[Any]:
+    def _one_each(self, gang: Gang, value: Bits, what: str) -> AnyArray:
         """One value of each warpgroup, the same in all of its threads: [warpgroups]."""
         every = spread(value, gang.count).reshape(-1, WARPGROUP)
         other = every != every[:, :1]

@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, ex
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -93,7 +94,7 @@ class _WarpMatrices:
         """The bytes of the words that global memory takes."""
         return min(self.alignment, 8)
 
-    def load(self, machine: Machine, gang: Gang, op: int) -> NDArray[Any]:
+    def load(self, machine: Machine, gang: Gang, op: int) -> AnyArray:
         """Elements of every thread in containers: [threads, values]."""
         address, size = self.address.ravel(), self.alignment
         threads = self.threads
@@ -147,9 +148,7 @@ def _matrices(
     return _WarpMatrices(access, space, place.reshape(warps, -1).astype(np.uint64))
 
 
-def _one_a_warp(
-    value: Bits, gang: Gang, warps: int, name: str, access: WmmaAccess
-) -> NDArray[np.int64]:
+def _one_a_warp(value: Bits, gang: Gang, warps: int, name: str, access: WmmaAccess) -> Int64Array:
     """One value of each warp, the same in all of its threads: [warps]."""
     every = spread(value, gang.count).astype(np.int64).reshape(warps, WARP)
     other = every != every[:, :1]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.atoms import CopyTraits
 from tilewright.dialects.cute.layout import Layout
@@ -19,6 +18,7 @@ from tilewright.dialects.cute.rules.copies import no_whole_bytes, not_first
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import start_copy
@@ -32,7 +32,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
-Chosen = NDArray[np.bool_]
+Chosen = BoolArray
 """Elements within bounds: [threads or 1, elements]."""
 
 
@@ -70,8 +70,8 @@ class Copying:
         write(self.machine, self.gang, self.dest, values, self.op, width=width, chosen=chosen)
 
     def _together(self, values: Bits, first: Places) -> tuple[Bits, Chosen]:
-        """Elements that lie in one place of the destination, of which `first` is the number of the
-        first one, get the value of those of them that are chosen, and are chosen if one is."""
+        """Elements that lie in one place of the destination, `first` being the number of the first
+        one, get the value of those of them that are chosen, and are chosen if one is."""
         shape = (self.gang.count, values.shape[1])
         values, first = np.broadcast_to(values, shape), np.broadcast_to(first, shape)
         chosen = np.broadcast_to(True if self.chosen is None else self.chosen, shape)
@@ -126,7 +126,7 @@ def copy_async(copying: Copying) -> None:
         start_copy(copying.machine, gang.lanes[threads], below, above, counts, size, copying.op)
 
 
-def _require(holds: NDArray[np.bool_], copies: int, fault: str) -> None:
+def _require(holds: BoolArray, copies: int, fault: str) -> None:
     """Raise Fault at the first thread, each having so many `copies`, where bounds are wrong."""
     if not holds.all():
         raise Fault(fault, int(np.argmin(holds)) // copies)
@@ -188,14 +188,14 @@ class _Runs:
 
 
 @cache
-def _numbers(tv: Layout) -> NDArray[np.int64]:
+def _numbers(tv: Layout) -> Int64Array:
     """The number of each element that each thread has: [threads, values]."""
     indices = np.array([tv(i) for i in range(tv.size())], dtype=np.int64)
     return indices.reshape(-1, tv[0].size()).T
 
 
 @cache
-def _order(tv: Layout) -> NDArray[np.int64]:
+def _order(tv: Layout) -> Int64Array:
     """The first place in [threads, values] of each number: [elements]."""
     _, first = np.unique(_numbers(tv), return_index=True)
     return first

@@ -7,7 +7,6 @@ numbers differ in one bit, mask by mask.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.ops.convert import ConvertOp
@@ -28,6 +27,7 @@ from tilewright.dialects.cute.types.tensors import CoordTensorType
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, sized
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import convert_elements
@@ -157,9 +157,7 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
     return effect(op, builder, run, op.source, op.destination)
 
 
-def _by_element(
-    values: Bits, places: NDArray[np.int64], combine: Any
-) -> tuple[Bits, NDArray[np.int64]]:
+def _by_element(values: Bits, places: Int64Array, combine: Any) -> tuple[Bits, Int64Array]:
     """The values that fall on one element, combined in their order: [threads, elements], and the
     element of each value."""
     _, group = np.unique(places, return_inverse=True)

@@ -7,7 +7,6 @@ step are computed together; along K they accumulate one after the other.
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.symbolic.layouts import modes
@@ -15,6 +14,7 @@ from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
+from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import fma_elements, multiply
@@ -45,7 +45,7 @@ def multiply_registers(
     atom: MmaAtom,
     d: Tensor,
     tensors: Mapping[Operand, Tensor],
-    accumulate: NDArray[np.bool_] | None = None,
+    accumulate: BoolArray | None = None,
 ) -> None:
     """D = A B + C of every warp, C being zeros where a thread's `accumulate` is false."""
     warps = gang.warps(atom.mnemonic)
@@ -86,7 +86,7 @@ PER_WORD = 4
 
 
 def _accumulators(
-    gang: Gang, c: Tensor, warps: int, accumulate: NDArray[np.bool_] | None, together: int = WARP
+    gang: Gang, c: Tensor, warps: int, accumulate: BoolArray | None, together: int = WARP
 ) -> Bits:
     """The fragments of C: [warps, N, M, threads, values]."""
     v, m, n = extents(c)
@@ -107,7 +107,7 @@ def multiply_threads(
     fma: UniversalFma,
     d: Tensor,
     tensors: Mapping[Operand, Tensor],
-    accumulate: NDArray[np.bool_] | None = None,
+    accumulate: BoolArray | None = None,
 ) -> None:
     """D = A B + C of every thread, one K after the other; C as `multiply_registers` has it."""
     run = fma_elements(fma)

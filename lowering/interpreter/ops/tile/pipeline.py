@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.ops.pipeline import (
     ConsumerReleaseOp,
@@ -24,6 +23,7 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -230,7 +230,7 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
 def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
     """The pair's second CTA tells the first one that its half of a stage is full."""
 
-    def others(machine: Machine, gang: Gang) -> NDArray[np.bool_]:
+    def others(machine: Machine, gang: Gang) -> BoolArray:
         return machine.special("cluster_ctarank")[gang.lanes] != 0
 
     def tell(machine: Machine, gang: Gang, stages: Pipeline, use: Bits) -> None:

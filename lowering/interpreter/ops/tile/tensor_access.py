@@ -25,12 +25,13 @@ from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
 from tilewright.lowering.interpreter.values import Bits, spread
 
-Places: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = Int64Array
 """One number for each element of a tensor: [threads or 1, elements]."""
 
 
@@ -51,7 +52,7 @@ class SharedBase:
 # Where
 
 
-def numbers(x: Any) -> NDArray[np.int64]:
+def numbers(x: Any) -> Int64Array:
     """A leaf in every thread: [threads or 1]."""
     if isinstance(x, int):
         return np.array([x], dtype=np.int64)
@@ -73,7 +74,7 @@ def _static_images(layout: Layout) -> Places:
     return places
 
 
-def _images(extents: tuple[Scalar, ...], strides: list[NDArray[np.int64]]) -> Places:
+def _images(extents: tuple[Scalar, ...], strides: list[Int64Array]) -> Places:
     places = np.zeros((1, 1), dtype=np.int64)
     for extent, stride in zip(extents, strides, strict=True):
         if not isinstance(extent, int):
@@ -131,7 +132,7 @@ def _leaves(t: Any, path: tuple[int, ...]) -> list[tuple[tuple[int, ...], Scalar
     return [leaf for i, mode in enumerate(t) for leaf in _leaves(mode, (*path, i))]
 
 
-def _along(stride: Any, path: tuple[int, ...]) -> NDArray[np.int64]:
+def _along(stride: Any, path: tuple[int, ...]) -> Int64Array:
     """A stride's part along one axis."""
     if isinstance(stride, ScaledBasis):
         return numbers(stride.value) if tuple(stride.modes) == path else numbers(0)
@@ -185,7 +186,7 @@ def read(
     op: int,
     *,
     width: int = 1,
-    chosen: NDArray[np.bool_] | None = None,
+    chosen: BoolArray | None = None,
 ) -> Bits:
     """The elements of a tensor as raw bits, [threads, elements], `width` at each access; zeros
     where they are not chosen."""
@@ -208,7 +209,7 @@ def write(
     op: int,
     *,
     width: int = 1,
-    chosen: NDArray[np.bool_] | None = None,
+    chosen: BoolArray | None = None,
 ) -> None:
     """The inverse of `read`; elements that are not chosen stay. A thread writes them in the order
     of their coordinates: of those that lie in one place the last one stays."""
@@ -240,14 +241,12 @@ class _Access:
 
     width: int
     total: int
-    rows: NDArray[np.int64]
-    threads: NDArray[np.int64]
+    rows: Int64Array
+    threads: Int64Array
     address: NDArray[np.uint64]
 
     @classmethod
-    def of(
-        cls, gang: Gang, tensor: Tensor, width: int, chosen: NDArray[np.bool_] | None
-    ) -> _Access:
+    def of(cls, gang: Gang, tensor: Tensor, width: int, chosen: BoolArray | None) -> _Access:
         least = max(8 // tensor.bits, 1)
         width = max(width, least)
         happens = None

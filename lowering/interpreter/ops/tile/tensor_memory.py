@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, L
 from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_elements
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
@@ -184,9 +185,7 @@ def copy_cells(copying: Copying) -> None:
     each_thread(gang, run)
 
 
-def _rows_of(
-    at: NDArray[np.int64], starts: NDArray[np.int64], bits: int, data: NDArray[np.uint8]
-) -> NDArray[Any]:
+def _rows_of(at: Int64Array, starts: Int64Array, bits: int, data: UInt8Array) -> AnyArray:
     """The elements that start at these bits of chunks, put together."""
     return packed(elements_at(at, starts, data, bits)[None], bits)
 
@@ -202,7 +201,7 @@ class TensorGemm:
     number: int
     tensors: Mapping[Operand, Tensor]
     d: Tensor
-    accumulate: NDArray[np.bool_] | None
+    accumulate: BoolArray | None
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them."""
@@ -216,7 +215,7 @@ class TensorGemm:
         steps = range(extents(self.tensors["A"])[2])
 
         def one(index: int, lane: int, row: int, column: int, k: int) -> None:
-            at: dict[Operand, NDArray[np.int64]] = {
+            at: dict[Operand, Int64Array] = {
                 which: places[which][index, chosen(tensor, *self._block(which, row, column, k))]
                 for which, tensor in self.tensors.items()
             }
@@ -250,7 +249,7 @@ class TensorGemm:
         return (row, column)[OPERAND_MODES[which][0]], column if which == "C" else k
 
 
-def _places(tensor: Tensor) -> NDArray[np.int64]:
+def _places(tensor: Tensor) -> Int64Array:
     """The bit where each element of a partition starts, in shared memory or tensor memory."""
     if tensor.space == "smem":
         return bit_offsets(tensor)
@@ -262,11 +261,11 @@ class _TileIssue(UmmaIssue):
     """An MMA whose matrices in shared memory are at the bits `at`, the same in each CTA."""
 
     tensors: Mapping[Operand, Tensor]
-    at: Mapping[Operand, NDArray[np.int64]]
+    at: Mapping[Operand, Int64Array]
 
     def _matrix(
         self, memories: Memories, rank: int, operand: Literal["A", "B"], word: int
-    ) -> NDArray[Any]:
+    ) -> AnyArray:
         at, element = self.at[operand], self.atom.element(operand)
         starts = chunks_at(at)
         values = elements_at(at, starts, memories.chunks(rank, starts), self.tensors[operand].bits)

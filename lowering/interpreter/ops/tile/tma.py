@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute.int_tuple import flatten
@@ -26,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
@@ -65,12 +65,12 @@ class _Elements:
     """The elements of one copy, thread by thread: which are `inside` of the tensor, where they are
     in global memory, and the bytes of each in shared memory."""
 
-    inside: NDArray[np.bool_]
+    inside: BoolArray
     address: Places
     shared: Places
     width: int
 
-    def places(self, machine: Machine, index: int, cta: int) -> NDArray[np.int64]:
+    def places(self, machine: Machine, index: int, cta: int) -> Int64Array:
         """The bytes of a thread's elements in the shared memory of a CTA of the wave."""
         first, size = self.shared[index], machine.shared.size
         if int(first.min()) % SMEM_ALIGN:
@@ -81,7 +81,7 @@ class _Elements:
         if (end := int(first.max()) + self.width) > size:
             raise Fault(f"out of bounds: byte {end - 1} of shared memory, which has {size}")
         base = cta * machine.shared.stride
-        places: NDArray[np.int64] = (base + first[:, None] + np.arange(self.width)).ravel()
+        places: Int64Array = (base + first[:, None] + np.arange(self.width)).ravel()
         return places
 
 
@@ -103,7 +103,7 @@ def _elements(gang: Gang, copy: LaneTmaCopy, coords: CoordTensor, shared: Tensor
     )
 
 
-def _check_corner(inner: NDArray[np.int64], width: int) -> None:
+def _check_corner(inner: Int64Array, width: int) -> None:
     """Raise Fault where the hardware traps (H100)."""
     if (inner * width % CHUNK).any():
         lane, per_chunk = int(np.argmax(inner * width % CHUNK != 0)), CHUNK // width
@@ -143,8 +143,8 @@ def load(
 
 
 def _read(
-    machine: Machine, dtype: np.dtype[Any], inside: NDArray[np.bool_], address: Bits, width: int
-) -> NDArray[np.uint8]:
+    machine: Machine, dtype: np.dtype[Any], inside: BoolArray, address: Bits, width: int
+) -> UInt8Array:
     """The content of global memory now, zeros where it lies outside."""
     values = np.zeros(len(inside), dtype=dtype)
     if len(address):
@@ -185,12 +185,12 @@ class _Box:
 
     machine: Machine
     address: Bits
-    inside: NDArray[np.bool_]
+    inside: BoolArray
     dtype: np.dtype[Any]
     element: Any
     reduction: str | None
 
-    def values(self, data: NDArray[np.uint8]) -> NDArray[Any]:
+    def values(self, data: UInt8Array) -> AnyArray:
         """The content after these bytes have been copied."""
         values = np.ascontiguousarray(data).view(self.dtype)[self.inside]
         if self.reduction is None:
@@ -198,7 +198,7 @@ class _Box:
         before = self.machine.memory.load(self.address, self.dtype.itemsize)
         return combined(self.element, self.reduction, before, values)
 
-    def put(self, data: NDArray[np.uint8]) -> None:
+    def put(self, data: UInt8Array) -> None:
         """Copy these bytes."""
         self.machine.memory.store(self.address, self.values(data), self.dtype.itemsize)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.tensor import Tensor
@@ -26,6 +25,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import OPERAND
@@ -45,7 +45,7 @@ class SharedOperand:
 
     which: Literal["A", "B"]
     tensor: Tensor
-    places: NDArray[np.int64]
+    places: Int64Array
 
     @classmethod
     def of(cls, gang: Gang, which: Literal["A", "B"], tensor: Tensor) -> SharedOperand:
@@ -62,17 +62,17 @@ class SharedOperand:
         first: Tensor = value.take(np.arange(0, gang.count, WARPGROUP)).typed.value
         return cls(which, tensor, spread(bit_offsets(first), gang.count // WARPGROUP))
 
-    def at(self, row: int, column: int) -> NDArray[np.int64]:
+    def at(self, row: int, column: int) -> Int64Array:
         """The bits of one atom's matrix, its rows fastest: [warpgroups, elements]."""
         return self.places[:, chosen(self.tensor, row, column)]
 
     def matrix(
         self,
         atom: WgmmaAtom,
-        places: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        data: NDArray[np.uint8],
-    ) -> NDArray[Any]:
+        places: Int64Array,
+        starts: Int64Array,
+        data: UInt8Array,
+    ) -> AnyArray:
         """The matrix whose elements start at the bits `places` of the 16-byte chunks at
         `starts`."""
         values = elements_at(places, starts, data, self.tensor.bits)
@@ -81,14 +81,12 @@ class SharedOperand:
         return values.view(atom.element(self.which).container)
 
 
-def chunks_at(places: NDArray[np.int64]) -> NDArray[np.int64]:
+def chunks_at(places: Int64Array) -> Int64Array:
     """The first bytes of the chunks in which elements that start at these bits lie."""
     return np.unique(places // (8 * CHUNK)) * CHUNK
 
 
-def elements_at(
-    places: NDArray[np.int64], starts: NDArray[np.int64], data: NDArray[np.uint8], bits: int
-) -> NDArray[Any]:
+def elements_at(places: Int64Array, starts: Int64Array, data: UInt8Array, bits: int) -> AnyArray:
     """The elements that start at these bits of the chunks at the bytes `starts`."""
     chunk, inside = np.searchsorted(starts, places // (8 * CHUNK) * CHUNK), places % (8 * CHUNK)
     return unpacked(data, bits).ravel()[(chunk * 8 * CHUNK + inside) // bits]
@@ -109,7 +107,7 @@ class WarpgroupGemm:
     number: int
     tensors: Mapping[Operand, Tensor]
     d: Tensor
-    accumulate: NDArray[np.bool_] | None
+    accumulate: BoolArray | None
 
     def run(self, machine: Machine, gang: Gang) -> None:
         """Issue them for every warpgroup of the gang."""
@@ -175,7 +173,7 @@ class WarpgroupGemm:
             values = np.where(wanted[:, None], values, values.dtype.type(0))
         return values
 
-    def _registers(self, gang: Gang, row: int, k: int, group: NDArray[np.int64]) -> Bits:
+    def _registers(self, gang: Gang, row: int, k: int, group: Int64Array) -> Bits:
         """A from registers, which it holds until it is complete: [threads, values]."""
         a = self.tensors["A"]
         places = offsets(a)[:, chosen(a, row, k)]
@@ -196,10 +194,10 @@ class WarpgroupGemm:
         machine: Machine,
         lanes: Lanes,
         shared: list[SharedOperand],
-        where: list[NDArray[np.int64]],
-    ) -> list[NDArray[Any]]:
+        where: list[Int64Array],
+    ) -> list[AnyArray]:
         """Matrices from shared memory: [warpgroups, rows, columns] each."""
-        by_warpgroup: list[list[NDArray[Any]]] = []
+        by_warpgroup: list[list[AnyArray]] = []
         for index, warpgroup in enumerate(lanes):
             starts = [chunks_at(places[index]) for places in where]
             try:

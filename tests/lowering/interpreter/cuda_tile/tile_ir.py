@@ -23,6 +23,16 @@ def run(
     return tw.interpret(entry(parameters, body, globals_), "k", grid=grid, args=args, **options)
 
 
+def equal_as_ptx(
+    text: str, *, place: int = -1, schedule: int | None = 1, **options: Any
+) -> NDArray[Any]:
+    """An array after a run of @k, whose bits PTX has to leave alike."""
+    want = tw.interpret(text, "k", **options)[place]
+    got = tw.interpret(text, "k", level="ptx", schedule=schedule, **options)[place]
+    assert got.tobytes() == want.tobytes()
+    return want
+
+
 def row(name: str, pointer: str, element: str, size: int, mode: str = "") -> str:
     """IR for %name: pointers to `size` elements from %pointer on, block after block."""
     p, t = f"tile<ptr<{element}>>", f"{size}x"

@@ -1,0 +1,13 @@
+"""The types of NumPy arrays, by the type of their elements."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+AnyArray: TypeAlias = NDArray[Any]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Int32Array: TypeAlias = NDArray[np.int32]
+Int64Array: TypeAlias = NDArray[np.int64]
+UInt8Array: TypeAlias = NDArray[np.uint8]
+UInt32Array: TypeAlias = NDArray[np.uint32]

@@ -1,0 +1,89 @@
+"""A kernel of threads run: on its instructions, its registers, its memory."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
+from tilewright.lowering.interpreter.builder import Builder
+from tilewright.lowering.interpreter.machine.global_memory import LOCAL, GlobalMemory
+from tilewright.lowering.interpreter.machine.grid import run_grid
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.ops import base, instructions, tile
+from tilewright.lowering.interpreter.program import Program
+from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
+from tilewright.lowering.interpreter.runners import Engine, runner_of
+from tilewright.lowering.interpreter.state import thread_state
+from tilewright.source.diagnostic import OpError
+
+RULES_OF = (base, instructions, tile)
+"""Importing them fills the table of rules."""
+
+
+class Watcher(Protocol):
+    """Who watches a program run, as timelines and breakpoints do: it wraps the program's steps, at
+    its `level`, where it has one."""
+
+    @property
+    def level(self) -> str | None: ...
+
+    def watch(self, program: Program, builder: Builder, launch: Launch) -> None: ...
+
+
+def module_variables(op: Operation) -> dict[str, bytes]:
+    """The contents of the variables of a kernel's module, by name. Raises OpError for one whose
+    bytes nobody gives."""
+    variables: dict[str, bytes] = {}
+    block = op.parent_block()
+    for other in () if block is None else block.ops:
+        if isinstance(other, GlobalOp):
+            variables[other.sym_name.data] = other.content
+        elif isinstance(other, memref.GlobalOp):
+            octets = other.initial_value
+            if other.type.element_type != i8 or not isinstance(octets, DenseIntOrFPElementsAttr):
+                raise OpError(other, f"'{other.name}' {BYTES_ALONE}, got {other.type}")
+            variables[other.sym_name.data] = content_of(octets)
+    return variables
+
+
+def run_kernel(
+    op: Operation,
+    launch: Launch,
+    memory: GlobalMemory,
+    arguments: list[Any],
+    registers: Allocation | None = None,
+    watchers: Sequence[Watcher] = (),
+    engine: Engine = "auto",
+) -> int:
+    """Run a kernel, a `ptx.entry` on `registers` by an engine, as `watchers` watch it. Returns how
+    many thread-steps it took. What is watched, counted (`max_steps`) or in a random order, and
+    instructions that write registers after their turn, are the first engine's.
+
+    Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
+    """
+    body = op.regions[0]
+    shared = op.shared.value.data if isinstance(op, EntryOp) else 0
+    builder = Builder() if registers is None else RegisterBuilder(body, registers)
+    program = builder.build(body, shared)
+    if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
+        raise OpError(op, f"'{op.name}' {why}")
+    memory.place_variables(module_variables(op))
+    if isinstance(op, EntryOp) and op.local is not None:
+        size = op.local.value.data * prod(launch.grid) * launch.threads
+        memory.variables[LOCAL] = memory.place(LOCAL, np.zeros(size, np.uint8))
+    launch.explain = partial(thread_state, builder.registers)
+    counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
+    if isinstance(builder, RegisterBuilder) and not counted and not builder.asynchronous:
+        launch.runner = runner_of(engine, op, program, builder.registers)
+    for watcher in watchers:
+        watcher.watch(program, builder, launch)
+    return run_grid(program, launch, memory, arguments)

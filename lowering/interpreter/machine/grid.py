@@ -1,0 +1,42 @@
+"""The grid of a launch, run in waves of CTAs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
+from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Machine
+from tilewright.lowering.interpreter.machine.special_registers import clustered
+from tilewright.lowering.interpreter.program import Program
+
+RESIDENT_THREADS = 8192
+"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
+
+
+def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
+    """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
+    size = prod(launch.cluster)
+    per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
+    ctas = clustered(launch.grid, launch.cluster)
+    first, last = 0, launch.ctas
+    if (share := launch.share) is not None:
+        # Random orders, and counts of steps, are those of whole waves.
+        in_waves = launch.schedule is not None or launch.max_steps is not None
+        first, last = share.part(launch.ctas, per_wave if in_waves else size)
+    if launch.most is not None:
+        last = min(last, -(-launch.most // size) * size)
+    bounds = [*range(first, last, per_wave), last]
+    executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
+    for first, last in pairwise(bounds):
+        machine = Machine(program, launch, memory, accesses, ctas[first:last])
+        machine.run(list(arguments))
+        executed += machine.executed
+        if launch.progress is not None:
+            launch.progress(last, launch.ctas)
+    if share is not None:
+        share.executed, share.uses = executed, accesses.uses()
+    return executed

@@ -1,0 +1,98 @@
+"""Calls of the driver's functions that print, in PTX as nvcc writes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.launch.ptxas import assemble
+from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import CompileError, ExecutionError
+from tilewright.source.parsing import parse_module
+
+KERNEL = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func  (.param .b32 func_retval0) vprintf
+(
+  .param .b64 vprintf_param_0,
+  .param .b64 vprintf_param_1
+)
+;
+.extern .func __assertfail (
+  .param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e
+) .noreturn;
+.global .align 1 .b8 $str[21] = {
+  116, 104, 114, 101, 97, 100, 32, 37, 100, 32, 111, 102, 32, 37, 100, 58, 32, 37, 102, 10};
+.global .align 1 .b8 __unnamed_1[4] = {102, 40, 41};
+.visible .entry k(.param .u64 k_out)
+{
+  .local .align 8 .b8 depot[16];
+  .reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;
+  ld.param.u64 %rd1, [k_out];
+  mov.u32 %r1, %tid.x;
+  setp.ne.s32 %p1, %r1, 3;
+  @%p1 bra L;
+  mov.u64 %rd2, depot; cvta.local.u64 %rd3, %rd2;
+  st.local.v2.u32 [depot], {%r1, %r1};
+  mov.u64 %rd4, 4609434218613702656;
+  st.local.u64 [depot+8], %rd4;
+  mov.u64   %rd5, $str;
+  cvta.global.u64   %rd6, %rd5;
+  { // callseq 3, 0
+  .reg .b32 temp_param_reg;
+  .param .b64 param0;
+  st.param.b64   [param0+0], %rd6;
+  .param .b64 param1;
+  st.param.b64   [param1+0], %rd3;
+  .param .b32 retval0;
+  call.uni (retval0), 
+  vprintf, 
+  (
+  param0, 
+  param1
+  );
+  ld.param.b32   %r4, [retval0+0];
+  } // callseq 3
+  st.global.u32 [%rd1], %r4;
+  setp.eq.u32 %p2, %r1, 3;
+  @!%p2 bra L;
+  mov.u64 %rd7, __unnamed_1; cvta.global.u64 %rd8, %rd7;
+  { .param .b64 param0; st.param.b64 [param0+0], %rd8;
+  .param .b64 param1; st.param.b64 [param1+0], %rd8;
+  .param .b32 param2; st.param.b32 [param2+0], 7;
+  .param .b64 param3; st.param.b64 [param3+0], %rd8;
+  .param .b64 param4; st.param.b64 [param4+0], 1;
+  call.uni __assertfail, (param0, param1, param2, param3, param4); }
+L: ret;
+}
+"""
+PRINTED = "thread 3 of 3: 1.500000\n"
+FAILED = "f():7: f(): block: [0,0,0], thread: [3,0,0] Assertion `f()` failed.\n"
+
+
+def run(text: str) -> int:
+    """What the kernel leaves."""
+    [result] = tw.interpret(text, grid=(1, 1, 1), block=(32, 1, 1), args=[np.zeros(1, np.uint32)])
+    return int(result[0])
+
+
+def test_a_format_of_the_module_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    text = KERNEL.replace("%r1, 3;\n  @!%p2", "%r1, 4;\n  @!%p2")
+    assert run(text) == 3  # values
+    assert capfd.readouterr().out == PRINTED
+    assert assemble(module_text(parse_module(text)), "sm_80").ok
+
+
+def test_an_assertion_that_fails_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ExecutionError, match="is executed"):
+        run(KERNEL)
+    assert capfd.readouterr().out == PRINTED + FAILED
+
+
+def test_a_format_that_is_computed_is_refused() -> None:
+    text = KERNEL.replace("cvta.global.u64   %rd6, %rd5", "add.u64 %rd6, %rd5, 1")
+    with pytest.raises(CompileError, match="expected a text that a variable of the module holds"):
+        parse_module(text)
