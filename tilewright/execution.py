@@ -26,7 +26,7 @@ from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.launch import Launch
-from tilewright.lowering.interpreter.runners import Engine
+from tilewright.lowering.interpreter.runners import Engine, is_installed
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
@@ -156,6 +156,11 @@ def interpret(
         schedule=schedule, max_steps=max_steps, check=check, padding=padding, accuracy=accuracy,
         engine=engine,
     )  # fmt: skip
+    if engine == "compiled" and not is_installed():
+        raise ArgumentError(
+            "expected llvmlite for engine 'compiled', which is not installed; nearest legal: "
+            "engine 'auto', or pip install 'tilewright[fast]'"
+        )
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
     if any(watcher.level == "ptx" for watcher in watchers):

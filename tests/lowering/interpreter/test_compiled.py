@@ -186,6 +186,12 @@ def test_kernels_give_the_same(name: str) -> None:
         np.testing.assert_array_equal(result, outcome(RIGHT[name], "numpy"))
 
 
+def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runners, "find_spec", lambda name: None)
+    with pytest.raises(tw.ArgumentError, match="expected llvmlite for engine 'compiled'"):
+        tw.interpret(HEAD + TAIL, grid=(1,), block=(1,), args=[], engine="compiled")
+
+
 def test_a_long_run_becomes_native(monkeypatch: pytest.MonkeyPatch) -> None:
     """And a short one does not."""
     runs: list[int] = []
