@@ -29,6 +29,7 @@ import numpy as np
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
+from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import parse_module
@@ -57,8 +58,8 @@ def machine_code(text: str, arch: str) -> dict[str, list[str]]:
     return code
 
 
-def executed(text: str, case: dict[str, Any]) -> str | None:
-    """Why a run differs from the chip's, or None."""
+def executed(text: str, case: dict[str, Any], engine: Engine = "auto") -> str | None:
+    """Why a run by an engine differs from the chip's, or None."""
     args: list[Any] = []
     for given in case["before"]:
         value = np.frombuffer(given, np.uint8) if isinstance(given, bytes) else given
@@ -67,7 +68,7 @@ def executed(text: str, case: dict[str, Any]) -> str | None:
     grid, block = ((*case[name], 1, 1)[:3] for name in ("grid", "block"))
     try:
         results = tw.interpret(
-            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a"
+            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a", engine=engine
         )
     except (tw.CompileError, tw.ExecutionError) as error:
         return str(error).partition("\n")[0]

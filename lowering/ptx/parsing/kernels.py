@@ -146,6 +146,14 @@ class KernelReading:
         op.location = self.source.location(self.head.position)
         return op
 
+    def _is_word(self, name: str) -> bool:
+        """Bytes that are read as one number alone are one, and may be a pointer."""
+        readers = [one for one in self.body if name in one.text]
+        return all(
+            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
+            for one in readers
+        )
+
     def _declare(self, statement: PtxStatement, scope: Names) -> None:
         """Make a declaration in the body known. Raises PtxError."""
         if statement.name == ".reg":
@@ -157,14 +165,6 @@ class KernelReading:
         ):  # fmt: skip
             what = f"expected a declaration that is read here, got {statement.name}"
             raise PtxError(what, statement.position)
-
-    def _is_word(self, name: str) -> bool:
-        """Bytes that are read as one number alone are one, and may be a pointer."""
-        readers = [one for one in self.body if name in one.text]
-        return all(
-            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
-            for one in readers
-        )
 
     # Blocks
 
