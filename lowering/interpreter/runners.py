@@ -63,8 +63,8 @@ class Warming:
         return self._runner.run(machine, gang, others)
 
     def _compiled(self) -> Runner:
-        from tilewright.lowering.interpreter.compiled.blocks import CompiledBlocks
         from tilewright.lowering.interpreter.compiled.engine import CompiledRunner
+        from tilewright.lowering.interpreter.compiled.stretches import CompiledBlocks
 
         least = self._taken.total() * SHARE
         hot = [block.number for block in self._program.blocks if self._taken[block.number] >= least]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.compiled.blocks import (
+from tilewright.lowering.interpreter.compiled.memory import LOG_ROW, BufferRow, Env
+from tilewright.lowering.interpreter.compiled.native import LAST, Native
+from tilewright.lowering.interpreter.compiled.stretches import (
     DIVERGED,
     STEP_BITS,
     VECTOR,
@@ -16,8 +18,6 @@ from tilewright.lowering.interpreter.compiled.blocks import (
     point,
     stopped,
 )
-from tilewright.lowering.interpreter.compiled.memory import LOG_ROW, BufferRow, Env
-from tilewright.lowering.interpreter.compiled.native import LAST, Native
 from tilewright.lowering.interpreter.machine.last_accesses import LastAccesses
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import CodeBlock

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.compiled.blocks import (
-    DIVERGED,
-    BlockCode,
-    CompiledBlocks,
-    stopped,
-)
+from tilewright.lowering.interpreter.compiled.blocks import BlockCode
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, binding, ir
 from tilewright.lowering.interpreter.compiled.memory import Env
+from tilewright.lowering.interpreter.compiled.stretches import (
+    DIVERGED,
+    CompiledBlocks,
+    stopped,
+)
 from tilewright.lowering.interpreter.compiled.words import numpy
 
 LAST = (1 << 63) - 1
