@@ -138,8 +138,9 @@ class Issued(NamedTuple):
 
     @property
     def work(self) -> int:
-        """Multiplications, or bytes that a thread loads; 0: not known."""
-        loaded = max(self.bytes["LDG"] + self.bytes["LDGSTS"], self.bytes["LDS"])
+        """Multiplications, or bytes that a thread loads, of tiles that TMA brought from shared
+        memory; 0: not known."""
+        loaded = self.bytes["LDG"] + self.bytes["LDGSTS"] or self.bytes["LDS"]
         return self.products if self.counts["MMA"] else loaded
 
 
