@@ -103,7 +103,7 @@ def interpret(
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
     accuracy: Accuracy = "libdevice",
-    engine: Engine = "auto",
+    engine: Engine = "numpy",
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -128,9 +128,9 @@ def interpret(
     returned, raised or printed is the same without it. `watchers` watch it run:
     a `tilewright.Timeline` gets what the first CTAs' warps do and when, by a model of the chip, at
     level "ptx" and in the order of the text; `Breakpoints` show values where threads come to lines.
-    `engine` says what executes instructions at level "ptx": "numpy" one after the other for all
-    threads, "compiled" native code (the extra `fast`), by default that once a run has taken long
-    where the extra is installed; both give the same.
+    `engine` says what executes instructions at level "ptx": "numpy" (by default) one after the
+    other for all threads, "compiled" native code (the extra `fast`), "auto" that once a run has
+    taken long where the extra is installed.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -326,7 +326,7 @@ def run(
     watchers: Sequence[Watcher] = (),
     levels: _Levels | None = None,
     parameters: Sequence[Parameter] | None = None,
-    engine: Engine = "auto",
+    engine: Engine = "numpy",
 ) -> Run:
     """`interpret` of a verified module below the program level, with the count of operations: an op
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;

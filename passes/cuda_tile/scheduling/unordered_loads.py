@@ -61,7 +61,7 @@ def forget_order(entry: EntryOp) -> None:
     written = {_parameter(op) for op in set(accesses).difference(loads)}
     if None in written or any(map(_gives_numbers, ops)):
         return
-    free = [op for op in loads if _parameter(op) not in {None, *written}]
+    free: list[_Weak] = [op for op in loads if _parameter(op) not in {None, *written}]
     if weak == accesses:
         free += _alone(set(weak).difference(loads), Counter(map(_parameter, weak)))
     at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
