@@ -139,7 +139,7 @@ def _chosen(reader: Reader, fields: dict[str, Any], name: str, written: Written)
 
 
 def _decided(predicate: SSAValue) -> bool | None:
-    """What `setp.ne` says of two constants; None of anything else."""
+    """True or False, as `setp.ne` says of two constants; None of anything else."""
     compare = predicate.owner
     if not isinstance(compare, SCALAR_OPS["setp"]) or not compare.form.data.startswith("ne."):
         return None

@@ -170,7 +170,7 @@ class Reader:
     def converted(self, value: Value, kind: str, text: str) -> SSAValue:
         """The value of a register, as one of a kind of the same width; of a wider one the low bits
         where the instruction takes such."""
-        if type(value) is not ListedRegister and value.type is reg(kind):  # most are
+        if not isinstance(value, ListedRegister) and value.type is reg(kind):  # most are
             return value
         given = width_of(value)
         if given == KINDS[kind]:
