@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from levels_picture import levels
 from op_pages import DIALECTS, NOTE, dialect_page, ops_page
 from overview_picture import overview
 from public_pages import api_page, commands_page
@@ -478,6 +479,7 @@ def _shown(text: str) -> str:
 
 PAGES = {
     "tilewright.svg": overview,
+    "levels.svg": levels,
     "tensor_memory.svg": tensor_memory,
     "api.md": api_page,
     "commands.md": commands_page,

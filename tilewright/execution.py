@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.runners import Engine, is_installed
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
@@ -102,6 +103,7 @@ def interpret(
     executor: Executor | None = None,
     watchers: Sequence[Watcher] = (),
     accuracy: Accuracy = "libdevice",
+    engine: Engine = "auto",
 ) -> list[NDArray[Any]]:
     """Run a kernel on the CPU and return its arrays, in order, as they are after the run.
 
@@ -126,6 +128,9 @@ def interpret(
     returned, raised or printed is the same without it. `watchers` watch it run:
     a `tilewright.Timeline` gets what the first CTAs' warps do and when, by a model of the chip, at
     level "ptx" and in the order of the text; `Breakpoints` show values where threads come to lines.
+    `engine` says what executes instructions at level "ptx": "numpy" one after the other for all
+    threads, "compiled" native code (the extra `fast`), by default that once a run has taken long
+    where the extra is installed; both give the same.
 
     CUDA Tile IR, as text, module or bytecode, is the level "program": `args` are the entry's flat
     parameters, an array of any dtype for a pointer to its first element; there is no `block`, which
@@ -149,7 +154,13 @@ def interpret(
     settings: dict[str, Any] = dict(
         grid=grid, block=block, args=args, numerics=numerics, arch=arch, level=level, name=name,
         schedule=schedule, max_steps=max_steps, check=check, padding=padding, accuracy=accuracy,
+        engine=engine,
     )  # fmt: skip
+    if engine == "compiled" and not is_installed():
+        raise ArgumentError(
+            "expected llvmlite for engine 'compiled', which is not installed; nearest legal: "
+            "engine 'auto', or pip install 'tilewright[fast]'"
+        )
     if watchers and executor is not None:
         raise ArgumentError(f"expected no executor for a run that is watched, got {executor}")
     if any(watcher.level == "ptx" for watcher in watchers):
@@ -191,6 +202,7 @@ def _interpret(
     check: Collection[str] | None,
     padding: Padding,
     accuracy: Accuracy,
+    engine: Engine,
     watchers: Sequence[Watcher] = (),
     **settings: Any,
 ) -> list[NDArray[Any]]:
@@ -235,7 +247,7 @@ def _interpret(
         raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
         module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
-        watchers=watchers, levels=levels, **settings,
+        watchers=watchers, levels=levels, engine=engine, **settings,
     ).arrays  # fmt: skip
 
 
@@ -314,6 +326,7 @@ def run(
     watchers: Sequence[Watcher] = (),
     levels: _Levels | None = None,
     parameters: Sequence[Parameter] | None = None,
+    engine: Engine = "auto",
 ) -> Run:
     """`interpret` of a verified module below the program level, with the count of operations: an op
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
@@ -345,7 +358,7 @@ def run(
     with guard("interpret", module, source, name):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
         values = interpreted_values(op, binding)
-        executed = run_kernel(op, launch, memory, values, registers, watchers)
+        executed = run_kernel(op, launch, memory, values, registers, watchers, engine)
     return Run(_results(binding, memory), executed)
 
 

@@ -50,6 +50,24 @@ def executes(*keys: Any) -> Callable[[Step], Step]:
     return register
 
 
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """The step of an op whose results are a function of registers: one, or a sequence of them."""
+
+    compute: Callable[..., Any]
+    sources: tuple[int, ...]
+    dests: tuple[int, ...]
+
+    def __call__(self, machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        given = self.compute(*[regs[slot] for slot in self.sources])
+        if len(self.dests) == 1:
+            regs[self.dests[0]] = given
+            return
+        for dest, value in zip(self.dests, given, strict=True):
+            regs[dest] = value
+
+
 def nothing(machine: Machine, gang: Gang) -> None:
     """The step of an op that a simulated machine does not need."""
 

@@ -21,6 +21,7 @@ from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.ops import base, instructions, tile
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
+from tilewright.lowering.interpreter.runners import Engine, runner_of
 from tilewright.lowering.interpreter.state import thread_state
 from tilewright.source.diagnostic import OpError
 
@@ -61,9 +62,11 @@ def run_kernel(
     arguments: list[Any],
     registers: Allocation | None = None,
     watchers: Sequence[Watcher] = (),
+    engine: Engine = "auto",
 ) -> int:
-    """Run a kernel, a `ptx.entry` on `registers`, as `watchers` watch it. Returns how many
-    thread-steps it took.
+    """Run a kernel, a `ptx.entry` on `registers` by an engine, as `watchers` watch it. Returns how
+    many thread-steps it took. What is watched, counted (`max_steps`) or in a random order, and
+    instructions that write registers after their turn, are the first engine's.
 
     Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
     """
@@ -78,6 +81,9 @@ def run_kernel(
         size = op.local.value.data * prod(launch.grid) * launch.threads
         memory.variables[LOCAL] = memory.place(LOCAL, np.zeros(size, np.uint8))
     launch.explain = partial(thread_state, builder.registers)
+    counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
+    if isinstance(builder, RegisterBuilder) and not counted and not builder.asynchronous:
+        launch.runner = runner_of(engine, op, program, builder.registers)
     for watcher in watchers:
         watcher.watch(program, builder, launch)
     return run_grid(program, launch, memory, arguments)

@@ -8,6 +8,7 @@ value that no chip would have.
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
@@ -43,7 +44,7 @@ class RegisterBuilder(Builder):
                 for register in own:
                     self._holding[register].add(slots[own])
             self._slots[value] = slots[own]
-        self._asynchronous = {
+        self.asynchronous = {
             self._slots[result]
             for op in body.walk()
             if isinstance(op, _ASYNCHRONOUS)
@@ -68,7 +69,7 @@ class RegisterBuilder(Builder):
         self, op: Operation, step: Step, reads: Slots, writes: Slots, *, fenced: bool = False
     ) -> None:
         if isinstance(op, NameOp):
-            super().add(op, _naming(step, reads, writes), reads, writes, fenced=True)
+            super().add(op, Naming(step, reads, writes), reads, writes, fenced=True)
             return
         if isinstance(op, WgmmaOp) and op.zero is None and self.slot(op.c) != self.slot(op.d):
             step = _copying(step, self.slot(op.c))
@@ -82,21 +83,12 @@ class RegisterBuilder(Builder):
             watched = tuple(slot for slot in watched if slot not in writes)
         if not watched and not clobbered:
             return step
-        lost = Clobbered(named(op))
-
-        def checked(machine: Machine, gang: Gang) -> None:
-            regs = gang.regs
-            _check_complete(regs, watched, "writes")
-            step(machine, gang)
-            for slot in clobbered:
-                regs[slot] = lost
-
-        return checked
+        return Overwriting(step, watched, clobbered, Clobbered(named(op)))
 
     def _affected(self, writes: Slots) -> tuple[Slots, Slots]:
         """Of what shares registers with these: what may be in flight, and all the others."""
         sharing = frozenset[int]().union(*map(self._sharing, writes))
-        return tuple(sorted(sharing & self._asynchronous)), tuple(sorted(sharing - set(writes)))
+        return tuple(sorted(sharing & self.asynchronous)), tuple(sorted(sharing - set(writes)))
 
     # Branches
 
@@ -115,7 +107,7 @@ class RegisterBuilder(Builder):
         given, into = (self.slots(values) for values in zip(*moved, strict=True))
         defined = [dest for value, dest in moved if not isinstance(value.owner, UndefOp)]
         written = self.slots(defined)
-        step = self._writing(self._op, _moving(given, into, written), written)
+        step = self._writing(self._op, Moving(given, into, written), written)
         way = CodeBlock(ending=Jump(target), ending_op=self._op)
         way.steps.append((self._op, step, ()))
         way.reads, way.writes = set(given), set(into)
@@ -137,15 +129,36 @@ def _check_complete(regs: list[object], slots: Slots, verb: str) -> None:
             value.accessed(verb)
 
 
-def _naming(step: Step, reads: Slots, writes: Slots) -> Step:
+@dataclass(frozen=True, slots=True)
+class Overwriting:
+    """A step that may write no register in flight, of those `watched`, and leaves the `clobbered`
+    ones `lost`."""
+
+    step: Step
+    watched: Slots
+    clobbered: Slots
+    lost: Clobbered
+
+    def __call__(self, machine: Machine, gang: Gang) -> None:
+        regs = gang.regs
+        _check_complete(regs, self.watched, "writes")
+        self.step(machine, gang)
+        for slot in self.clobbered:
+            regs[slot] = self.lost
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
     """A name of registers is no access to them: it may be used by a wgmma where they may."""
 
-    def named(machine: Machine, gang: Gang) -> None:
-        step(machine, gang)
-        late = not gang.unfenced.isdisjoint(reads)
-        (gang.unfenced.update if late else gang.unfenced.difference_update)(writes)
+    step: Step
+    reads: Slots
+    writes: Slots
 
-    return named
+    def __call__(self, machine: Machine, gang: Gang) -> None:
+        self.step(machine, gang)
+        late = not gang.unfenced.isdisjoint(self.reads)
+        (gang.unfenced.update if late else gang.unfenced.difference_update)(self.writes)
 
 
 def _copying(step: Step, c: int) -> Step:
@@ -158,16 +171,19 @@ def _copying(step: Step, c: int) -> Step:
     return copy
 
 
-def _moving(sources: Slots, dests: Slots, written: Slots) -> Step:
+@dataclass(frozen=True, slots=True)
+class Moving:
     """Parallel moves, to what is `written` and, without an instruction, from what is undefined."""
 
-    def move(machine: Machine, gang: Gang) -> None:
+    sources: Slots
+    dests: Slots
+    written: Slots
+
+    def __call__(self, machine: Machine, gang: Gang) -> None:
         regs, unfenced = gang.regs, gang.unfenced
-        _check_complete(regs, sources, "moves")
-        machine.shared.wgmmas.fragments.check_writes(written, gang.lanes)
-        moved = [(regs[slot], slot in unfenced) for slot in sources]
-        for slot, (value, late) in zip(dests, moved, strict=True):
+        _check_complete(regs, self.sources, "moves")
+        machine.shared.wgmmas.fragments.check_writes(self.written, gang.lanes)
+        moved = [(regs[slot], slot in unfenced) for slot in self.sources]
+        for slot, (value, late) in zip(self.dests, moved, strict=True):
             regs[slot] = value
             (unfenced.add if late else unfenced.discard)(slot)
-
-    return move

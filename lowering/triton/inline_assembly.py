@@ -23,7 +23,7 @@ from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.core import SelectOp
-from tilewright.dialects.cuda_tile.ops.integer import OrIOp, ShLIOp, ShRIOp
+from tilewright.dialects.cuda_tile.ops.integer import AndIOp, OrIOp, ShLIOp, ShRIOp, XOrIOp
 from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
@@ -251,6 +251,8 @@ class _Registers:
             mnemonic in ("ld", "st") and pair and not guard and (memory := _MEMORY.fullmatch(form))
         ):
             self._access(mnemonic, IntegerType(int(memory[2])), *operands)
+        elif name == "lop3.b32" and len(operands) == 5:
+            self[operands[0]] = self._looked_up(*operands[1:])
         elif name in _GRIDS:
             new = self.at.insert(_GRIDS[name](token=self.at.order.before_write(self.at)))
             self.at.order.after_write(new.result_token)
@@ -275,6 +277,22 @@ class _Registers:
                   for text, type_ in zip(operands, row.operands, strict=True)]  # fmt: skip
         type_ = TileType.get(self.shape, _VALUES[row.result])
         self[result] = self.at.add(LibdeviceOp, values, type_, function=StringAttr(name))
+
+    def _looked_up(self, a: str, b: str, c: str, table: str) -> SSAValue:
+        """Each bit is the one that a table has at `4 a + 2 b + c`: a sum modulo 2 of products, the
+        one of some factors where an odd number of places within theirs holds a 1."""
+        factors = [self.value(text, i32) for text in (c, b, a)]
+        if (bits := constant_bits(table, "u32")) is None:
+            raise self._fault(f"a table of 8 bits, got {table}")
+        whole = self.at.constant(0, factors[0].type)
+        for taken in range(8):
+            if sum(bits >> place for place in range(8) if not place & ~taken) % 2:
+                product = self.at.constant(-1, whole.type)
+                for i, factor in enumerate(factors):
+                    if taken >> i & 1:
+                        product = self.at.add(AndIOp, [product, factor])
+                whole = self.at.add(XOrIOp, [whole, product])
+        return whole
 
     def _move(self, element: Attribute, result: str, source: str) -> None:
         """Copy a register or a number; registers in braces are parts of one."""

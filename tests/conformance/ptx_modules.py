@@ -29,7 +29,9 @@ import numpy as np
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
+from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 
@@ -56,8 +58,8 @@ def machine_code(text: str, arch: str) -> dict[str, list[str]]:
     return code
 
 
-def executed(text: str, case: dict[str, Any]) -> str | None:
-    """Why a run differs from the chip's, or None."""
+def executed(text: str, case: dict[str, Any], engine: Engine = "auto") -> str | None:
+    """Why a run by an engine differs from the chip's, or None."""
     args: list[Any] = []
     for given in case["before"]:
         value = np.frombuffer(given, np.uint8) if isinstance(given, bytes) else given
@@ -66,7 +68,7 @@ def executed(text: str, case: dict[str, Any]) -> str | None:
     grid, block = ((*case[name], 1, 1)[:3] for name in ("grid", "block"))
     try:
         results = tw.interpret(
-            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a"
+            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a", engine=engine
         )
     except (tw.CompileError, tw.ExecutionError) as error:
         return str(error).partition("\n")[0]
@@ -88,7 +90,7 @@ def judged(path: Path, cases: list[dict[str, Any]], counts: Counter[str], *, lis
         module = parse_module(text, path.name)
         verify(module, text)
         again = module_text(module, target(arch[1]))
-    except tw.CompileError as error:
+    except (tw.CompileError, OpError) as error:
         counts["refused"] += 1
         print(str(error).partition("\n")[0])
         return

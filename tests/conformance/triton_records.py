@@ -206,7 +206,11 @@ def run(
     module, source = verified(text, record["ttir"])
     # A load of Triton's on NVIDIA's chips leaves zeros where its mask is false.
     launch = TileLaunch(
-        tuple(record["grid"]), races=races, check=("integers",), source=source, say=lambda _: None
+        tuple(record["grid"]),
+        races=races,
+        check=("padding", "integers"),
+        source=source,
+        say=lambda _: None,
     )
     if level == "gpu":
         results = iter(run_on_gpu(text, record["ttir"], launch.grid, args))

@@ -180,7 +180,9 @@ def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, lis
     is not run here, how many of them pass here and by Triton's interpreter, and what fails."""
     ours = suite.run_in_parts(tests, OURS)
     launching = {
-        test: result for test, result in ours.items() if result.launches and READ not in result.why
+        test: result
+        for test, result in ours.items()
+        if (result.launches or REFUSED in result.why) and READ not in result.why
     }
     chosen = [test for test in tests if test.partition("::")[2] in launching]
     theirs = suite.run_in_parts(chosen, THEIRS, **INTERPRETED)

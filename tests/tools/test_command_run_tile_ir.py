@@ -79,6 +79,27 @@ def test_arguments_have_the_names_of_python(
     assert "expected each of x, y, factor, T once, by its name, got 'fact'" in said
 
 
+def test_33_arrays_have_their_names_in_a_run_and_in_a_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"x{number}" for number in range(33)]
+    total = " + ".join(f"ct.load({name}, (0,), (64,))" for name in names[1:])
+    Path("many_arrays.py").write_text(
+        f"import cuda.tile as ct\n\n@ct.kernel\ndef many({', '.join(names)}):\n"
+        f"    ct.store(x0, (0,), {total})\n"
+    )
+    monkeypatch.syspath_prepend(Path.cwd())
+    ones = np.ones(64, np.float32)
+    np.save("one.npy", ones)
+    kernel = import_module("many_arrays").many
+    Path("many.tileirbc").write_bytes(tw.cutile.bytecode(kernel, [ones] * 33))
+    arguments = [*(f"{name}=one.npy" for name in reversed(names[1:])), "x0=sum.npy=64:f32"]
+    main(["run", "many.tileirbc", "--grid", "1", *arguments])
+    assert (np.load("sum.npy") == 32).all()
+    main(["report", "many.tileirbc", "--arch", "sm_90a", "--grid", "1", *arguments])
+    assert '"errors":[]' in Path("report.html").read_text()
+
+
 def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["stores.mlir", "--grid", "2", "--quiet", "to.npy=1:bf16", "2.5"]
     message = "'cuda_tile.store_ptr_tko' expected no other block to access argument 0[0]"

@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of, words_of
 from tilewright.lowering.interpreter.arithmetic.sparse import contributing_threads
 from tilewright.lowering.interpreter.arithmetic.umma import tensor_places
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt32Array
 
 SparseAtom: TypeAlias = MmaAtom | WgmmaAtom | UmmaAtom
 _Stored = Literal["A", "E"]
@@ -117,13 +118,13 @@ def _extents(atom: SparseAtom) -> tuple[int, int]:
 # Chunks
 
 
-def _units(matrix: NDArray[Any], chunk: int) -> NDArray[Any]:
+def _units(matrix: AnyArray, chunk: int) -> AnyArray:
     """[..., K] by chunks: [..., chunks, units, elements of a unit]."""
     chunks = matrix.shape[-1] // chunk
     return matrix.reshape(*matrix.shape[:-1], chunks, min(chunk, 4), max(chunk // 4, 1))
 
 
-def _kept(atom: SparseAtom, units: NDArray[Any]) -> NDArray[np.int64]:
+def _kept(atom: SparseAtom, units: AnyArray) -> Int64Array:
     """Which units of each chunk are stored, in increasing order: those that are not zeros, and the
     first of the others. Raises AtomError for a chunk with too many."""
     # A NaN is not zero, a negative zero is.
@@ -144,7 +145,7 @@ def _kept(atom: SparseAtom, units: NDArray[Any]) -> NDArray[np.int64]:
     return np.sort(order, axis=-1)
 
 
-def _check_indices(atom: SparseAtom, kept: NDArray[np.int64]) -> None:
+def _check_indices(atom: SparseAtom, kept: Int64Array) -> None:
     """Raise AtomError for metadata [..., M, chunks, 2] that PTX leaves undefined."""
     low, high = kept[..., 0], kept[..., 1]
     bad, legal = low == high, "two different indices"
@@ -168,7 +169,7 @@ def _in_registers(atom: SparseAtom, operand: _Stored) -> bool:
     return operand == "E" or isinstance(atom, MmaAtom) or atom.frag_kind == "rs"
 
 
-def _ordered(atom: SparseAtom, operand: _Stored, matrix: NDArray[Any]) -> NDArray[Any]:
+def _ordered(atom: SparseAtom, operand: _Stored, matrix: AnyArray) -> AnyArray:
     """A matrix [..., rows, columns] in the order in which an atom takes the operand."""
     in_registers = _in_registers(atom, operand)
     if not in_registers and operand not in _tmem_operands(atom):
@@ -181,7 +182,7 @@ def _ordered(atom: SparseAtom, operand: _Stored, matrix: NDArray[Any]) -> NDArra
     return words_of(bits[..., row, column], element).view(np.uint32)
 
 
-def _matrix(atom: SparseAtom, operand: _Stored, data: NDArray[Any], selector: int) -> NDArray[Any]:
+def _matrix(atom: SparseAtom, operand: _Stored, data: AnyArray, selector: int) -> AnyArray:
     """The inverse of `_ordered`. Raises AtomError for another shape or dtype."""
     element, extents = atom.element(operand), atom.extents(operand)
     dtype = dtype_of_element(element.mlir) if operand == "A" else np.dtype(np.uint8)
@@ -203,7 +204,7 @@ def _matrix(atom: SparseAtom, operand: _Stored, data: NDArray[Any], selector: in
 def _check(
     atom: SparseAtom,
     operand: _Stored,
-    data: NDArray[Any],
+    data: AnyArray,
     dtype: np.dtype[Any],
     shape: tuple[int, ...],
 ) -> None:
@@ -214,13 +215,13 @@ def _check(
         )
 
 
-def _padded(matrix: NDArray[Any], element: ElementType) -> NDArray[Any]:
+def _padded(matrix: AnyArray, element: ElementType) -> AnyArray:
     """The bits of elements, as a register or a cell holds one."""
     bits = np.ascontiguousarray(matrix).view(element.container)
     return (bits & bits.dtype.type((1 << (element.width or element.bits)) - 1)) << element.shift
 
 
-def _unpadded(bits: NDArray[Any], element: ElementType, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _unpadded(bits: AnyArray, element: ElementType, dtype: np.dtype[Any]) -> AnyArray:
     """The inverse of `_padded`."""
     bare = np.ascontiguousarray(values_of(bits, element))
     if element.name == "s4":
@@ -235,7 +236,7 @@ def _tmem_operands(atom: SparseAtom) -> tuple[str, ...]:
     return atom.tmem_operands if isinstance(atom, UmmaAtom) else ()
 
 
-def _cells(atom: UmmaAtom, operand: _Stored) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _cells(atom: UmmaAtom, operand: _Stored) -> tuple[AnyArray, AnyArray, AnyArray]:
     """The lane, the column and the first bit of each element that one CTA has: [copies, rows,
     columns] each."""
     places = tensor_places(atom, operand)
@@ -243,7 +244,7 @@ def _cells(atom: UmmaAtom, operand: _Stored) -> tuple[NDArray[Any], NDArray[Any]
     return lane, column, np.broadcast_to(places.bits, lane.shape)
 
 
-def to_cells(atom: UmmaAtom, operand: _Stored, bits: NDArray[Any]) -> NDArray[np.uint32]:
+def to_cells(atom: UmmaAtom, operand: _Stored, bits: AnyArray) -> UInt32Array:
     lane, column, first = _cells(atom, operand)
     batch = bits.shape[:-2]
     parts = bits.reshape(prod(batch), atom.cta_group, 1, *atom.cta_extents(operand))
@@ -255,7 +256,7 @@ def to_cells(atom: UmmaAtom, operand: _Stored, bits: NDArray[Any]) -> NDArray[np
     return image.reshape(*batch, *_ctas(atom), *image.shape[2:])
 
 
-def _from_cells(atom: UmmaAtom, operand: _Stored, image: NDArray[Any]) -> NDArray[Any]:
+def _from_cells(atom: UmmaAtom, operand: _Stored, image: AnyArray) -> AnyArray:
     lane, column, first = (axis[0] for axis in _cells(atom, operand))
     shape = (*_ctas(atom), LANES, int(column.max()) + 1)
     _check(atom, operand, image, np.dtype(np.uint32), shape)

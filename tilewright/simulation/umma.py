@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LA
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model
 
@@ -47,10 +48,10 @@ class UmmaInputs:
 class _Images:
     """Images of shared memory, [CTAs, bytes], and of tensor memory, [CTAs, lanes, columns]."""
 
-    smem: NDArray[np.uint8]
-    tmem: NDArray[np.uint32]
+    smem: UInt8Array
+    tmem: UInt32Array
 
-    def chunks(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def chunks(self, rank: int, addresses: Int64Array) -> UInt8Array:
         if (end := int(addresses.max()) + CHUNK) > self.smem.shape[-1]:
             raise Fault(
                 f"a descriptor expected {end} bytes of shared memory, got smem of "
@@ -58,16 +59,16 @@ class _Images:
             )
         return self.smem[rank, addresses[..., None] + np.arange(CHUNK)]
 
-    def read(self, rank: int, addresses: NDArray[np.int64]) -> NDArray[np.uint32]:
+    def read(self, rank: int, addresses: Int64Array) -> UInt32Array:
         return self.tmem[rank, *_cells(addresses)]
 
     accumulate = read
 
-    def write(self, rank: int, addresses: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+    def write(self, rank: int, addresses: Int64Array, words: UInt32Array) -> None:
         self.tmem[rank, *_cells(addresses)] = words
 
 
-def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cells(addresses: Int64Array) -> tuple[Int64Array, Int64Array]:
     """The lanes and columns at these addresses. Raises Fault out of bounds."""
     lanes, columns = np.divmod(addresses, LANE_STRIDE)
     outside = (lanes >= LANES) | (columns >= COLUMNS) | (addresses < 0)
@@ -80,9 +81,7 @@ def _cells(addresses: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return lanes, columns
 
 
-def simulate_umma(
-    atom: UmmaAtom, given: UmmaInputs, arch: str, numerics: str
-) -> NDArray[np.uint32]:
+def simulate_umma(atom: UmmaAtom, given: UmmaInputs, arch: str, numerics: str) -> UInt32Array:
     """Tensor memory after D = A * B + D. Raises AtomError for inputs that the atom has not."""
     atom.check(arch)
     issue = _issue(atom, given, umma_model(atom, arch, numerics))
@@ -192,7 +191,7 @@ def _lane_words(atom: UmmaAtom, given: UmmaInputs) -> list[int] | None:
 
 def _images(
     atom: UmmaAtom, smem: ArrayLike | None, batch: tuple[int, ...], ctas: tuple[int, ...]
-) -> NDArray[np.uint8]:
+) -> UInt8Array:
     """Shared memory: uint8 [batch or 1, CTAs, bytes]."""
     image = np.asarray(smem)
     if (

@@ -5,13 +5,14 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, FragmentAtom, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
+from tilewright.lowering.interpreter.array_types import AnyArray, UInt32Array
 
 Batch = tuple[int, ...]
 
@@ -43,14 +44,14 @@ _NAMES: dict[Operand, str] = {
 }
 
 
-def simulate_warp(atom: MmaAtom, given: WarpInputs, arch: str, numerics: str) -> NDArray[np.uint32]:
+def simulate_warp(atom: MmaAtom, given: WarpInputs, arch: str, numerics: str) -> UInt32Array:
     """D = A * B + C on raw words. Raises AtomError for inputs that the atom does not take."""
     if given.c is None:
         raise AtomError(f"{atom.mnemonic} expected an operand C (c=)")
     selectors = _selectors(atom, given)
     atom.check(arch)
     batch: Batch | None = None
-    inputs: list[NDArray[Any]] = []
+    inputs: list[AnyArray] = []
     for operand, name in _NAMES.items():
         words: ArrayLike | None = getattr(given, name)
         if (words is None) != (operand not in atom.inputs):
@@ -63,7 +64,7 @@ def simulate_warp(atom: MmaAtom, given: WarpInputs, arch: str, numerics: str) ->
     model = numerics_model(atom, arch, numerics)
     if 0 in batch:
         return np.zeros((*batch, WARP, _words(atom, "D")), dtype=np.uint32)
-    d: NDArray[Any] = np.ascontiguousarray(multiply_fragments(atom, inputs, model, selectors))
+    d: AnyArray = np.ascontiguousarray(multiply_fragments(atom, inputs, model, selectors))
     return d.view(np.uint32).reshape(*batch, WARP, -1)
 
 
@@ -84,7 +85,7 @@ def _selectors(atom: MmaAtom, given: WarpInputs) -> tuple[int, ...]:
 
 def fragment_elements(
     atom: FragmentAtom[Any], operand: Operand, words: ArrayLike, batch: Batch | None
-) -> tuple[NDArray[Any], Batch]:
+) -> tuple[AnyArray, Batch]:
     """The elements of a fragment's words, [instructions, threads, values], and its batch axes.
 
     Raises AtomError for words of another dtype, shape or batch.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -20,6 +20,12 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     read_matrix,
     wgmma_model,
+)
+from tilewright.lowering.interpreter.array_types import (
+    AnyArray,
+    Int64Array,
+    UInt8Array,
+    UInt32Array,
 )
 from tilewright.simulation.warp import fragment_elements
 
@@ -44,7 +50,7 @@ class WarpgroupInputs:
 
 def simulate_wgmma(
     atom: WgmmaAtom, given: WarpgroupInputs, arch: str, numerics: str
-) -> NDArray[np.uint32]:
+) -> UInt32Array:
     """D = A * B + C on raw words. Raises AtomError for inputs that the atom does not take."""
     if given.c is None:
         raise AtomError(f"{atom.mnemonic} expected an operand C (c=)")
@@ -106,7 +112,7 @@ def _placed(atom: WgmmaAtom, given: WarpgroupInputs) -> WgmmaAtom:
     )
 
 
-def _for_each(name: str, given: Any, kinds: str, batch: tuple[int, ...]) -> NDArray[Any]:
+def _for_each(name: str, given: Any, kinds: str, batch: tuple[int, ...]) -> AnyArray:
     """A number for each warpgroup, where one may stand for all. Raises AtomError."""
     numbers = np.asarray(given)
     if numbers.dtype.kind not in kinds or numbers.shape not in ((), batch) or (numbers < 0).any():
@@ -114,7 +120,7 @@ def _for_each(name: str, given: Any, kinds: str, batch: tuple[int, ...]) -> NDAr
     return np.broadcast_to(numbers, batch).reshape(-1)
 
 
-def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> NDArray[np.uint8]:
+def _image(smem: ArrayLike | None, batch: tuple[int, ...]) -> UInt8Array:
     """Shared memory by warpgroup: uint8 [warpgroups, bytes], or [1, bytes] for all."""
     image = np.asarray(smem)
     if image.ndim == 0 or image.dtype != np.uint8 or image.shape[:-1] not in ((), batch):
@@ -129,14 +135,14 @@ def _matrices(
     atom: WgmmaAtom,
     operand: Literal["A", "B"],
     words: ArrayLike | None,
-    smem: NDArray[np.uint8],
+    smem: UInt8Array,
     batch: tuple[int, ...],
-) -> NDArray[Any]:
+) -> AnyArray:
     """The matrices of descriptors: [warpgroups, rows, columns]."""
     descriptors = _for_each(f"the descriptor of {operand}", words, "iu", batch)
 
-    def matrix(word: int, image: NDArray[np.uint8]) -> NDArray[Any]:
-        def read(addresses: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def matrix(word: int, image: UInt8Array) -> AnyArray:
+        def read(addresses: Int64Array) -> UInt8Array:
             if (end := int(addresses.max()) + CHUNK) > image.size:
                 raise AtomError(
                     f"descriptor {word:#018x} of {operand} expected {end} bytes of shared memory, "

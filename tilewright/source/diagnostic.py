@@ -7,13 +7,14 @@ gemm.mlir:12:8: error: 'cute_nvgpu.sm80.mma' operand A expected 8 elements a thr
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.illegal import Error
@@ -118,8 +119,8 @@ _LIBRARY = "/cuda/tile/_stub.py"
 
 @once_each
 def file_location(location: Attribute) -> FileLineColLoc | None:
-    """The place in a file that a location names, looking through names, calls (at what is called)
-    and debug info (`cuda_tile.di_loc`); None where it is none."""
+    """The place in a file that a location names, looking through names, calls (at what is called),
+    fused ones (at the first) and debug info (`cuda_tile.di_loc`); None where it is none."""
     described = False
     while not isinstance(location, FileLineColLoc):
         if isinstance(location, NameLoc):
@@ -129,6 +130,9 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             if called is not None and not called.filename.data.endswith(_LIBRARY):
                 return called
             location = location.caller
+        elif isinstance(location, FusedLoc):
+            places: Any = location.locations
+            location = next(iter(places), None)
         elif (source := getattr(location, "source", None)) is not None:
             location, described = source, True
         else:
@@ -161,9 +165,24 @@ def named(op: Operation) -> str:
     return f"'{op.name}'" + (f" at line {line}" if line else "")
 
 
+_CALL = re.compile(r"[A-Za-z_][\w.]*(?=\()")
+
+
+def spelled(op: Operation) -> str:
+    """An op as its user wrote it: one that accesses memory, or says something, by the function that
+    is called at its place in Python, any other one by its name."""
+    place, called = at(op.location, ""), None
+    if op.name.endswith(("_tko", ".assert")) and place.text and str(place.file).endswith(".py"):
+        called = _CALL.match(place.text, (place.column or 1) - 1)
+    return f"'{called[0] if called else op.name}'"
+
+
 def line_of(file: str, line: int, source: str | None = None) -> str | None:
-    """The text of a line of a file; None where it cannot be read."""
+    """The text of a line of a file; None where it cannot be read. Python may know a text that is
+    not on the disk: a notebook's, an editor's."""
     try:
+        if source is None and file in linecache.cache:
+            source = "".join(linecache.getlines(file))
         # Bytecode may name any file: what is no plain one may never end.
         if source is None and not Path(file).is_file():
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
-from functools import cache, lru_cache
+from functools import cache
 from traceback import walk_tb
 from typing import Any
 
@@ -23,13 +23,15 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Block, Dialect, Operation
 from xdsl.irdl import IRDLOperation
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_patches
+from tilewright.dialects import locations
+from tilewright.dialects.locations import unverified
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
@@ -102,9 +104,7 @@ class LocatedParser(QuickParser):
     def location(self, position: int) -> FileLineColLoc:
         """A position in the text as the location of an op."""
         line, column = self.place(position)
-        return _location(
-            FileLineColLoc, filename=self._file, line=_number(line), column=_number(column)
-        )
+        return locations.place(self._file, line, column)
 
     def _parse_alias_def(self) -> None:
         name = self._current_token.text
@@ -156,12 +156,11 @@ class LocatedParser(QuickParser):
             case None, [place]:
                 return place
             case None, [callee, caller]:
-                return _location(CallSiteLoc, callee=callee, caller=caller)
+                return unverified(CallSiteLoc, callee=callee, caller=caller)
             case str(), [place]:
-                return _location(NameLoc, desc=StringAttr(text), location=place)
+                return unverified(NameLoc, desc=StringAttr(text), location=place)
             case _:
-                numbers = {"line": _number(int(line)), "column": _number(int(column))}
-                return _location(FileLineColLoc, filename=StringAttr(text or ""), **numbers)
+                return locations.place(StringAttr(text or ""), int(line), int(column))
 
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""
@@ -175,12 +174,12 @@ class LocatedParser(QuickParser):
                 with self.in_parens():
                     callee = self._parse_location()
                     self.parse_keyword("at")
-                    return _location(CallSiteLoc, callee=callee, caller=self._parse_location())
+                    return unverified(CallSiteLoc, callee=callee, caller=self._parse_location())
             case "fused":
                 places = self.parse_comma_separated_list(
                     self.Delimiter.SQUARE, self._parse_location
                 )
-                return _location(FusedLoc, locations=ArrayAttr(places), metadata=NoneAttr())
+                return unverified(FusedLoc, locations=ArrayAttr(places), metadata=NoneAttr())
             case _:
                 pass
         name = self.parse_optional_str_literal()
@@ -195,7 +194,7 @@ class LocatedParser(QuickParser):
         if self.parse_optional_punctuation("(") is not None:
             place = self._parse_location()
             self.parse_punctuation(")")
-        return _location(NameLoc, desc=StringAttr(name), location=place)
+        return unverified(NameLoc, desc=StringAttr(name), location=place)
 
     def parse_optional_str_literal(self) -> str | None:
         """A string literal, or None: xDSL takes one with escapes beyond ASCII for bytes."""
@@ -223,15 +222,6 @@ class LocatedParser(QuickParser):
         return super()._parse_builtin_dense_attr()
 
 
-def _location(class_: type[ParametrizedAttribute], **parameters: Attribute) -> Any:
-    """A location, unverified: xDSL's take locations of no other dialect for their parts."""
-    location = class_.__new__(class_)
-    for name, value in parameters.items():
-        object.__setattr__(location, name, value)
-    return location
-
-
-_number = lru_cache(1 << 12)(IntAttr)
 _DEFINITION = re.compile(r"^([#!][\w.$-]+)[ \t]*=[ \t]*", re.MULTILINE)
 _ALIAS = r"(#[\w.$-]+)"
 _LOCATION = re.compile(
@@ -342,6 +332,7 @@ def _ptx(text: str, name: str, line_offset: int) -> ModuleOp:
     from tilewright.lowering.ptx.parsing.module import read_module
     from tilewright.lowering.ptx.parsing.statements import PtxError
 
+    xdsl_patches.install()
     try:
         return read_module(text, name, line_offset)
     except PtxError as error:

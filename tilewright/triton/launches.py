@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -126,7 +127,9 @@ def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[Mo
     """The Tile IR of a function, and its name."""
     if not hasattr(kernel, "warmup"):
         raise ArgumentError(f"expected a @triton.jit function, got {told(kernel)}")
-    with _active(None, None, HOPPER):
+    # What Triton has kept of the same kernel may name the lines of another file.
+    anew = mock.patch.dict(os.environ, TRITON_ALWAYS_COMPILE="1")
+    with anew, _active(None, None, HOPPER):
         compiled: Any = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
     if isinstance(compiled, list):  # of `triton.autotune`, one of each configuration
         compiled = cast("list[Any]", compiled)[0]

@@ -70,6 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         """
 --level: interpret the IR as it is (the default), or lowered to atoms or PTX instructions
+--engine: what executes instructions at level ptx: NumPy, native code (the extra 'fast'), or by
+    default native code in long runs
 --executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
     mpi
 --check WORDS: of Tile IR, what is looked for, with commas between: undetermined padding that takes
@@ -87,6 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --quiet: no progress bar, no summary
 """,
         level={"choices": ("program", "tile", "atom", "ptx")},
+        engine={"choices": ("auto", "numpy", "compiled"), "default": "auto"},
         padding={"choices": ("undetermined", "zeros"), "default": "undetermined"},
         hits={"type": at_least(1), "default": 1},
         seed={"type": at_least(0), "default": 0},
@@ -208,6 +211,7 @@ def _interpret(
             races=options.races,
             check=options.check,
             padding=options.padding,
+            engine=options.engine,
         )
         with ExitStack() as stack:
             executor = None

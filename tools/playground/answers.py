@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects.cute.drawing import svg
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.ptx.text import module_text
-from tilewright.pipeline import run_pipeline, stages_where, verified
+from tilewright.pipeline import is_tile_ir, run_pipeline, stages_where, verified
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.guard import guard
 from tilewright.tile_kernel import DEFAULT_ARCH
@@ -67,10 +67,11 @@ def levels(text: str, name: str, arch: str) -> Answer:
         module, source = verified(text, name)
     except CompileError as error:
         return {"levels": [], "diagnostics": _wrong(error, text)}
+    why = "" if is_tile_ir(module) else ", the lowest that it needs"
     shown, error = _lowered(module, source, chosen)
     wrong = [] if error is None else _wrong(error, text)
-    why = "" if arch else f"for {chosen}, the lowest that it needs"
-    return {"levels": _cut(shown), "diagnostics": wrong, "for": why}
+    whom = "" if arch else f"for {chosen}{why}"
+    return {"levels": _cut(shown), "diagnostics": wrong, "for": whom}
 
 
 def _lowered(
@@ -118,7 +119,7 @@ def script(text: str, name: str, arch: str) -> Answer:
         ran.error = ran.error or str(error or "")
     answer = _told(ran, text, name)
     answer["levels"] = _cut(shown) + answer["levels"]
-    return answer | {"for": "" if arch else f"for {DEFAULT_ARCH}"}
+    return answer | {"for": "" if arch or not shown else f"for {DEFAULT_ARCH}"}
 
 
 def _told(ran: Ran, text: str, name: str) -> Answer:

@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from tilewright.arguments.parameters import Parameter
@@ -23,6 +24,7 @@ from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.execution import declared_block, interpret, kernel_signature
 from tilewright.lowering.interpreter.share import OUTPUT, PrintedText
+from tilewright.schedules import under_schedules
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.parsers import WordsParser
@@ -91,13 +93,17 @@ def _run_kernel(text: str, name: str, arch: str, ran: Ran, shown: io.StringIO) -
     ran.words = ran.words or guessed(text, name)
     options = _options(ran.words)
     given = read_arguments(options, text, name, files=False)
-    arrays = interpret(
-        text, options.kernel, grid=options.grid, block=options.block, name=name,
-        args=[one.value for one in given], numerics=options.numerics,
-        arch=options.arch or arch or None, races=options.races, schedule=options.schedule,
-        max_steps=min(options.max_steps or MOST_STEPS, MOST_STEPS),
-    )  # fmt: skip
     names = [one.name for one in given if one.is_array]
+
+    def under(schedule: int | None) -> list[NDArray[Any]]:
+        return interpret(
+            text, options.kernel, grid=options.grid, block=options.block, name=name,
+            args=[one.value for one in given], numerics=options.numerics, schedule=schedule,
+            arch=options.arch or arch or None, races=options.races,
+            max_steps=min(options.max_steps or MOST_STEPS, MOST_STEPS),
+        )  # fmt: skip
+
+    arrays = under_schedules(under, options.schedule, options.schedules, names, None)
     for title, array in zip(names, arrays, strict=True):
         extents = "x".join(map(str, array.shape))
         shown.write(f"{title}: {extents} {array.dtype.name}\n{np.array2string(array)}\n")
@@ -155,7 +161,8 @@ def run_script(text: str, name: str) -> Ran:
         try:
             runpy.run_path(str(path), run_name="__main__")
         except (Exception, SystemExit) as error:
-            ran.error = _of_script(error, path, text)
+            if not isinstance(error, SystemExit) or error.code:
+                ran.error = _of_script(error, path, text)
     return ran
 
 

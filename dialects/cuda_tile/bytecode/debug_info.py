@@ -35,6 +35,7 @@ from tilewright.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from tilewright.dialects.cuda_tile.versions import V13_5, Version
+from tilewright.dialects.locations import unverified
 from tilewright.source.diagnostic import OpError
 
 DEEPEST = 400
@@ -63,16 +64,9 @@ ENTRIES = (EntryPart.FILE, EntryPart.UNIT, EntryPart.SCOPE, EntryPart.PLACE)
 """The parts that are entries themselves."""
 
 
-def _trusted(class_: type[Attribute], parameters: dict[str, Attribute]) -> Attribute:
-    """An attribute whose parameters are known to be right: made without asking them."""
-    attribute = object.__new__(class_)
-    vars(attribute).update(parameters)
-    return attribute
-
-
 def _place(scope: Attribute, file: StringAttr, line: IntAttr, column: IntAttr) -> Attribute:
-    source = _trusted(FileLineColLoc, {"filename": file, "line": line, "column": column})
-    return _trusted(DILocAttr, {"source": source, "scope": scope})
+    source = unverified(FileLineColLoc, filename=file, line=line, column=column)
+    return unverified(DILocAttr, source=source, scope=scope)
 
 
 def _place_parts(place: DILocAttr) -> tuple[Attribute, ...]:
@@ -80,8 +74,7 @@ def _place_parts(place: DILocAttr) -> tuple[Attribute, ...]:
 
 
 def _call(callee: Attribute, caller: Attribute) -> Attribute:
-    # xDSL's own constraint on both knows no places but its own.
-    return _trusted(CallSiteLoc, {"callee": callee, "caller": caller})
+    return unverified(CallSiteLoc, callee=callee, caller=caller)
 
 
 def _parameters(entry: Any) -> tuple[Attribute, ...]:

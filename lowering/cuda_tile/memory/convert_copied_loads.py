@@ -73,6 +73,8 @@ class CopyRing(LoopPart):
             if load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
                 offset += plan.stages * load.order.bytes
+            if (token := kernel.values.get(load.op.token)) is not None:
+                kernel.order.before(token, writes=False)
         number = bounds.lower
         for stage in range(plan.ahead):
             if stage:

@@ -73,6 +73,10 @@ def leading_zeros(a: Bits) -> Bits:
 @bitwise
 def bits_reversed(a: Bits) -> Bits:
     """brev."""
-    octets = np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, a.dtype.itemsize)
-    bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., ::-1]
-    return np.packbits(bits, axis=-1, bitorder="little").view(a.dtype)[..., 0]
+    width = 8 * a.dtype.itemsize
+    # Neighbours change places: bits, pairs of bits, and so on.
+    for shift in (1, 2, 4, 8, 16, 32)[: width.bit_length() - 1]:
+        low = a.dtype.type(((1 << width) - 1) // ((1 << shift) + 1))
+        by = a.dtype.type(shift)
+        a = (a >> by & low) | (a & low) << by
+    return a

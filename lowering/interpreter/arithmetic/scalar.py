@@ -220,7 +220,7 @@ def on_halves(function: Function) -> Function:
 def _fused(compute: Callable[..., Any], type_: str) -> Function:
     def run(*operands: Bits) -> Bits:
         wide = np.broadcast_arrays(*operands)
-        x, y, z = (np.ascontiguousarray(operand).view(DTYPES[type_]) for operand in wide)
+        x, y, z = (operand.view(DTYPES[type_]) for operand in wide)
         return raw(compute(x, y, z), type_)
 
     return run

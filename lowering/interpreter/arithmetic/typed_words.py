@@ -35,7 +35,7 @@ def typed(value: Bits, type_: str) -> Any:
 
 def raw(value: Any, type_: str) -> Bits:
     """The raw bits of values of a type; NaNs become the canonical one."""
-    value = np.asarray(value, dtype=DTYPES[type_])
+    value = value.astype(DTYPES[type_], copy=False)
     bits: Bits = value.view(bits_dtype(type_))
     if type_ in _CANONICAL_NAN:
         with np.errstate(invalid="ignore"):  # bf16 raises it for a signalling NaN

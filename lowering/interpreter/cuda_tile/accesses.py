@@ -1,6 +1,5 @@
 """One memory operation of a gang of blocks, as the memory model sees it."""
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -9,7 +8,7 @@ from xdsl.ir import Operation
 
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
-from tilewright.source.diagnostic import at
+from tilewright.source.diagnostic import at, spelled
 
 BlockIds = Int64Array
 
@@ -29,18 +28,6 @@ CONFLICTS = {
     Kind.ATOMIC: (Kind.READ, Kind.WRITE),
 }
 """The kinds of accesses that each kind conflicts with."""
-
-
-_CALL = re.compile(r"[A-Za-z_][\w.]*(?=\()")
-
-
-def spelled(op: Operation) -> str:
-    """An op as its user wrote it: one that accesses memory, or says something, by the function that
-    is called at its place in Python, any other one by its name."""
-    place, called = at(op.location, ""), None
-    if op.name.endswith(("_tko", ".assert")) and place.text and str(place.file).endswith(".py"):
-        called = _CALL.match(place.text, (place.column or 1) - 1)
-    return f"'{called[0] if called else op.name}'"
 
 
 def place_of_op(op: Operation) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op, spelled
+from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.poison import Origin, UndefinedUs
 from tilewright.lowering.interpreter.cuda_tile.values import Rows
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.share import BufferUse, Elsewhere, Share, print_text, refuse
-from tilewright.source.diagnostic import ExecutionError, at, line_of, place_of
+from tilewright.source.diagnostic import ExecutionError, at, line_of, place_of, spelled
 
 if TYPE_CHECKING:
     from tilewright.lowering.interpreter.breakpoints import Breakpoints

@@ -40,6 +40,11 @@ class AsyncGroups:
         self._streams: dict[int, tuple[int, LastReads]] = {}
         self._in_flight: list[tuple[int, int, int]] = []
 
+    @property
+    def are_used(self) -> bool:
+        """Some have been issued."""
+        return bool(self._streams)
+
     def _leaders(self, lanes: Lanes) -> Lanes:
         """The first threads of the threads' teams."""
         thread = lanes % self._slots

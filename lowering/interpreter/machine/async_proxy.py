@@ -74,13 +74,13 @@ class ProxyFences:
         threads = len(clocks.seen)
         self._clocks = clocks
         self.before = np.full(size, -1, dtype=np.int32)
-        self._count = np.zeros(threads, dtype=np.int32)
+        self.count = np.zeros(threads, dtype=np.int32)
         self._when = np.zeros((threads, 1), dtype=np.int32)
         self._op_names = op_names
 
     def wrote(self, lanes: Lanes, units: Int64Array) -> None:
         """Threads wrote units: [threads, units]."""
-        self.before[units] = self._count[lanes][:, None]
+        self.before[units] = self.count[lanes][:, None]
 
     def wrote_async(self, units: Int64Array) -> None:
         """The async proxy wrote units itself, and sees them without a fence."""
@@ -88,11 +88,11 @@ class ProxyFences:
 
     def fence(self, lanes: Lanes) -> None:
         """Threads execute `fence.proxy.async`."""
-        count = self._count[lanes]
+        count = self.count[lanes]
         if int(count.max()) == self._when.shape[1]:
             self._when = np.concatenate([self._when, np.zeros_like(self._when)], axis=1)
         self._when[lanes, count] = self._clocks.now(lanes)
-        self._count[lanes] += 1
+        self.count[lanes] += 1
 
     def check(
         self,
@@ -109,7 +109,7 @@ class ProxyFences:
         generic = before >= 0
         if not generic.any():
             return
-        unfenced = generic & (before >= self._count[writer])
+        unfenced = generic & (before >= self.count[writer])
         number = np.minimum(np.maximum(before, 0), self._when.shape[1] - 1)
         late = generic & ~unfenced & (writer != (-1 if lane is None else lane))
         fences = self._when[writer, number]

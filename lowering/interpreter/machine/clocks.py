@@ -50,6 +50,10 @@ class Clocks:
         # The clock of each thread of a cluster: its warp's, until it arrives alone.
         self._own = np.arange(self.lanes) // WARP
 
+    def columns_of_warps(self, *, writes: bool) -> Int64Array:
+        """The clocks by which others know of what each warp of a cluster read, or wrote."""
+        return self._wrote if writes else self._read
+
     def add_column(self) -> int:
         """A new clock; nobody knows anything of it."""
         return int(self._add_columns(1)[0])

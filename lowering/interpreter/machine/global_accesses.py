@@ -10,7 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
+from tilewright.lowering.interpreter.array_types import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    UInt8Array,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -110,6 +115,16 @@ class GlobalAccesses:
             shadow, places = self._check_write(span, op, changed[span.rows])
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
+
+    def stamp(self, lanes: Lanes) -> tuple[Int64Array, Int32Array]:
+        """Who some threads are in the grid, and their clocks: [threads, 1]."""
+        return self._threads.stamp(lanes)
+
+    def plain_shadow(self, buffer: UInt8Array) -> Shadow | None:
+        """The accesses to a buffer, where those of threads are all that there are to check; None
+        before the first."""
+        copies = self._writing or self._reading.get(buffer.ctypes.data)
+        return None if copies else self._shadows.get(buffer.ctypes.data)
 
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
@@ -12,13 +12,21 @@ from tilewright.lowering.interpreter.machine.special_registers import Dim
 from tilewright.lowering.interpreter.share import Share, print_text
 
 
+class Runner(Protocol):
+    """Who runs gangs of a machine."""
+
+    def run(self, machine: Any, gang: Any, others: Sequence[Any]) -> list[Any]:
+        """Run a gang that the others are not further behind than: the gangs that go on."""
+        ...
+
+
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
     schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
     becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
-    runs, what takes the text that the kernel prints, and what says more of an op that went wrong,
-    of a machine, a gang, the op, a lane and the message.
+    runs, what takes the text that the kernel prints, what says more of an op that went wrong, of a
+    machine, a gang, the op, a lane and the message, and what runs gangs in place of the machine.
     """
 
     grid: Dim
@@ -35,6 +43,7 @@ class Launch:
     share: Share | None = None
     say: Callable[[str], Any] = print_text
     explain: Callable[[Any, Any, Operation, int | None, str], list[str]] | None = None
+    runner: Runner | None = None
 
     @property
     def threads(self) -> int:

@@ -20,6 +20,9 @@ from tilewright.lowering.interpreter.values import Lanes, is_array
 FIRST = 4096
 """The turns after which a state is taken first."""
 
+LEAST, WATCHED = 64, 8
+"""The turns behind a state that are seen in any case: so many, or 1 / 2^n of those before it."""
+
 
 class GangPlace(Protocol):
     """Where some threads are: a gang."""
@@ -56,6 +59,19 @@ class Livelock:
         self._differs = -1
         # Whether the gangs that run came back to where they were, though others have not run.
         self.stuck = False
+
+    @property
+    def spare(self) -> int:
+        """The turns that may be taken unseen: until a state is taken, but for those behind one,
+        each of which may come back to it."""
+        taken = self._next // 2
+        if self._state is not None and self._turns < taken + max(taken >> WATCHED, LEAST):
+            return 0
+        return self._next - 1 - self._turns
+
+    def took(self, turns: int) -> None:
+        """Turns were taken unseen."""
+        self._turns += turns
 
     @property
     def suspicion(self) -> str:
@@ -130,7 +146,9 @@ def _equal(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if is_array(a):
-        return np.array_equal(a, b)
+        # One row is that of all threads.
+        same = a.shape[1:] == b.shape[1:] and (len(a) == len(b) or 1 in (len(a), len(b)))
+        return same and bool((a == b).all())
     if isinstance(a, tuple | list):
         mine, theirs = list[Any](a), list[Any](b)  # pyright: ignore[reportUnknownArgumentType]
         return len(mine) == len(theirs) and all(map(_equal, mine, theirs))

@@ -196,7 +196,8 @@ class Machine:
             spins = self._livelock.turn(gang, gangs)
             if spins is not None and not self.schedule.land(must=True):
                 self._fail_livelock(gang, spins)
-            gangs += self._run_block(gang)
+            runner = self.launch.runner
+            gangs += self.run_steps(gang) if runner is None else runner.run(self, gang, gangs)
         while self.schedule.land(must=True):
             pass
         self.accesses.finish()
@@ -245,16 +246,19 @@ class Machine:
             result = Gang(lanes[order], regs, result.block, result.unfenced | other.unfenced)
         return result
 
-    def _run_block(self, gang: Gang) -> list[Gang]:
-        """Run the gang through its block; the gangs that go on."""
+    def run_steps(self, gang: Gang, first: int = 0, last: int | None = None) -> list[Gang]:
+        """Run the gang through its block, or some steps of it; the gangs that go on."""
         block, unfenced = gang.block, gang.unfenced
         op: Operation | None = None
         try:
-            for op, step, writes in block.steps:  # noqa: B007
+            steps = block.steps if not first and last is None else block.steps[first:last]
+            for op, step, writes in steps:  # noqa: B007
                 if self._operands:
                     self._operands.check_writes(writes, gang.lanes)
                 step(self, gang)
                 unfenced.update(writes)
+            if last is not None:
+                return [gang]
             self.executed += gang.count * (len(block.steps) + 1)
             op = block.ending_op
             if self.launch.max_steps is not None:
@@ -316,6 +320,15 @@ class Machine:
             self._jump(gang.part(chosen, self.program.live_before(jump)), jump)
             for chosen, jump in ((condition, fork.then), (~condition, fork.other))
         ]
+
+    def spare_turns(self) -> int:
+        """The turns that a gang may take at once."""
+        return 0 if self.schedule.may_run_ahead else self._livelock.spare
+
+    def took(self, turns: int, thread_steps: int) -> None:
+        """A gang has taken turns at once."""
+        self._livelock.took(turns)
+        self.executed += thread_steps
 
     # Waiting
 

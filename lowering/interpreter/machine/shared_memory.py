@@ -9,6 +9,7 @@ It remembers that by units, of which every access so far was of whole ones.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,17 @@ from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.machine.warp_reads import WarpReads
 from tilewright.lowering.interpreter.program import OpNames
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
+
+
+class PlainShadow(NamedTuple):
+    """Accesses to shared memory by units of so many bytes: the last writes, those that are not
+    atomic, once some are, the reads, and the fences before the writes."""
+
+    unit: int
+    last: LastAccesses
+    plain: LastAccesses | None
+    reads: WarpReads
+    proxy: ProxyFences
 
 
 class SharedMemory:
@@ -67,6 +79,12 @@ class SharedMemory:
         )
         self.operands = OperandReads(self.stride, self.op_names)
         self._proxy = ProxyFences(clocks, units, self.op_names)
+
+    def plain_shadow(self) -> PlainShadow | None:
+        """The accesses of threads, where these and those of MMAs are all that there are."""
+        if self._expected or self._cluster > 1 or self.bulk_stores.are_used:
+            return None
+        return PlainShadow(self._unit, self._last, self._plain, self._reads, self._proxy)
 
     # Addresses
 

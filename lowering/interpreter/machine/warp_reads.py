@@ -17,17 +17,17 @@ class WarpReads:
     def __init__(self, clocks: Clocks, units: int):
         self._clocks = clocks
         shape = clocks.warps, units
-        self._stamps = sparse_zeros(shape, np.int32)
-        self._readers = sparse_zeros(shape, np.uint32)
-        self._ops = sparse_zeros(shape, np.int32)
+        self.stamps = sparse_zeros(shape, np.int32)
+        self.readers = sparse_zeros(shape, np.uint32)
+        self.ops = sparse_zeros(shape, np.int32)
         # Of the warps of this number in each cluster, no read is later than that.
-        self._last = np.zeros(clocks.warps, dtype=np.int32)
+        self.last = np.zeros(clocks.warps, dtype=np.int32)
 
     def divide(self, times: int) -> None:
         """Make units so many times as small."""
-        rows = np.flatnonzero(self._last)
-        self._stamps, self._readers, self._ops = (
-            repeated(shadow, rows, times) for shadow in (self._stamps, self._readers, self._ops)
+        rows = np.flatnonzero(self.last)
+        self.stamps, self.readers, self.ops = (
+            repeated(shadow, rows, times) for shadow in (self.stamps, self.readers, self.ops)
         )
 
     def note(self, lanes: Lanes, units: Int64Array, op: int) -> None:
@@ -35,25 +35,25 @@ class WarpReads:
         local = (lanes // WARP % self._clocks.warps)[:, None]
         bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
         known = self._clocks.seen[lanes[:, None], local]
-        before = np.where(self._stamps[local, units] >= known, self._readers[local, units], 0)
-        self._readers[local, units] = before | bit
+        before = np.where(self.stamps[local, units] >= known, self.readers[local, units], 0)
+        self.readers[local, units] = before | bit
         # Of threads that read a unit together the last one stands there now.
-        missing = self._readers[local, units] & bit == 0
+        missing = self.readers[local, units] & bit == 0
         if missing.any():
             at = np.broadcast_to(local, units.shape)[missing], units[missing]
-            np.bitwise_or.at(self._readers, at, np.broadcast_to(bit, units.shape)[missing])
+            np.bitwise_or.at(self.readers, at, np.broadcast_to(bit, units.shape)[missing])
         now = self._clocks.now(lanes)
-        np.maximum.at(self._last, local[:, 0], now)
-        self._stamps[local, units] = now[:, None]
-        self._ops[local, units] = op
+        np.maximum.at(self.last, local[:, 0], now)
+        self.stamps[local, units] = now[:, None]
+        self.ops[local, units] = op
 
     def unknown(self, lanes: Lanes, units: Int64Array) -> tuple[int, int, int] | None:
         """A read of units, [threads, units], that a thread about to write them does not know of:
         the thread's index, the op, and who read, NOBODY for several; None where there is none."""
         known = self._clocks.seen[lanes, : self._clocks.warps]
-        late = (self._last >= known.min(axis=0)) & (self._last > 0)
+        late = (self.last >= known.min(axis=0)) & (self.last > 0)
         for local in np.flatnonzero(late).tolist():
-            stamps = self._stamps[local, units]
+            stamps = self.stamps[local, units]
             race = (stamps >= known[:, local, None]) & (stamps > 0)
             if race.any() and (read := self._unknown_of(lanes, units, local, race)) is not None:
                 return read
@@ -65,7 +65,7 @@ class WarpReads:
         """The same of the threads of one warp, other ones, where their warp's reads are unknown."""
         rows, _ = np.nonzero(race)
         at = units[race]
-        stamps, readers = self._stamps[local, at], self._readers[local, at]
+        stamps, readers = self.stamps[local, at], self.readers[local, at]
         late = self._clocks.unknown(lanes[rows], local, stamps, readers)
         if not late.any():
             return None
@@ -74,4 +74,4 @@ class WarpReads:
         lane, bits = int(lanes[rows[first]]), int(late[first])
         warp = lane // self._clocks.lanes * self._clocks.lanes + local * WARP
         thread = NOBODY if bits & (bits - 1) else warp + bits.bit_length() - 1
-        return int(rows[first]), int(self._ops[local, at[first]]), thread
+        return int(rows[first]), int(self.ops[local, at[first]]), thread

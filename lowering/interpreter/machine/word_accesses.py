@@ -39,23 +39,20 @@ class Readers:
 
     def __init__(self, words: int, cluster: int):
         self._cluster = cluster
-        self._last, self._elsewhere = (
-            LastAccesses.of(words),
-            LastAccesses.of(words),
-        )
-        self._logged = np.zeros(words, dtype=np.bool_)
+        self.latest, self.elsewhere = LastAccesses.of(words), LastAccesses.of(words)
+        self.logged = np.zeros(words, dtype=np.bool_)
         self._log: list[tuple[Int64Array, Row]] = []
         self._size, self._limit = 0, _COMPACT
 
     @property
     def last(self) -> Int64Array:
         """The last thread that read each word."""
-        return self._last.who
+        return self.latest.who
 
     def divided(self, factor: int) -> None:
         """The words become smaller by a factor."""
-        self._last, self._elsewhere = self._last.divided(factor), self._elsewhere.divided(factor)
-        self._logged = np.repeat(self._logged, factor)
+        self.latest, self.elsewhere = self.latest.divided(factor), self.elsewhere.divided(factor)
+        self.logged = np.repeat(self.logged, factor)
         parts = np.arange(factor)
         self._log = [
             ((places[:, None] * factor + parts).ravel(), repeated(row, factor))
@@ -66,13 +63,13 @@ class Readers:
              op: int) -> None:  # fmt: skip
         """Threads, [threads, 1], read words: [threads, words]."""
         reader = np.broadcast_to(who, places.shape)
-        before = self._last.at(places)
-        self._last.note(places, who, now, op)
+        before = self.latest.at(places)
+        self.latest.note(places, who, now, op)
         displaced = (before[0] != NOBODY) & (before[0] != reader)
         if displaced.any():
             self._displace(places[displaced], chosen(before, displaced))
         # Of threads of one op that read one word the last one stays.
-        beaten = self._last.who[places] != reader
+        beaten = self.latest.who[places] != reader
         if beaten.any():
             when = np.broadcast_to(now, places.shape)
             row = reader, when, np.full(places.shape, op, dtype=np.int32)
@@ -80,13 +77,17 @@ class Readers:
 
     def _displace(self, places: Int64Array, row: Row) -> None:
         """Reads of words, [reads], that are not the last ones."""
-        near = row[0] // self._cluster == self._last.who[places] // self._cluster
-        self._elsewhere.note(places[~near], *chosen(row, ~near))
+        near = row[0] // self._cluster == self.latest.who[places] // self._cluster
+        self.elsewhere.note(places[~near], *chosen(row, ~near))
         if not near.any():
             return
-        self._logged[places[near]] = True
-        self._log.append((places[near], chosen(row, near)))
-        self._size += int(near.sum())
+        self.logged[places[near]] = True
+        self.add_to_log(places[near], chosen(row, near))
+
+    def add_to_log(self, places: Int64Array, row: Row) -> None:
+        """Earlier reads of words by the cluster of the last one."""
+        self._log.append((places, row))
+        self._size += len(places)
         if self._size > self._limit:
             self._compact()
 
@@ -113,9 +114,9 @@ class Readers:
         """The reads that writes of words, [threads, words], may race with: the index of each in
         `places`, flat, and the reads."""
         everywhere = np.arange(places.size)
-        yield everywhere, self._last.at(places.ravel())
-        yield everywhere, self._elsewhere.at(places.ravel())
-        if not self._logged[places].any():
+        yield everywhere, self.latest.at(places.ravel())
+        yield everywhere, self.elsewhere.at(places.ravel())
+        if not self.logged[places].any():
             return
         words, row = self._whole_log()
         order = np.argsort(places, axis=None, kind="stable")

@@ -35,7 +35,7 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
     def through_f64(*operands: Any) -> Any:
         with np.errstate(all="ignore"):
             value = _UFUNCS[name](*(operand.astype(np.float64) for operand in operands))
-            return encode(np.asarray(value), FORMATS["f32"], rounding).view(np.float32)
+            return encode(value, FORMATS["f32"], rounding).view(np.float32)
 
     return through_f64
 

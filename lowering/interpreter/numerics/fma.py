@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.numerics.array_function import array_function
 from tilewright.lowering.interpreter.numerics.formats import FORMATS, Floats
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding, encode
 from tilewright.lowering.interpreter.numerics.whole import fma_as_integers
@@ -26,6 +27,7 @@ _SPLITTER = 2.0**27 + 1.0
 _QUIET = np.uint64(1 << 51)
 
 
+@array_function
 def fma32(a: Singles, b: Singles, c: Singles, rounding: Rounding = "rn") -> Singles:
     """a * b + c with one rounding: float32, broadcast together.
 
@@ -38,10 +40,11 @@ def fma32(a: Singles, b: Singles, c: Singles, rounding: Rounding = "rn") -> Sing
         addend = c.astype(np.float64)
         odd = odd_sum(product, addend)
         odd = _signed_zero(odd, product, addend, rounding)
-        words = encode(np.asarray(odd), FORMATS["f32"], rounding)
+        words = encode(odd, FORMATS["f32"], rounding)
     return words.view(np.float32)
 
 
+@array_function
 def fma64(a: Floats, b: Floats, c: Floats, rounding: Rounding = "rn") -> Floats:
     """a * b + c with one rounding: float64, broadcast together.
 
@@ -129,7 +132,7 @@ def odd_sum(x: Floats, y: Floats) -> Floats:
 
 def _to_odd(total: Floats, error: Floats) -> Floats:
     """Round total + error to odd: if inexact, the neighbour toward zero with its last bit set."""
-    words = np.array(total).view(np.int64)
+    words = total.copy().view(np.int64)
     inexact = np.isfinite(error) & (error != 0) & np.isfinite(total)
     even = (words & 1) == 0
     away = (error > 0) == (total > 0)

@@ -76,10 +76,11 @@ def _number(value: SSAValue) -> str:
 def _string(reader: Reader, address: SSAValue) -> str:
     """The characters of a variable up to the NUL."""
     op = _origin(address)
-    symbol = reader.scope.find(op.variable.data) if isinstance(op, GlobalAddressOp) else None
-    if not isinstance(symbol, Symbol) or b"\0" not in symbol.content:
+    name = op.variable.data if isinstance(op, GlobalAddressOp) else ""
+    content = reader.contents.get(name, b"")
+    if b"\0" not in content:
         raise reader.fail("expected a text that a variable of the module holds")
-    return symbol.content.partition(b"\0")[0].decode(errors="replace")
+    return content.partition(b"\0")[0].decode(errors="replace")
 
 
 def _places(format_: str) -> Iterator[tuple[int, str]]:

@@ -4,19 +4,22 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FileLineColLoc,
-    IntAttr,
+    FusedLoc,
     IntegerAttr,
+    NoneAttr,
     StringAttr,
     i32,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.illegal import Illegal
@@ -39,6 +42,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variable
 from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
 RULES_OF = (composed, driver_calls, matrices, memory, moves)
 """Importing them fills the table of rules."""
@@ -47,64 +51,44 @@ PARAMETER = re.compile(
     rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
 )
-_VARIABLE = re.compile(
-    rf"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|global|const|local|param)"
-    rf"(?:::\w+)?\s*(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>{NAME})\s*"
-    r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
-    re.DOTALL,
-)
+_LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """The text of a module: its name, where its lines start, how many are before it, and how much
-    shared memory a CTA of its target may have."""
+    shared memory a CTA of its target may have. What is behind a position of `marked` comes from the
+    line that its `.loc` names, of one of `files`; what begins at a head comes from none."""
 
     name: StringAttr
     starts: list[int]
     line_offset: int = 0
     shared_limit: int = STATIC_SHARED_LIMIT + 1
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    marked: list[int] = field(default_factory=list[int])
+    marks: list[re.Match[str] | None] = field(default_factory=list[re.Match[str] | None])
+    _origins: dict[str, FileLineColLoc] = field(default_factory=dict[str, FileLineColLoc])
 
-    def location(self, position: int) -> FileLineColLoc:
-        """The location of a position."""
+    def mark(self, statement: PtxStatement) -> None:
+        """Let what is behind a head, or a `.loc`, come from no line, or from its."""
+        self.marked.append(statement.position)
+        self.marks.append(_LOC.match(statement.text) if statement.name == ".loc" else None)
+
+    def location(self, position: int) -> FileLineColLoc | FusedLoc:
+        """The location of a position, fused with that of what it was compiled from."""
         line = bisect_right(self.starts, position)
         column = position - self.starts[line - 1] + 1
-        return FileLineColLoc(self.name, IntAttr(line + self.line_offset), IntAttr(column))
-
-
-def symbol_of(match: re.Match[str], position: int) -> Symbol:
-    """The variable of a declaration."""
-    bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
-    bytes_ *= 2 if match["type"].endswith("x2") else 1
-    size: int | None = bytes_
-    for extent in re.findall(r"\[\s*(\d*)\s*\]", match["extents"]):
-        size = None if not extent or size is None else size * int(extent)
-    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_), position)
-
-
-def variable_of(statement: PtxStatement) -> re.Match[str] | None:
-    """The parts of the declaration of a variable in memory."""
-    return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
-
-
-def declare(statement: PtxStatement, scope: Names) -> None:
-    """Make a declaration in a body known. Raises PtxError."""
-    if statement.name == ".reg":
-        if (why := scope.declare_registers(statement.text)) is not None:
-            raise PtxError(why, statement.position)
-    elif (match := variable_of(statement)) is not None:
-        symbol = symbol_of(match, statement.position)
-        if match["content"]:
-            raise PtxError(
-                f"expected content of module variables alone, got that of {symbol.name}",
-                statement.position,
-            )
-        scope.names[symbol.name] = symbol
-    elif statement.name not in (".pragma", ".noreturn", ".callprototype"):
-        raise PtxError(
-            f"expected a declaration that is read here, got {statement.name}", statement.position
-        )
+        place = locations.place(self.name, line + self.line_offset, column)
+        mark = bisect_right(self.marked, position) - 1
+        if mark < 0 or (match := self.marks[mark]) is None:
+            return place
+        if (origin := self._origins.get(match[0])) is None:
+            name = StringAttr(self.files.get(match[1], match[1]))
+            origin = locations.place(name, int(match[2]), int(match[3]))
+            self._origins[match[0]] = origin
+        both = locations.unverified(ArrayAttr, data=(place, origin))
+        return locations.unverified(FusedLoc, locations=both, metadata=NoneAttr())
 
 
 @dataclass(eq=False, slots=True)
@@ -116,21 +100,26 @@ class KernelReading:
     body: Sequence[PtxStatement]
     outer: Names
     callees: dict[str, Callee]
+    variables: ModuleVariables
 
     def entry(self) -> EntryOp:
         """The kernel. Raises PtxError."""
         name, parameters, rest = _head(self.head)
         outer = Names(self.outer)
         scope = Names(outer)
-        flow = Flow(_takes_predicate, declare, self.callees)
+        flow = Flow(_takes_predicate, self._declare, self.callees)
         first = flow.parts[0].block
-        kinds = [_parameter_type(match, self.head.position) for match in parameters]
+        kinds = [
+            "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
+            for match in parameters
+            for kind in [_parameter_type(match, self.head.position)]
+        ]
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
                 match["name"],
-                int(match["size"]) if match["size"] else None,
+                int(match["size"]) if kind.startswith(("bytes", TENSORMAP)) else None,
                 value=argument,
             )
         flow.add(self.body, scope)
@@ -157,6 +146,26 @@ class KernelReading:
         op.location = self.source.location(self.head.position)
         return op
 
+    def _is_word(self, name: str) -> bool:
+        """Bytes that are read as one number alone are one, and may be a pointer."""
+        readers = [one for one in self.body if name in one.text]
+        return all(
+            re.fullmatch(r"ld\.param\.[bu]64", one.name) and one.text.endswith(f"[{name}]")
+            for one in readers
+        )
+
+    def _declare(self, statement: PtxStatement, scope: Names) -> None:
+        """Make a declaration in the body known. Raises PtxError."""
+        if statement.name == ".reg":
+            if (why := scope.declare_registers(statement.text)) is not None:
+                raise PtxError(why, statement.position)
+        elif (
+            not self.variables.declare(statement, scope, self.source.location, inside=True)
+            and statement.name not in (".pragma", ".noreturn", ".callprototype")
+        ):  # fmt: skip
+            what = f"expected a declaration that is read here, got {statement.name}"
+            raise PtxError(what, statement.position)
+
     # Blocks
 
     def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
@@ -166,6 +175,7 @@ class KernelReading:
         ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
         shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
+        reader.contents = self.variables.contents
         last = self._choose_kinds(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from xdsl.ir import SSAValue
+
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
     mma_operands,
@@ -37,7 +39,10 @@ from tilewright.dialects.ptx import (
     wgmma,
     wmma,
 )
+from tilewright.dialects.ptx.registers import ConstOp, UndefOp
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
+from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 
@@ -102,14 +107,18 @@ def _wgmma(mnemonic: str) -> ReadingRule | None:
             "a": reader.list_of(_words(a), placed.registers("A")[0]) if in_registers
             else reader.take(a.text, "b64"),
             "b": reader.take(given["b-desc"].text, "b64"),
-            "c": reader.list_of(names, kind),
             "immediates": [given[name].value for name in placed.immediates] or None,
         }  # fmt: skip
-        fields["d"] = fields["c"].type
         if "sp-meta" in given:
             fields["metadata"] = reader.take(given["sp-meta"].text, "b32")
             fields["selector"] = given["sp-sel"].value
         _chosen(reader, fields, "scale_d", scale)
+        # What is not read may be what nothing has written.
+        fields["c"] = (
+            reader.add(UndefOp(reg(kind, len(names)))).results[0] if fields.get("zero")
+            else reader.list_of(names, kind)
+        )  # fmt: skip
+        fields["d"] = fields["c"].type
         made = wgmma.WgmmaOp.__new__(wgmma.WgmmaOp)
         super(wgmma.WgmmaOp, made).__init__(**fields)
         reader.add(made)
@@ -119,11 +128,24 @@ def _wgmma(mnemonic: str) -> ReadingRule | None:
 
 
 def _chosen(reader: Reader, fields: dict[str, Any], name: str, written: Written) -> None:
-    """The fields that say when an MMA accumulates: always, never (`zero`), or by a predicate."""
-    if written.kind == "integer":
-        fields["zero"] = not written.value
+    """The fields that say when an MMA accumulates: always, never (`zero`), or by a predicate that
+    no constants decide."""
+    value = None if written.kind == "integer" else reader.take(written.text, "pred")
+    is_on = written.value if value is None else _decided(value)
+    if is_on is None:
+        fields[name] = value
     else:
-        fields[name] = reader.take(written.text, "pred")
+        fields["zero"] = not is_on
+
+
+def _decided(predicate: SSAValue) -> bool | None:
+    """The result of `setp.ne` on two constants; None of anything else."""
+    compare = predicate.owner
+    if not isinstance(compare, SCALAR_OPS["setp"]) or not compare.form.data.startswith("ne."):
+        return None
+    sides = [operand.owner for operand in compare.operands]
+    known = [side.unsigned for side in sides if isinstance(side, ConstOp)]
+    return known[0] != known[1] if len(known) == 2 else None
 
 
 @reads("tcgen05")

@@ -22,8 +22,7 @@ _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 class Symbol:
     """A variable in memory: its state space, its size and alignment in bytes, None where a launch
     says the size, and the position of its declaration. A kernel's parameter has a `value`, what it
-    holds or, of a tensor map, its address; one of a function `parts`, registers by their offset;
-    one of the module its `content` before a kernel runs."""
+    holds or, of a tensor map, its address; one of a function `parts`, registers by their offset."""
 
     space: str
     name: str
@@ -32,7 +31,6 @@ class Symbol:
     position: int = 0
     value: SSAValue | None = None
     parts: dict[int, Variable] = field(default_factory=dict[int, Variable])
-    content: bytes = b""
 
     def part(self, offset: int, kind: str) -> Variable:
         """The register of a kind that stands for the parameter's bytes from an offset on."""

@@ -35,6 +35,8 @@ from tilewright.lowering.ptx.parsing.statements import PtxError
 
 _INTEGER = re.compile(r"([-+]?)\s*(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
 _BITS = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_NUMBERS = frozenset("-0123456789")
+"""The characters that constants begin with, and no name."""
 _PACKED = {16: "e", 32: "f", 64: "d"}
 
 
@@ -115,6 +117,7 @@ class Reader:
         self.last: dict[Variable, int] = {}
         self.tail = 0
         self.location: LocationAttr | None = None
+        self.contents: dict[str, bytes] = {}
         self.unread: dict[UndefOp, PtxError] = {}
 
     def fail(self, message: str) -> PtxError:
@@ -168,6 +171,8 @@ class Reader:
     def converted(self, value: Value, kind: str, text: str) -> SSAValue:
         """The value of a register, as one of a kind of the same width; of a wider one the low bits
         where the instruction takes such."""
+        if type(value) is not ListedRegister and value.type is reg(kind):  # most are
+            return value
         given = width_of(value)
         if given == KINDS[kind]:
             return self.ssa.register(value, kind)

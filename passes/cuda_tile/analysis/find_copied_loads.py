@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
@@ -293,7 +293,7 @@ def _copied(op: Load) -> CopiedLoad | str:
     """The copy that a load may be; else why not."""
     if not is_weak(op):
         return "the access is not weak"
-    if not reads_only(op.token):
+    if not (_waits_before_loop(op) or reads_only(op.token)):
         return "a write comes before it"
     if isinstance(op, LoadPtrTkoOp):
         padding = op.padding_value
@@ -312,6 +312,15 @@ def _copied(op: Load) -> CopiedLoad | str:
     if along is None or along < 0 or size << run < NARROWEST:
         return f"no {NARROWEST} bytes of it are known to be neighbours at a multiple of that"
     return CopiedLoad(op, MatrixOrder.of(bits[along], above(bits, along), size), run, element)
+
+
+def _waits_before_loop(op: Load) -> bool:
+    """True of a load in a loop that waits only for what is done before the loop begins."""
+    loop, token = op.parent_op(), op.token
+    if token is None or not isinstance(loop, ForOp):
+        return False
+    owner = token.owner.parent_op() if isinstance(token.owner, Block) else token.owner
+    return owner is not None and not loop.is_ancestor(owner)
 
 
 def _choose_stages(

@@ -15,7 +15,7 @@ from typing import Literal
 
 from xdsl.ir import Operation
 
-from tilewright.source.diagnostic import Diagnostic, line_of, place_of
+from tilewright.source.diagnostic import Diagnostic, line_of, place_of, spelled
 
 RemarkKind = Literal[
     "conversion", "bank-conflict", "vector", "tma", "pipeline", "tensor-memory", "spill",
@@ -47,10 +47,12 @@ _COLLECTED: ContextVar[Remarks | None] = ContextVar("remarks", default=None)
 
 
 def remark(op: Operation, kind: RemarkKind, text: str) -> None:
-    """Say something of an op to whoever collects remarks; `text` names the op where it matters."""
+    """Say something of an op to whoever collects remarks; `text` names the op where it matters,
+    which is told as its user wrote it."""
     remarks = _COLLECTED.get()
     if remarks is not None:
         file, line, column = place_of(op.location) or (None, None, None)
+        text = text.replace(f"'{op.name}'", spelled(op))
         remarks.setdefault(Remark(kind, text, file, line, column))
 
 

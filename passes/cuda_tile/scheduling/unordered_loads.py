@@ -1,4 +1,5 @@
-"""Loads that wait for no store: those of memory that a kernel does not write.
+"""Loads that wait for no store: those of memory that a kernel does not write; and, in kernels
+without atomics, a store that nothing else reaches what it writes.
 
     for %i: %x = load_view_tko weak %a[%i] token = %t; %u = store_view_tko weak %y, %c[%i] ...
     ->      %x = load_view_tko weak %a[%i]
@@ -10,24 +11,40 @@ address has to follow from the arguments alone, not from numbers that are loaded
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, FToIOp, PtrToPtrOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MakeTokenOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import (
+    LoadPtrTkoOp,
+    MakeTokenOp,
+    MemoryOp,
+    StorePtrTkoOp,
+)
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, MakeTensorViewOp, MakeView
+from tilewright.dialects.cuda_tile.ops.views import (
+    LoadViewTkoOp,
+    MakeTensorViewOp,
+    MakeView,
+    StoreViewTkoOp,
+)
 from tilewright.dialects.cuda_tile.types import TOKEN, PointerType, TileType, TileView
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 DISJOINT = "tt.disjoint"
 """The attribute of a module by which a caller promises that."""
 
+_Weak = LoadViewTkoOp | LoadPtrTkoOp | StoreViewTkoOp | StorePtrTkoOp
 _ONWARDS = (
     core.OffsetOp, core.BroadcastOp, core.ReshapeOp, AssumeOp, PtrToPtrOp, MakeTensorViewOp,
     MakeView,
@@ -35,19 +52,33 @@ _ONWARDS = (
 
 
 def forget_order(entry: EntryOp) -> None:
-    """Let an entry's loads of what it does not write wait for nothing, by that promise."""
+    """Let an entry's loads of what it does not write, and single stores, wait for nothing, by that
+    promise."""
     ops = list(entry.walk())
-    loads = [op for op in ops if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp) and is_weak(op)]
-    others = {op for op in ops if isinstance(op, MemoryOp)}.difference(loads)
-    written = {_parameter(op) for op in others}
+    accesses = [op for op in ops if isinstance(op, MemoryOp)]
+    weak = [op for op in accesses if isinstance(op, _Weak) and is_weak(op)]
+    loads = [op for op in weak if isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)]
+    written = {_parameter(op) for op in set(accesses).difference(loads)}
     if None in written or any(map(_gives_numbers, ops)):
         return
+    free = [op for op in loads if _parameter(op) not in {None, *written}]
+    if weak == accesses:
+        free += _alone(set(weak).difference(loads), Counter(map(_parameter, weak)))
     at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
     first = at.insert(MakeTokenOp.create(result_types=[TOKEN])).result
-    for load in loads:
-        if load.token is not None and _parameter(load) not in {None, *written}:
-            load.operands[list(load.operands).index(load.token)] = first
-            remark(load, "order", f"'{load.name}' waits for no store: {DISJOINT} is promised")
+    for op in free:
+        if op.token is not None:
+            op.operands[list(op.operands).index(op.token)] = first
+            remark(op, "order", f"'{op.name}' waits for no store: {DISJOINT} is promised")
+
+
+def _alone(stores: Iterable[_Weak], times: Counter[SSAValue | None]) -> Iterator[_Weak]:
+    """The stores behind others through parameters that nothing else is accessed through, each made
+    once."""
+    for op in stores:
+        alone = times[_parameter(op)] == 1 and not reads_only(op.token)
+        if alone and not any(isinstance(around, ForOp | LoopOp) for around in ancestors(op)):
+            yield op
 
 
 def _gives_numbers(op: Operation) -> bool:

@@ -249,8 +249,39 @@ def test_streams_are_copied_ahead(arch: str) -> None:
     assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
 
 
-def test_what_is_written_before_is_not_copied_ahead() -> None:
-    assert COPY not in tw.compile(streamed(512, " token = %first"), "sm_80").ptx
+def ordered(token: str) -> str:
+    """`streamed`, whose loads wait for a token; what comes behind the loop waits for the loads."""
+    text = streamed(512, f" token = {token}")
+    for old, new in (
+        ("%sum = for", "%sum, %last = for"),
+        ("iter_values(%acc = %zero)", "iter_values(%acc = %zero, %t = %first)"),
+        ("-> (tile<1x512xf32>) {", "-> (tile<1x512xf32>, token) {"),
+        ("continue %next : tile<1x512xf32>",
+         "%t1 = join_tokens %t, %t0 : token\n      continue %next, %t1 : tile<1x512xf32>, token"),
+        ("%C[%i, %o] token = %first\n", "%C[%i, %o] token = %last\n"),
+    ):  # fmt: skip
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_what_is_written_before_a_loop_is_copied_behind_a_barrier(arch: str) -> None:
+    """Zeros lie in the first chunk before the loop, the sum of the others behind it."""
+    text = ordered("%first")
+    before, _, _ = tw.compile(text, arch).ptx.partition(COPY)
+    assert "st.global" in before and "bar.sync" in before.rpartition("st.global")[2]
+    for level, schedule in (("program", None), ("ptx", 4)):
+        a = operand(3, 2560, "f32")
+        chunks = a.reshape(3, 5, 512)[:, 1:].cumsum(axis=1, dtype=np.float32)[:, -1]
+        args = [a, 2560, a, 2560, 3, 2560, 2560]
+        options = {"level": level, "arch": arch, "schedule": schedule}
+        got = tw.interpret(text, "k", grid=(3,), args=args, **options)[0]
+        assert (got[:, :512] == chunks).all() and (got[:, 512:] == a[:, 512:]).all()
+
+
+def test_what_a_loop_may_write_is_not_copied_ahead() -> None:
+    assert COPY not in tw.compile(ordered("%t"), "sm_80").ptx
 
 
 def places(name: str, pointer: str, rows: int, columns: int, stride: int) -> str:

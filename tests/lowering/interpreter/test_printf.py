@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,25 @@ def test_only_threads_that_get_there_print(capsys: pytest.CaptureFixture[str]) -
     gpu.printf "%d\\0A", %t : i32
   }"""
     assert printed(capsys, body, 4) == "2\n3\n"
+
+
+BEFORE_IT_FAILS = """func.func @k(%x: memref<?xi32>) attributes {gpu.kernel} {
+  %i = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %t = arith.index_cast %i : index to i32
+  gpu.printf "%d\\0A", %t : i32
+  %far = arith.constant 1000 : index
+  %none = memref.load %x[%far] : memref<?xi32>
+  gpu.printf "%d\\0A", %none : i32
+  func.return
+}"""
+
+
+@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+def test_what_is_printed_survives_an_error(capsys: pytest.CaptureFixture[str], level: Any) -> None:
+    args = [np.zeros(2, np.int32)]
+    with pytest.raises(tw.ExecutionError, match="out of bounds"):
+        tw.interpret(BEFORE_IT_FAILS, grid=(1,), block=(2,), args=args, level=level)
+    assert capsys.readouterr().out == "0\n1\n"
 
 
 CALL = """%a = llvm.mlir.addressof @hello : !llvm.ptr

@@ -17,7 +17,7 @@ from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
-from tilewright.source.diagnostic import CompileError
+from tilewright.source.diagnostic import CompileError, place_of
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 
@@ -186,6 +186,28 @@ def test_what_ptxas_sees_comes_back() -> None:
         assert part in again, part
 
 
+@pytest.mark.parametrize(("scale", "says"), [("0", " zero "), ("1", ""), ("%r9", " scale_d ")])
+def test_accumulators_that_are_not_read(scale: str, says: str) -> None:
+    """A predicate that constants decide is none; what is not read need not be written."""
+    wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, "
+    text = kernel(
+        f"mov.u32 %r1, {scale if scale != '%r9' else '%tid.x'};\nsetp.ne.b32 %p1, %r1, 0;\n"
+        f"{wgmma}%rd1, %rd1, %p1, 1, 1, 0, 0;\n"
+    )
+    [line] = [line for line in str(parse_module(text)).splitlines() if "ptx.wgmma" in line]
+    assert [word for word in (" zero ", " scale_d ") if word in line] == [says][: bool(says)], line
+
+
+@pytest.mark.parametrize(
+    ("reads", "type_"),
+    [("ld.param.b64 %rd2, [k_p]", "u64"), ("ld.param.u32 %r2, [k_p+4]", "bytes8_8")],
+)
+def test_words_of_bytes(reads: str, type_: str) -> None:
+    """Eight bytes that are read at once may be a pointer."""
+    text = kernel("", ".param .align 8 .b8 k_p[8]").replace("ld.param.u64 %rd1, [k_p]", reads)
+    assert f": {type_})" in str(parse_module(text))
+
+
 def test_tries_of_a_wait() -> None:
     """A loop that does no more than wait is one op; the tries of another are ops."""
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
@@ -222,6 +244,19 @@ def test_what_is_refused_is_named(kind: str, names: tuple[str, ...]) -> None:
 )
 def test_qualifiers_stand_in_any_order(spelled: str, read: str) -> None:
     assert rule_of(spelled) is rule_of(read) is not None
+
+
+def test_lines_are_fused_with_those_that_they_come_from() -> None:
+    """From one `.loc` to the next, or to the end of the function; diagnostics name the PTX."""
+    body = "add.s32 %r1, %r1, 1;\n.loc 2 7 5, function_name $x, inlined_at 1 8 9\n"
+    text = kernel(f"{body}mov.u32 %r2, %tid.x;\n.loc 1 20 3\nst.global.u32 [%rd1], %r2;\n")
+    text += '.file 1 "k.cu"\n.file 2 "k.h", 1, 2\n'
+    ops = {op.name: str(op.location) for op in parse_module(text, "k.ptx").walk()}
+    assert "k.h" not in ops["ptx.add"] and 'k.ptx":11:1' in ops["ptx.add"]
+    assert '"k.ptx":13:1, "k.h":7:5' in ops["ptx.sreg"]
+    assert '"k.ptx":15:1, "k.cu":20:3' in ops["ptx.st"]
+    store = next(op for op in parse_module(text, "k.ptx").walk() if op.name == "ptx.st")
+    assert place_of(store.location) == ("k.ptx", 15, 1)
 
 
 def test_accesses_take_their_words_in_any_order() -> None:

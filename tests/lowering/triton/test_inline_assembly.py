@@ -48,6 +48,9 @@ SNIPPETS: list[tuple[str, str, str, str, int, Callable[..., Any]]] = [
     (HALVES, "=r,r", "i32", "i32", 1, lambda a: a << 16 | (a.view("u4") >> 16).view("i4")),
     (HALVES, "=r,r", "f16", "f16", 2, lambda a: a.reshape(-1, 2)[:, ::-1].reshape(-1)),
     (CHOSEN, "=&r,r", "i32", "i32", 1, lambda a: np.where(a < 0, -a, a + 1)),
+    ("lop3.b32 $0, $1, $2, $3, 0xca;", "=r,r,r,r", "i32 i32 i32", "i32", 1,
+     lambda a, b, c: a & b | ~a & c),
+    ("lop3.b32 $0, $1, $1, $2, 97;", "=r,r,r", "i32 i32", "i32", 1, lambda a, b: ~b),
     ("cvt.rn.f32.s32 $0, $1;", "=r,r", "i32", "f32", 1, lambda a: a.astype(np.float32)),
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 from triton_kernel import converted
 
 import tilewright as tw
-from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp
+from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp, StorePtrTkoOp
 from tilewright.passes.cuda_tile.analysis.remarks import collected
 from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
 from tilewright.source.parsing import default_context
@@ -223,6 +223,27 @@ def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
         module, _ = seen_through(given)
         (load,) = (op for op in module.walk() if op.name == "cuda_tile.load_view_tko")
         assert isinstance(load.token.owner, MakeTokenOp) == free
+
+
+@pytest.mark.parametrize(
+    "more, free", [("", True), ("tt.store %c, %f : !tt.ptr<f32>", False), ("atomic", False)]
+)
+def test_single_stores_wait_for_no_other_where_memory_is_disjoint(more: str, free: bool) -> None:
+    """Those through parameters that nothing else is through, in kernels without atomics."""
+    if more == "atomic":
+        more = """%y = arith.constant true
+        %o = tt.atomic_rmw fadd, acq_rel, gpu, %b, %f, %y : (!tt.ptr<f32>, f32, i1) -> f32"""
+    text = f"""module attributes {{tt.disjoint = true}} {{
+    tt.func public @k(%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %c: !tt.ptr<f32>) {{
+    %f = arith.constant 1.0 : f32
+    tt.store %a, %f : !tt.ptr<f32>
+    {more}
+    tt.store %c, %f : !tt.ptr<f32>
+    tt.return }} }}"""
+    module, _ = seen_through(text)
+    *_, last = (op for op in module.walk() if isinstance(op, StorePtrTkoOp))
+    assert last.token is not None
+    assert isinstance(last.token.owner, MakeTokenOp) == free
 
 
 def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:

@@ -117,6 +117,7 @@ def test_kernels_of_cutile(tmp_path: Path) -> None:
     remark, *errors = told(CUTILE, tmp_path / "edited.py")
     line = line_of(CUTILE, "scaled(ct.load")
     assert remark[:3] == (line, "remark", "ct.load") and remark[3].endswith("[vector]")
+    assert remark[3].startswith("'ct.load' moves 4 bytes at a time")
     errors = [error for error in errors if error[1] == "error"]
     assert [(line, word) for line, _, word, _ in errors] == [
         (line_of(CUTILE, "ct.reshape"), "ct.reshape"),

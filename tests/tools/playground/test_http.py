@@ -215,6 +215,7 @@ def test_a_run_shows_its_arrays(server: PlaygroundServer) -> None:
     zeros = "[0. 0. 0. 0. 0. 0. 0. 0.]"
     assert shown["levels"][0]["text"] == f"x: 8 float32\n{zeros}\ny: 8 float32\n{zeros}\n"
     assert shown["arguments"] == words and not shown["diagnostics"]
+    assert ran(server, AXPY, words + " --schedules 2")["levels"] == shown["levels"]
     assert ran(server, AXPY, " ")["arguments"] == "--grid 1 --block 32 16384 16384 1.0 128"
 
 
@@ -267,7 +268,9 @@ def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path
 
 def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     """What one leaves behind the next does not see; its levels are of the lines of the script."""
-    (tmp_path / "a.py").write_text("import os, builtins\nbuiltins.left = 1\nprint(os.getpid())\n")
+    (tmp_path / "a.py").write_text(
+        "import os, builtins\nbuiltins.left = 1\nprint(os.getpid())\nexit()\n"
+    )
     with PlaygroundServer(0, tmp_path, python=True) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()

@@ -30,8 +30,7 @@ from tilewright.dialects.scalar_programs import (
 from tilewright.lowering.interpreter.arithmetic.lane_value import chosen
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.builder import Builder, Step, runs
-from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.builder import Builder, Pure, Step, runs
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.source.diagnostic import OpError, at
 
@@ -62,36 +61,20 @@ def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
     return np.dtype(bool) if name == "pred" else np.dtype(f"uint{name.lstrip('bfu')}")
 
 
-def pure(op: Operation, builder: Builder, compute: Compute) -> Step:
-    """The step of an op whose result is a function of its operands."""
-    sources, dest = builder.slots(op.operands), builder.slot(op.results[0])
-    if len(sources) == 2:
-        first, second = sources
-
-        def binary(machine: Machine, gang: Gang) -> None:
-            regs = gang.regs
-            regs[dest] = compute(regs[first], regs[second])
-
-        return binary
-
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        regs[dest] = compute(*[regs[slot] for slot in sources])
-
-    return step
+def pure(op: Operation, builder: Builder, compute: Compute) -> Pure:
+    """The step of an op whose results are a function of its operands."""
+    return Pure(compute, builder.slots(op.operands), builder.slots(op.results))
 
 
 def split(op: Operation, builder: Builder, part: Callable[[Bits, int], Bits]) -> Step:
     """The step of an op whose results are parts of its one operand, by their numbers."""
-    [source], dests = builder.slots(op.operands), builder.slots(op.results)
+    numbers = range(len(op.results))
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        whole = regs[source]
-        for number, dest in enumerate(dests):
-            regs[dest] = part(whole, number)
+    def compute(whole: Bits) -> Any:
+        parts = [part(whole, number) for number in numbers]
+        return parts if len(parts) > 1 else parts[0]
 
-    return step
+    return pure(op, builder, compute)
 
 
 def same(value: Bits) -> Bits:
@@ -101,12 +84,7 @@ def same(value: Bits) -> Bits:
 
 def constant(op: Operation, builder: Builder, value: Any) -> Step:
     """The step of an op that gives the same value in all threads."""
-    dest = builder.slot(op.results[0])
-
-    def step(machine: Machine, gang: Gang) -> None:
-        gang.regs[dest] = value
-
-    return step
+    return pure(op, builder, lambda: value)
 
 
 @runs(arith.ConstantOp)
@@ -144,14 +122,8 @@ def _run(op: Operation, builder: Builder, program: Program) -> Step:
     """The step of a program on the op's operands."""
     types = [type_of(op, x.type) or type_name(op, x.type) for x in op.operands]
     compute = function_of(program, types, [container(op, result.type) for result in op.results])
-    sources, dests = builder.slots(op.operands), builder.slots(op.results)
-
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        for dest, value in zip(dests, compute(*[regs[slot] for slot in sources]), strict=True):
-            regs[dest] = value
-
-    return step
+    several = len(op.results) > 1
+    return pure(op, builder, compute if several else lambda *given: compute(*given)[0])
 
 
 @runs(*PROGRAMS)

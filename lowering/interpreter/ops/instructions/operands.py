@@ -66,7 +66,7 @@ def side_by_side(values: Sequence[Bits], count: int) -> Bits:
     """The registers of `count` threads, or their lists, one behind the other: [threads,
     registers]."""
     columns = [spread(as_columns(value), count) for value in values]
-    return np.ascontiguousarray(np.concatenate(columns, axis=1))
+    return np.concatenate(columns, axis=1)
 
 
 def words_in(value: SSAValue) -> Callable[[Bits], Bits]:

@@ -176,7 +176,7 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
     def halves(word: NDArray[Any]) -> NDArray[Any]:
-        return np.ascontiguousarray(word)[:, None].view(half)
+        return word.copy()[:, None].view(half)
 
     return pure(op, builder, halves)
 

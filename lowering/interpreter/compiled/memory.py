@@ -1,0 +1,340 @@
+"""Loads and stores as native code: the checks that `global_accesses` and `shared_memory` make, on
+their arrays.
+
+An access is found to be fine, and then done, for all threads of an op. Whatever is not fine at
+first sight, as a race, a word that others have read in their turn, or an address that is wrong,
+nothing is done of: the first engine does it, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum, auto
+from typing import Any
+
+import numpy as np
+
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
+from tilewright.lowering.interpreter.address_windows import window_of
+from tilewright.lowering.interpreter.compiled.code import Code
+from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
+from tilewright.lowering.interpreter.compiled.words import LaneWord, numpy
+from tilewright.lowering.interpreter.machine.last_accesses import NOBODY
+from tilewright.lowering.interpreter.machine.special_registers import WARP
+from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
+
+
+class Numbered(IntEnum):
+    """Places in a table of 64-bit words."""
+
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
+        return count
+
+
+class Env(Numbered):
+    """The environment of native code: numbers, and addresses of arrays. Those of threads are by
+    their places in the gang."""
+
+    LIMIT = auto()  # a turn is the last where one before this point may follow
+    TURNS = auto()  # how many turns it may take
+    EXECUTED = auto()  # thread-steps
+    LANES = auto()
+    WHO = auto()
+    NOW = auto()
+    SEEN = auto()
+    CLOCKS = auto()  # the clocks that a thread has knowledge of
+    READ = auto()
+    WROTE = auto()
+    WARPS = auto()
+    CHECKED = auto()  # whether races on global memory are looked for
+    BUFFERS = auto()
+    BUFFER_COUNT = auto()
+    LOG = auto()
+    LOGGED = auto()
+    ROOM = auto()
+    SHARED = auto()  # shared memory, or 0
+    SHARED_SIZE = auto()
+    SHARED_FIRST = auto()  # where that of a thread's CTA begins
+    UNIT = auto()  # that of its shadow, as a logarithm
+    LAST_WHO = auto()
+    LAST_WHEN = auto()
+    LAST_OP = auto()
+    PLAIN_WHO = auto()  # 0: the same
+    PLAIN_WHEN = auto()
+    PLAIN_OP = auto()
+    READ_STAMPS = auto()
+    READERS = auto()
+    READ_OPS = auto()
+    READ_LAST = auto()
+    UNITS = auto()
+    FENCED = auto()
+    FENCES = auto()
+
+
+class BufferRow(Numbered):
+    """A buffer of global memory: a row of Env.BUFFERS. The unit of its shadow is a power of two,
+    its logarithm here, or -1: the first engine is to access it."""
+
+    BASE = auto()
+    DATA = auto()
+    SIZE = auto()
+    UNIT = auto()
+    WRITABLE = auto()
+    WRITTEN = auto()  # set where threads have
+    LOGGED_READS = auto()
+    STRONG_LOGGED_READS = auto()
+    WRITES = auto()  # who, when and op of each
+    READS = WRITES + 3
+    ELSEWHERE = WRITES + 6
+    STRONG_READS = WRITES + 9
+    STRONG_ELSEWHERE = WRITES + 12
+    ROW = WRITES + 15
+
+
+WARP_BITS = WARP.bit_length() - 1
+CLUSTER_BITS = LOCAL.bit_length()
+LOG_ROW = 5
+"""The buffer, the word, who read it, when and by which op."""
+
+
+class AccessCode(Code):
+    """A function of the environment and a thread: 1 where its access is fine."""
+
+    def __init__(self, module: Any, name: str, *more: Any):
+        super().__init__(module, name, [POINTER, I64, *more], apart=True)
+        self.env, self.lane, *self.given = self.arguments
+
+    def number(self, name: Env) -> LaneWord:
+        return self.load(self.env, np.int64, int(name))
+
+    def array(self, name: Env) -> Any:
+        return self.pointer(self.env, int(name))
+
+    def own(self, name: Env, dtype: Any = np.int64) -> LaneWord:
+        """The thread's element of an array."""
+        return self.load(self.array(name), dtype, self.lane)
+
+    def require(self, condition: LaneWord) -> None:
+        """Where it does not hold the access is not fine."""
+        self.leave(~condition, 0)
+
+    def learned(self, warp: LaneWord, stamp: LaneWord, columns: Env | None) -> LaneWord:
+        """True where the thread knows of what a warp of its cluster did then."""
+        if columns is not None:
+            warp = self.load(self.array(columns), np.int64, warp)
+        row = self.own(Env.LANES) * self.number(Env.CLOCKS)
+        return stamp < self.load(self.array(Env.SEEN), np.int32, row + warp)
+
+
+class Accesses:
+    """The functions of a module by which threads access memory: `check(env, lane, address, size)`
+    and `note(env, lane, address, size, op)` of loads and stores, by whether these are of shared
+    memory; and `place(env, lane, address)`, where it is. A store counts as one that changes the
+    word: that of the value that is there is the first engine's where that matters."""
+
+    def __init__(self, module: Any):
+        self.module = module
+        self.check = {
+            (shared, verb): (self._shared if shared else self._global)(verb)
+            for shared in (False, True)
+            for verb in ("read", "write")
+        }
+        self.note = {
+            (shared, verb): (self._note_shared if shared else self._note_global)(verb)
+            for shared, verb in self.check
+        }
+        self.place = {False: self._global_place(), True: self._shared_place()}
+
+    # Global memory
+
+    def _located(self, code: AccessCode, address: Any) -> tuple[LaneWord, Any, LaneWord]:
+        """The number of the buffer of an address, its row, and the place there."""
+        number: Any = window_of(address)
+        code.require((number >= 0) & (number < code.number(Env.BUFFER_COUNT)))
+        buffers = code.array(Env.BUFFERS)
+        row = code.place(buffers, np.int64, number * int(BufferRow.ROW))
+        return number, row, address - code.load(row, np.int64, int(BufferRow.BASE))
+
+    def _global_place(self) -> Any:
+        code = AccessCode(self.module, "global_place", I64)
+        _, row, first = self._located(code, code.word(*code.given))
+        code.builder.ret((code.load(row, np.int64, int(BufferRow.DATA)) + first).value)
+        return code.function
+
+    def _shared_place(self) -> Any:
+        code = AccessCode(self.module, "shared_place", I64)
+        first = code.number(Env.SHARED) + code.own(Env.SHARED_FIRST)
+        code.builder.ret((first + code.word(*code.given)).value)
+        return code.function
+
+    def _global(self, verb: str) -> Any:
+        is_write = verb == "write"
+        code = AccessCode(self.module, f"check_global_{verb}", *[I64] * 2)
+        address, size = map(code.word, code.given)
+        _, row, first = self._located(code, address)
+        code.require((first >= 0) & (first + size <= code.load(row, np.int64, int(BufferRow.SIZE))))
+        code.require(first & size - 1 == 0)
+        if is_write:
+            code.require(code.load(row, np.int64, int(BufferRow.WRITABLE)) != 0)
+        code.leave(code.number(Env.CHECKED) == 0, 1)
+        unit = code.load(row, np.int64, int(BufferRow.UNIT))
+        code.require((unit >= 0) & (size >> unit << unit == size))
+        with code.loop(size >> unit) as index:
+            place = (first >> unit) + code.word(index)
+            self._require_known(code, row, BufferRow.WRITES, place, Env.WROTE)
+            if is_write:
+                for logged, lasts in (
+                    (BufferRow.LOGGED_READS, (BufferRow.READS, BufferRow.ELSEWHERE)),
+                    (
+                        BufferRow.STRONG_LOGGED_READS,
+                        (BufferRow.STRONG_READS, BufferRow.STRONG_ELSEWHERE),
+                    ),
+                ):
+                    code.require(~code.load(code.pointer(row, int(logged)), bool, place))
+                    for last in lasts:
+                        self._require_known(code, row, last, place, Env.READ)
+        code.builder.ret(ir.Constant(I64, 1))
+        return code.function
+
+    def _require_known(
+        self, code: AccessCode, row: Any, last: BufferRow, place: LaneWord, columns: Env
+    ) -> None:
+        """The last access to a word is the thread's own, or it knows of it."""
+        who = code.load(code.pointer(row, int(last)), np.int64, place)
+        me = code.own(Env.WHO)
+        with code.where((who != NOBODY) & (who != me)):
+            local = who & LOCAL
+            code.require((who >> CLUSTER_BITS == me >> CLUSTER_BITS) & (local < COPIES))
+            when = code.load(code.pointer(row, int(last) + 1), np.int32, place)
+            code.require(code.learned(local >> WARP_BITS, when, columns))
+
+    def _note_global(self, verb: str) -> Any:
+        code = AccessCode(self.module, f"note_global_{verb}", *[I64] * 3)
+        address, size, op = (code.word(one) for one in code.given)
+        code.leave(code.number(Env.CHECKED) == 0, 1)
+        number, row, first = self._located(code, address)
+        unit = code.load(row, np.int64, int(BufferRow.UNIT))
+        if verb == "write":
+            code.store(row, int(BufferRow.WRITTEN), code.word(1))
+        me, now = code.own(Env.WHO), code.own(Env.NOW, np.int32)
+        with code.loop(size >> unit) as index:
+            place = (first >> unit) + code.word(index)
+            if verb == "read":
+                self._displace(code, row, number, place, me)
+            last = BufferRow.WRITES if verb == "write" else BufferRow.READS
+            self._note(code, row, last, place, (me, now, op))
+        code.builder.ret(ir.Constant(I64, 1))
+        return code.function
+
+    def _note(self, code: AccessCode, row: Any, last: int, place: LaneWord, access: Any) -> None:
+        for column, (word, dtype) in enumerate(
+            zip(access, (np.int64, np.int32, np.int32), strict=True)
+        ):
+            code.store(code.pointer(row, int(last) + column), place, word.astype(dtype))
+
+    def _displace(
+        self, code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me: LaneWord
+    ) -> None:
+        """A read of a word that is not the last one any more."""
+        before = [
+            code.load(code.pointer(row, int(BufferRow.READS) + column), dtype, place)
+            for column, dtype in enumerate((np.int64, np.int32, np.int32))
+        ]
+        other = before[0]
+        apart = other >> CLUSTER_BITS != me >> CLUSTER_BITS
+        with code.where((other != NOBODY) & (other != me)):
+            with code.where(apart):
+                self._note(code, row, BufferRow.ELSEWHERE, place, before)
+            with code.where(~apart):
+                code.store(
+                    code.pointer(row, int(BufferRow.LOGGED_READS)), place, code.word(1, bool)
+                )
+                count = code.number(Env.LOGGED)
+                entry = code.place(code.array(Env.LOG), np.int64, count * LOG_ROW)
+                for column, word in enumerate((number, place, *before)):
+                    code.store(entry, column, word.astype(np.int64))
+                code.store(code.env, int(Env.LOGGED), count + 1)
+
+    # Shared memory
+
+    def _shared(self, verb: str) -> Any:
+        code = AccessCode(self.module, f"check_shared_{verb}", *[I64] * 2)
+        address, size = map(code.word, code.given)
+        code.require((code.number(Env.SHARED) != 0) & (address >> RANK_SHIFT == 0))
+        code.require(address + size <= code.number(Env.SHARED_SIZE))
+        unit = code.number(Env.UNIT)
+        code.require((address & size - 1 == 0) & (size >> unit << unit == size))
+        with self._each_unit(code, address, size) as unit:
+            who = code.load(code.array(Env.LAST_WHO), np.int32, unit)
+            code.require(who >= (0 if verb == "read" else NOBODY))
+            with code.where((who != NOBODY) & (who.astype(np.int64) != code.own(Env.LANES))):
+                when = code.load(code.array(Env.LAST_WHEN), np.int32, unit)
+                warp = numpy.fmod(who.astype(np.int64) >> WARP_BITS, code.number(Env.WARPS))
+                code.require(code.learned(warp, when, Env.WROTE))
+            if verb == "write":
+                self._require_reads_known(code, unit)
+        code.builder.ret(ir.Constant(I64, 1))
+        return code.function
+
+    @contextmanager
+    def _each_unit(
+        self, code: AccessCode, address: LaneWord, size: LaneWord
+    ) -> Generator[LaneWord]:
+        """Code for each unit of an access."""
+        unit = code.number(Env.UNIT)
+        with code.loop(size >> unit) as index:
+            yield (code.own(Env.SHARED_FIRST) + address >> unit) + code.word(index)
+
+    def _warp(self, code: AccessCode) -> LaneWord:
+        return numpy.fmod(code.own(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
+
+    def _bit(self, code: AccessCode) -> LaneWord:
+        return code.word(1, np.uint32) << (code.own(Env.LANES) & WARP - 1).astype(np.uint32)
+
+    def _require_reads_known(self, code: AccessCode, unit: LaneWord) -> None:
+        """The thread knows of all reads of a unit but its own."""
+        with code.loop(code.number(Env.WARPS)) as index:
+            warp = code.word(index)
+            latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
+            with code.where((latest > 0) & ~code.learned(warp, latest, None)):
+                place = warp * code.number(Env.UNITS) + unit
+                stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+                with code.where((stamp > 0) & ~code.learned(warp, stamp, None)):
+                    readers = code.load(code.array(Env.READERS), np.uint32, place)
+                    code.require((warp == self._warp(code)) & (readers == self._bit(code)))
+
+    def _note_shared(self, verb: str) -> Any:
+        code = AccessCode(self.module, f"note_shared_{verb}", *[I64] * 3)
+        address, size, op = map(code.word, code.given)
+        now, op = code.own(Env.NOW, np.int32), op.astype(np.int32)
+        lane = code.own(Env.LANES)
+        with self._each_unit(code, address, size) as unit:
+            if verb == "read":
+                self._note_reader(code, unit, now, op)
+            else:
+                self._note_writer(code, unit, (lane.astype(np.int32), now, op))
+        code.builder.ret(ir.Constant(I64, 1))
+        return code.function
+
+    def _note_writer(self, code: AccessCode, unit: LaneWord, access: Sequence[LaneWord]) -> None:
+        for column, word in enumerate(access):
+            code.store(code.array(Env(Env.LAST_WHO + column)), unit, word)
+            plain = Env(Env.PLAIN_WHO + column)
+            with code.where(code.number(plain) != 0):
+                code.store(code.array(plain), unit, word)
+        fences = code.load(code.array(Env.FENCES), np.int32, code.own(Env.LANES))
+        code.store(code.array(Env.FENCED), unit, fences)
+
+    def _note_reader(self, code: AccessCode, unit: LaneWord, now: LaneWord, op: LaneWord) -> None:
+        warp = self._warp(code)
+        place = warp * code.number(Env.UNITS) + unit
+        stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+        readers = code.load(code.array(Env.READERS), np.uint32, place)
+        kept = numpy.where(code.learned(warp, stamp, None), np.uint32(0), readers)
+        code.store(code.array(Env.READERS), place, kept | self._bit(code))
+        code.store(code.array(Env.READ_STAMPS), place, now)
+        code.store(code.array(Env.READ_OPS), place, op)
+        latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
+        code.store(code.array(Env.READ_LAST), warp, numpy.maximum(latest, now))
