@@ -70,7 +70,7 @@ class Region(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Code:
+class Disassembly:
     """A kernel's machine code, its registers and bytes of local memory a thread, and the bytes of
     its static shared memory."""
 
@@ -127,7 +127,7 @@ class Issued(NamedTuple):
     products: int
 
     @classmethod
-    def of(cls, code: Code) -> Issued:
+    def of(cls, code: Disassembly) -> Issued:
         """Of the busiest region."""
         first, last = code.busiest()
         counts, moved = Counter[str](), Counter[str]()
@@ -144,15 +144,15 @@ class Issued(NamedTuple):
         return self.products if self.counts["MMA"] else loaded
 
 
-def codes(text: str) -> dict[str, Code]:
+def codes(text: str) -> dict[str, Disassembly]:
     """The kernels of a cubin, by name, from all that nvdisasm prints of it."""
-    kernels = dict[str, Code]()
+    kernels = dict[str, Disassembly]()
     place, constants = "", dict[str, int]()
     for line in text.splitlines():
         if (section := _SECTION.match(line)) is not None:
             place = section[1]
             if place.startswith(".text."):
-                kernels[place[6:]] = Code([], {}, *_resources(text, re.escape(place[6:])))
+                kernels[place[6:]] = Disassembly([], {}, *_resources(text, re.escape(place[6:])))
         elif place.startswith(".text."):
             code = kernels[place[6:]]
             if (label := _LABEL.match(line)) is not None:

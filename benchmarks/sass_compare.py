@@ -24,7 +24,7 @@ from typing import Any
 
 import cutile_cases
 from measured import parser, show
-from sass import CLASSES, Code, Issued, codes
+from sass import CLASSES, Disassembly, Issued, codes
 
 import tilewright as tw
 from tilewright.executors import add_executor_option, executor_of, in_order
@@ -40,7 +40,7 @@ Source = tuple[str, bytes, str]
 Row = dict[str, Any]
 
 
-def disassembled(cubin: bytes, folder: Path) -> dict[str, Code]:
+def disassembled(cubin: bytes, folder: Path) -> dict[str, Disassembly]:
     path = folder / "kernel.cubin"
     path.write_bytes(cubin)
     run = subprocess.run(["nvdisasm", path], check=True, capture_output=True, text=True)
@@ -69,7 +69,7 @@ def compared(source: Source) -> list[Row]:
     ]
 
 
-def beside(own: Code, other: Code, dynamic: int) -> Row:
+def beside(own: Disassembly, other: Disassembly, dynamic: int) -> Row:
     """Pairs of what two kernels take and issue, the ratio of slots, and the class it is most of."""
     pair = Issued.of(own), Issued.of(other)
     row: Row = {

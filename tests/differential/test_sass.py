@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sass import Code, Issued, Region, codes
+from sass import Disassembly, Issued, Region, codes
 from sass_compare import beside, line
 
 RESOURCES = """
@@ -33,7 +33,7 @@ SHARED = """
 """
 
 
-def code(text: str) -> Code:
+def code(text: str) -> Disassembly:
     """The kernel of instructions and labels, a line each, without addresses."""
     lines = [
         words if words.endswith(":") else f"        /*{16 * place:04x}*/   {words} ;"
