@@ -250,7 +250,7 @@ class PrefetchOp(RowOp):
     address = operand_def(reg("b64"))
 
 
-@fields_op("ptx.prefetch.line", rows.PREFETCHES)
+@fields_op("ptx.prefetch.line", rows.PREFETCHES, rows.PREFETCHES_KEPT)
 class PrefetchLineOp(RowOp):
     """`prefetch.FORM [address]`, of other memory and caches. PTX ISA 9.7.9.15.
 
@@ -269,7 +269,12 @@ class PrefetchLineOp(RowOp):
     def mnemonic(self) -> str:
         return f"prefetch.{self.form.data}"
 
+    @property
+    def row(self) -> rows.InstructionRow:
+        kept = self.mnemonic in rows.PREFETCHES_KEPT.mnemonics
+        return rows.PREFETCHES_KEPT if kept else rows.PREFETCHES
+
     def verify_(self) -> None:
-        if self.mnemonic not in rows.PREFETCHES.mnemonics:
-            legal = ", ".join(rows.PREFETCHES.mnemonics)
-            raise self.fail(f"one of {legal}, got {self.mnemonic}")
+        legal = [name for row in self.ROWS for name in row.mnemonics]
+        if self.mnemonic not in legal:
+            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")

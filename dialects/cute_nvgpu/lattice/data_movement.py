@@ -211,10 +211,13 @@ MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 PREFETCHES = InstructionRow(
     "ptx.prefetch", "bring a line of memory to a cache",
     tuple(
-        f"prefetch.{where}" for where in
-        ("global.L1", "local.L1", "local.L2", "L1", "L2", "global.L2::evict_last",
-         "global.L2::evict_normal")
+        f"prefetch.{where}" for where in ("global.L1", "local.L1", "local.L2", "L1", "L2")
     ),
+    BASELINE, "9.7.9.15", (Address("a"),),
+)  # fmt: skip
+PREFETCHES_KEPT = InstructionRow(
+    "ptx.prefetch", "bring a line of memory to the L2, and say how long it stays",
+    ("prefetch.global.L2::evict_last", "prefetch.global.L2::evict_normal"),
     needs("sm_80", (7, 4)), "9.7.9.15", (Address("a"),),
 )  # fmt: skip
 

@@ -66,7 +66,9 @@ def side_by_side(values: Sequence[Bits], count: int) -> Bits:
     """The registers of `count` threads, or their lists, one behind the other: [threads,
     registers]."""
     columns = [spread(as_columns(value), count) for value in values]
-    return np.concatenate(columns, axis=1)
+    together = np.concatenate(columns, axis=1)
+    # Values of a trace are together as they are.
+    return np.ascontiguousarray(together) if isinstance(together, np.ndarray) else together
 
 
 def words_in(value: SSAValue) -> Callable[[Bits], Bits]:
