@@ -275,6 +275,6 @@ class PrefetchLineOp(RowOp):
         return rows.PREFETCHES_KEPT if kept else rows.PREFETCHES
 
     def verify_(self) -> None:
-        legal = [name for row in self.ROWS for name in row.mnemonics]
+        legal = (*rows.PREFETCHES.mnemonics, *rows.PREFETCHES_KEPT.mnemonics)
         if self.mnemonic not in legal:
             raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")

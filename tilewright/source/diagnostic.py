@@ -132,7 +132,9 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
             location = location.caller
         elif isinstance(location, FusedLoc):
             places: Any = location.locations
-            location = next(iter(places), None)
+            if not places.data:
+                return None
+            location = places.data[0]
         elif (source := getattr(location, "source", None)) is not None:
             location, described = source, True
         else:

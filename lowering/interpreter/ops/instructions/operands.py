@@ -67,8 +67,10 @@ def side_by_side(values: Sequence[Bits], count: int) -> Bits:
     registers]."""
     columns = [spread(as_columns(value), count) for value in values]
     together = np.concatenate(columns, axis=1)
-    # Values of a trace are together as they are.
-    return np.ascontiguousarray(together) if isinstance(together, np.ndarray) else together
+    # What the second engine traces lies nowhere.
+    if not hasattr(together, "flags"):
+        return together
+    return together.astype(together.dtype, order="C", copy=False)
 
 
 def words_in(value: SSAValue) -> Callable[[Bits], Bits]:
