@@ -140,6 +140,10 @@ class CopiesAhead(Protocol):
         """The tile of a load that is; None of any other."""
         ...
 
+    def reads(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
+        """True of one whose copies by other threads may not have been made yet."""
+        ...
+
 
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""

@@ -216,3 +216,9 @@ class CopyRings:
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
         own = None if ring is None else next((own for own in ring.plan.loads if own.op is op), None)
         return None if ring is None or own is None else ring.tile(own)
+
+    def reads(self, op: Load) -> bool:
+        """True of a load that each thread has waited for its own part of alone."""
+        loop = op.parent_op()
+        ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
+        return ring is not None and ring.plan.private

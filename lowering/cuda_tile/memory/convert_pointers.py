@@ -34,7 +34,8 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
     if (ahead := kernel.copied.load(op)) is not None:
-        kernel[op.result], kernel[op.result_token] = ahead, kernel.token_of(op)
+        kernel[op.result], token = ahead, kernel.token_of(op)
+        kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return
     layout = kernel.layout(op.result)
     assert layout is not None

@@ -113,7 +113,8 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
 def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
     ahead = kernel.ahead.load(op) or kernel.copied.load(op)
     if ahead is not None:
-        kernel[op.tile], kernel[op.result_token] = ahead, kernel.token_of(op)
+        kernel[op.tile], token = ahead, kernel.token_of(op)
+        kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return
     layout = kernel.layout(op.tile)
     assert layout is not None

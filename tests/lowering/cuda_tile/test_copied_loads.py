@@ -265,10 +265,12 @@ def ordered(token: str) -> str:
     return text
 
 
+@pytest.mark.parametrize("store", ["div_by<4>", "div_by<1>"])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
-def test_what_is_written_before_a_loop_is_copied_behind_a_barrier(arch: str) -> None:
-    """Zeros lie in the first chunk before the loop, the sum of the others behind it."""
-    text = ordered("%first")
+def test_what_is_written_before_a_loop_is_copied_behind_a_barrier(arch: str, store: str) -> None:
+    """Zeros lie in the first chunk before the loop, the sum of the others behind it; where elements
+    are stored one by one, by other threads than copy them."""
+    text = ordered("%first").replace("%C_s = assume div_by<4>", f"%C_s = assume {store}")
     before, _, _ = tw.compile(text, arch).ptx.partition(COPY)
     assert "st.global" in before and "bar.sync" in before.rpartition("st.global")[2]
     for level, schedule in (("program", None), ("ptx", 4)):
@@ -278,6 +280,31 @@ def test_what_is_written_before_a_loop_is_copied_behind_a_barrier(arch: str) -> 
         options = {"level": level, "arch": arch, "schedule": schedule}
         got = tw.interpret(text, "k", grid=(3,), args=args, **options)[0]
         assert (got[:, :512] == chunks).all() and (got[:, 512:] == a[:, 512:]).all()
+
+
+def test_a_store_waits_for_the_copies_of_other_threads() -> None:
+    """Zeros are written over each chunk that was copied, by other threads than copied it."""
+    tiles = view("f32", "1x512")
+    text = streamed(512, " token = %first").replace(
+        "%C_s = assume div_by<4>", "%C_s = assume div_by<1>"
+    )
+    text = text.replace(
+        "      %next = addf",
+        f"      %w = store_view_tko weak %zero, %C[%i, %j] token = %t0\n"
+        f"          : tile<1x512xf32>, {tiles}, tile<i32> -> token\n      %next = addf",
+    )
+    text = text.replace("weak %sum, %C[%i, %o] token = %first", "weak %sum, %D[%i, %o]")
+    text = text.replace(
+        "%rows, %steps =", matrix("D", "%m", "%d", "f32", "1x512") + "%rows, %steps ="
+    )
+    text = text.replace("%m: tile<i32>", "%D_p: tile<ptr<f32>>, %D_l: tile<i32>, %m: tile<i32>", 1)
+    assert COPY in tw.compile(text, "sm_80").ptx
+    a = operand(3, 2560, "f32")
+    sums = a.reshape(3, 5, 512)[:, 1:].cumsum(axis=1, dtype=np.float32)[:, -1]
+    args = [a, 2560, a, 2560, np.zeros((3, 512), np.float32), 512, 3, 2560, 2560]
+    options = {"level": "ptx", "arch": "sm_80", "schedule": 1}
+    left, _, got = tw.interpret(text, "k", grid=(3,), args=args, **options)
+    assert not left.any() and (got == sums).all()
 
 
 def test_what_a_loop_may_write_is_not_copied_ahead() -> None:
