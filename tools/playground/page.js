@@ -239,6 +239,8 @@ async function open() {
 // The text is another one: its colours at once, what is wrong with it and its levels soon.
 const soon = later(look);
 function edited() {
+  // What is on its way is about the text before.
+  for (const kind of ["check", "levels", "run"]) latest[kind] = (latest[kind] || 0) + 1;
   said = {};
   mark();
   soon();
