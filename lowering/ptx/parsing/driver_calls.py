@@ -19,17 +19,25 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 
 _CALL = re.compile(r"(?:\(\s*(\S+?)\s*\)\s*,\s*)?(\w+)\s*(?:,\s*\(([^)]*)\))?", re.DOTALL)
 
+_ARGUMENTS = {"vprintf": 2, "__assertfail": 5}
+
 
 @reads("call")
 def _call(_: str) -> ReadingRule:
     def rule(reader: Reader, text: str) -> None:
         match = _CALL.fullmatch(text)
         function = "" if match is None else match[2]
-        if match is None or function not in ("vprintf", "__assertfail"):
+        if match is None or function not in _ARGUMENTS:
             raise reader.fail(
-                f"expected a call of a function of the text, of vprintf or __assertfail, got {text}"
+                f"expected a call of a function of the text, of {' or '.join(_ARGUMENTS)}, got "
+                f"{text}"
             )
-        arguments = [_argument(reader, name.strip()) for name in match[3].split(",")]
+        names = (match[3] or "").split(",")
+        if len(names) != _ARGUMENTS[function]:
+            raise reader.fail(
+                f"expected {_ARGUMENTS[function]} arguments of {function}, got {text}"
+            )
+        arguments = [_argument(reader, name.strip()) for name in names]
         if function == "__assertfail":
             _fail(reader, *arguments[:4])
             return

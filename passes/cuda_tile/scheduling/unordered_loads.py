@@ -63,7 +63,8 @@ def forget_order(entry: EntryOp) -> None:
         return
     free: list[_Weak] = [op for op in loads if _parameter(op) not in {None, *written}]
     if weak == accesses:
-        free += _alone(set(weak).difference(loads), Counter(map(_parameter, weak)))
+        stores = [op for op in weak if op not in loads]
+        free += _alone(stores, Counter(map(_parameter, weak)))
     at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
     first = at.insert(MakeTokenOp.create(result_types=[TOKEN])).result
     for op in free:

@@ -98,3 +98,10 @@ def test_a_format_that_is_computed_is_refused() -> None:
     text = KERNEL.replace("cvta.global.u64   %rd6, %rd5", "add.u64 %rd6, %rd5, 1")
     with pytest.raises(CompileError, match="expected a text that a variable of the module holds"):
         parse_module(text)
+
+
+@pytest.mark.parametrize("call", ["vprintf", "__assertfail, (a)", "vprintf, (a, a, a)"])
+def test_arguments_are_counted(call: str) -> None:
+    head, _, _ = KERNEL.partition("  mov.u32 %r1, %tid.x;")
+    with pytest.raises(CompileError, match=r"expected [25] arguments of"):
+        parse_module(f"{head}call {call};\nret;\n}}\n")
