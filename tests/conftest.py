@@ -55,6 +55,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache_of_triton(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """What Triton kept of another run, or of another checkout, is none of these tests'."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
+        yield
+
+
 @pytest.fixture
 def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch]:
     """pytest's, after each of whose patches `interpret` lowers a text anew."""

@@ -1,5 +1,8 @@
 """Launches of Triton kernels on the CPU, by Triton's own front end."""
 
+import inspect
+from importlib.util import module_from_spec, spec_from_file_location
+
 import numpy as np
 import pytest
 import triton
@@ -9,11 +12,6 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 import tilewright as tw
 from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.triton.parameters import HostArray
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
 
 
 def test_a_launch_runs_in_place_where_the_arrays_are():
@@ -47,6 +45,21 @@ def test_a_race_of_programs_is_an_error_at_its_python_line():
     with pytest.raises(tw.ExecutionError, match=line) as error, tw.triton.on_cpu():
         kernels.racing[(2,)](np.zeros(16, np.int32), BLOCK=16)
     assert "tl.store(out + tl.arange(0, BLOCK), tl.program_id(0))" in str(error.value)
+
+
+def test_a_kernel_that_triton_has_kept_is_at_the_lines_of_its_own_file(tmp_path):
+    for folder in ("here", "there"):
+        file = tmp_path / folder / "kernels.py"
+        file.parent.mkdir()
+        file.write_text(inspect.getsource(kernels))
+        spec = spec_from_file_location(f"{folder}_kernels", file)
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        with pytest.raises(tw.ExecutionError) as error, tw.triton.on_cpu():
+            module.racing[(2,)](np.zeros(16, np.int32), BLOCK=16)
+        assert str(error.value).startswith(f"{file}:")
+        traced = tw.triton.module(module.racing, np.zeros(16, np.int32), BLOCK=16)
+        assert str(file) in str(traced.body.block.first_op.location)
 
 
 def test_a_race_that_is_ignored_leaves_one_of_the_writes():

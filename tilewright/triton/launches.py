@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import inspect
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -95,10 +95,15 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
+    source: Any = import_module("triton.compiler").ASTSource
     ours = HostDriver(run, time, 10 * capability[0] + capability[1])
     # Triton asks for one back end of a target.
     replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
-    launch = function.run
+    launch, kept_by = function.run, source.hash
+
+    def in_its_file(self: Any) -> str:
+        """What Triton keeps a kernel by, which does not know that texts name lines of files."""
+        return f"{kept_by(self)}-{inspect.getfile(self.fn.fn)}"
 
     def with_arrays(self: Any, *args: Any, grid: Any, **named: Any) -> Any:
         check_arguments(self, args, named)
@@ -110,6 +115,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.dict(registered.backends, replaced, clear=True),
         mock.patch.object(driver, "_active", ours),
         mock.patch.object(function, "run", with_arrays),
+        mock.patch.object(source, "hash", in_its_file),
     ):
         yield
 
@@ -127,9 +133,7 @@ def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[Mo
     """The Tile IR of a function, and its name."""
     if not hasattr(kernel, "warmup"):
         raise ArgumentError(f"expected a @triton.jit function, got {told(kernel)}")
-    # What Triton has kept of the same kernel may name the lines of another file.
-    anew = mock.patch.dict(os.environ, TRITON_ALWAYS_COMPILE="1")
-    with anew, _active(None, None, HOPPER):
+    with _active(None, None, HOPPER):
         compiled: Any = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
     if isinstance(compiled, list):  # of `triton.autotune`, one of each configuration
         compiled = cast("list[Any]", compiled)[0]
