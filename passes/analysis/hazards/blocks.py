@@ -1,11 +1,12 @@
 """Control flow between blocks: where branches go, and where threads that part meet again."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import cf
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.ptx import control_flow
@@ -37,16 +38,23 @@ def edges_of(op: Operation | None) -> tuple[Edge, ...]:
             return ()
 
 
-def between(block: Block, join: Block) -> set[Block]:
-    """The blocks on the ways from one to where they meet; none where one of them leads back."""
-    inside, work = set[Block](), [dest for dest, _ in edges_of(block.last_op)]
+def edges_into(region: Region) -> Mapping[Block, Sequence[Edge]]:
+    """The blocks that control comes from to each block, in their order, and what they give."""
+    coming = defaultdict[Block, list[Edge]](list)
+    for block in region.blocks:
+        for dest, values in edges_of(block.last_op):
+            coming[dest].append((block, values))
+    return coming
+
+
+def between(block: Block, join: Block) -> Iterator[Block]:
+    """The blocks on the ways from one to where they meet; the first itself where one leads back."""
+    seen, work = {join}, [dest for dest, _ in edges_of(block.last_op)]
     while work:
-        if (other := work.pop()) is block:
-            return set()
-        if other is not join and other not in inside:
-            inside.add(other)
+        if (other := work.pop()) not in seen:
+            seen.add(other)
+            yield other
             work += (dest for dest, _ in edges_of(other.last_op))
-    return inside
 
 
 def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
@@ -54,7 +62,9 @@ def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
     nobody asks how often threads come there."""
     edges = edges_of(block.last_op) if condition_of(block.last_op) else ()
     for (dest, _), way_on in zip(edges, reversed(edges), strict=True):
-        while dest is not block and len(edges_of(dest.last_op)) == 1 and says_nothing(dest):
+        seen = {block}
+        while dest not in seen and len(edges_of(dest.last_op)) == 1 and says_nothing(dest):
+            seen.add(dest)
             ((dest, _),) = edges_of(dest.last_op)
         if dest is block and way_on[0] is not block and says_nothing(block):
             return way_on
@@ -91,23 +101,21 @@ def loops_of(region: Region) -> list[CountedLoop]:
     first."""
     blocks = list(region.blocks)
     order = {block: number for number, block in enumerate(blocks)}
-    coming = defaultdict[Block, list[Edge]](list)
-    for block in blocks:
-        for dest, values in edges_of(block.last_op):
-            coming[dest].append((block, values))
+    coming = edges_into(region)
     loops: list[CountedLoop] = []
     for block in blocks:
-        back = [(other, values) for other, values in coming[block] if order[other] >= order[block]]
+        edges = coming.get(block, ())
+        back = [(other, values) for other, values in edges if order[other] >= order[block]]
         compare = None if (cond := condition_of(block.last_op)) is None else cond.owner
         if not back or not isinstance(compare, Operation) or len(compare.operands) < 2:
             continue
         number, bound = compare.operands[:2]
-        if number not in block.args or bound in block.args:
+        if number.owner is not block or bound.owner is block:
             continue
-        place = list(block.args).index(number)  # type: ignore[arg-type]
+        place = cast(BlockArgument, number).index
         last, values = back[-1]
         onward = values[place].owner
-        begin = [values[place] for other, values in coming[block] if order[other] < order[block]]
+        begin = [values[place] for other, values in edges if order[other] < order[block]]
         if not begin or not isinstance(onward, Operation) or number not in onward.operands:
             continue
         step = next((value for value in onward.operands if value is not number), number)
