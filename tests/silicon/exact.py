@@ -147,9 +147,55 @@ def _flushed(value: float, type_: str) -> float:
     return math.copysign(0.0, value) if small else value
 
 
+def _integer(word: int, type_: str) -> int:
+    width = int(type_[1:])
+    word &= (1 << width) - 1
+    return word - (word >> width - 1 << width) if type_[0] == "s" else word
+
+
+def _clamped(value: float, type_: str) -> int:
+    """The nearest integer of a type."""
+    width, signed = int(type_[1:]), type_[0] == "s"
+    low, high = -(1 << width - 1) * signed, (1 << width - signed) - 1
+    return low if value < low else high if value > high else int(value)
+
+
+_WAYS: dict[str, Callable[[float], int]] = {
+    "rni": round, "rmi": math.floor, "rpi": math.ceil, "rzi": math.trunc,
+}  # fmt: skip
+
+
+def _converted(words: Sequence[str], source: str, operands: Sequence[int]) -> int:
+    """PTX ISA 9.7.9.21; a NaN to an integer, and one of f64, as an H200 has it of other types."""
+    if words[0] == "pack":
+        to, bits = words[2], int(words[2][1:])
+        parts = [_clamped(_integer(word, "s32"), to) & (1 << bits) - 1 for word in operands[:2]]
+        above = sum(operands[2:]) << 2 * bits
+        return (above | parts[0] << bits | parts[1]) & 0xFFFFFFFF
+    *words, to = words
+    mask = (1 << max(int(to[1:]), 16)) - 1 if to[0] in "su" else 0
+    if source in FORMATS:
+        value = number(operands[0], source)
+        if not mask and source == "f64" and to != "bf16" and math.isnan(value):
+            of = FORMATS[to]
+            payload = (operands[0] & (1 << 52) - 1) >> 52 - of.mantissa | 1 << of.mantissa - 1
+            return of.infinity | payload | (of.sign if operands[0] >> 63 else 0)
+        if not mask:
+            return rounded(value, to, words[0], minus=_is_minus(value))
+        if math.isnan(value):
+            return _integer((source == "f64") << int(to[1:]) - 1, to) & mask
+        if "ftz" in words:
+            value = _flushed(value, source)
+        return _clamped(_WAYS[words[0]](value) if math.isfinite(value) else value, to) & mask
+    whole = _integer(operands[0], source)
+    return _clamped(whole, to) & mask if mask else rounded(Fraction(whole), to, words[0])
+
+
 def result(mnemonic: str, types: Sequence[str], to: str, operands: Sequence[int]) -> int:
     """The bits of an instruction's result, of the bits of its operands."""
     name, *words, type_ = mnemonic.split(".")
+    if name == "cvt":
+        return _converted(words, type_, operands)
     if type_.endswith("x2"):
         half = {"f32x2": 32}.get(type_, 16)
         of, mask = type_[:-2], (1 << half) - 1

@@ -477,14 +477,35 @@ LOGIC = (
     ),
 )  # fmt: skip
 
-_TO_INTEGER = ("rni", "rmi", "rpi", "rzi")
+_TO_INTEGER = ("rni.", "rmi.", "rpi.", "rzi.")
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
+_OCTETS = ("s8", "u8")
+_REAL = ("f16", *_FLOAT)
+_PACK = needs("sm_72", (6, 5))
 
 
 def _conversion(
     to: str, source: str, rounding: str = "", requirement: Requirement = BASELINE
 ) -> Form:
     return Form(f"{rounding}{to}.{source}", (source,), to, requirement)
+
+
+def _between(
+    types: Iterable[str],
+    sources: Iterable[str],
+    roundings: Iterable[str] = ("",),
+    requirement: Requirement = BASELINE,
+) -> Iterator[Form]:
+    """Conversions to each of the types from each of the others."""
+    for rounding, to, source in product(roundings, types, sources):
+        if rounding or to != source:
+            yield _conversion(to, source, rounding, requirement)
+
+
+def _contains(type_: str, other: str) -> bool:
+    """True where an integer type has every number of another."""
+    unlike = type_[0] != other[0]
+    return int(type_[1:]) >= int(other[1:]) + unlike and not (unlike and type_[0] == "u")
 
 
 def _narrow(to: str, source: str) -> Form:
@@ -548,48 +569,47 @@ def _narrow_floats() -> Iterator[Form]:
     yield _conversion("bf16x2", "ue8m0x2", "rn.", _NARROW)
 
 
-def _octets() -> Iterator[Form]:
-    """8-bit integers, clamped, in the low bits of a b16 that has their sign or zeros above."""
-    for octet in ("s8", "u8"):
-        for source, rounding in product(("f32", "f16"), ("rni.", "rzi.")):
-            yield Form(f"{rounding}sat.{octet}.{source}", (source,), octet)
-        yield Form(f"sat.{octet}.s32", ("s32",), octet)
-        for source in _INTEGERS:
-            yield Form(f"{octet}.{source}", (source,), octet)
-        for real in ("f16", "f32", "f64"):
-            yield Form(f"rn.{real}.{octet}", (octet,), real)
-
-
 def _conversions() -> dict[str, Form]:
-    rows = [_conversion(to, source) for to in _INTEGERS for source in _INTEGERS if to != source]
-    rows += [_narrow(to, source) for to in _INTEGERS for source in ("s8", "u8")]
-    for integer in _INTEGERS:
-        for real in ("f16", "f32", "f64"):
-            rows += [_conversion(real, integer, "rn."), _conversion(integer, real, "rzi.")]
-            rows += [_conversion(integer, real, f"{way}.") for way in ("rni", "rmi", "rpi")]
-        for way in DIRECTIONS:
-            rows += [_conversion(real, integer, f"{way}.") for real in _FLOAT]
-        rows += [_conversion(integer, "f32", f"{way}.ftz.") for way in _TO_INTEGER]
-    rows += [
-        _conversion("f32", "f16"),
-        _conversion("f64", "f16"),
-        _conversion("f64", "f32"),
-        _conversion("f16", "f32", "rn."),
-        _conversion("f16", "f64", "rn."),
-        _conversion("f32", "f64", "rn."),
-        _conversion("bf16", "f32", "rn.", _AMPERE),
-        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
-        *(_conversion("f32", "f64", f"{way}.") for way in DIRECTIONS),
-        *(_conversion("f32", "f32", modifiers) for modifiers in ("sat.", "ftz.", "ftz.sat.")),
-        *(_conversion("f32", "f32", f"{way}.ftz.") for way in _TO_INTEGER),
+    """Of integers and floats, and of floats; 8-bit integers are in the low bits of a b16 that has
+    their sign or zeros above. What saturates has numbers that the other type has not."""
+    clamped = [
+        (to, of) for to, of in product((*_INTEGERS, *_OCTETS), repeat=2) if not _contains(to, of)
     ]
-    rows += [
-        _conversion(real, real, f"{direction}.") for real in _FLOAT for direction in _TO_INTEGER
+    rows = [
+        *_between((*_INTEGERS, *_OCTETS), _INTEGERS),
+        *(_narrow(to, source) for to in _INTEGERS for source in _OCTETS),
+        *(_conversion(to, source, "sat.") for to, source in clamped),
+        *_between(_INTEGERS, _REAL, _TO_INTEGER),
+        *_between(_INTEGERS, ("f32",), _words(_TO_INTEGER, ("ftz.",))),
+        *_between(_OCTETS, _REAL, _words(_TO_INTEGER, ("sat.",))),
+        *_between(_OCTETS, ("f32",), _words(_TO_INTEGER, ("ftz.sat.",))),
+        *_between(_REAL, _INTEGERS, _ROUNDINGS),
+        *_between(("bf16",), (*_INTEGERS, "f64"), _ROUNDINGS, _HOPPER),
+        *_between(_REAL, _OCTETS, ("rn.",)),
+        *_between(("f32", "f64"), ("f16",)),
+        _conversion("f64", "f32"),
+        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
+        *_between(("f16",), _FLOAT, _ROUNDINGS),
+        *_between(("bf16",), ("f32",), _ROUNDINGS, _AMPERE),
+        *_between(("f32",), ("f64",), _ROUNDINGS),
+        *_between(("f32",), ("f32",), ("sat.", "ftz.", "ftz.sat.")),
+        *_between(("f32",), ("f32",), _words(_TO_INTEGER, _FTZ)),
+        *_between(("f64",), ("f64",), _TO_INTEGER),
     ]
     table = {row.suffix: row for row in rows}
-    for row in (*_halves(), *_narrow_floats(), *_octets()):
+    for row in (*_halves(), *_narrow_floats(), *_packs()):
         table.setdefault(row.suffix, row)
     return table
+
+
+def _packs() -> Iterator[Form]:
+    """Two integers of 32 bits clamped and side by side, the first above the second; narrow ones in
+    the low bits, with those of a third operand above."""
+    for to in ("s16", "u16"):
+        yield Form(f"pack.sat.{to}.s32", ("s32", "s32"), "b32", _PACK)
+    for to in (*_OCTETS, "s4", "u4", "s2", "u2"):
+        needed = _PACK if to in _OCTETS else needs("sm_75", (6, 5))
+        yield Form(f"pack.sat.{to}.s32.b32", ("s32", "s32", "b32"), "b32", needed)
 
 
 CONVERT = (

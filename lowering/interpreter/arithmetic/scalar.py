@@ -112,7 +112,7 @@ def _widening(compute: Function, type_: str) -> Function:
 
 
 def _apart(compute: Function, type_: str) -> Function:
-    """What magnitudes give, with a sign where those of the operands differ, but for NaN."""
+    """A function of magnitudes, with a sign where those of the operands differ, but for NaN."""
     top = _sign_bit(type_)
 
     def run(a: Bits, b: Bits) -> Bits:

@@ -12,7 +12,7 @@ from tilewright.lowering.ptx.parsing.ssa import Variable
 _SET = r"set(\.\w+(?:\.and|\.or|\.xor)?(?:\.ftz)?)\."
 _PLACES: Mapping[str, str] = {
     **dict.fromkeys("tns", "pred"), **dict.fromkeys("hijk", "b16"), **dict.fromkeys("efg", "f32"),
-    "x": "b32",
+    **dict.fromkeys("dm", "f64"), "x": "b32",
 }  # fmt: skip
 """The registers that hold what is between the instructions, and their kinds."""
 COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
@@ -53,14 +53,31 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
             r"lop3\.(and|or)\.b32", "lop3.b32 x, {1}, {2}, {3}, {4}", "mov.b32 {0}, x",
             "setp.ne.u32 t, x, 0", r"\1.pred {also}, t, {5}",
         ),
-        # 9.7.9.21: f32 has every number of bf16 and f16, and every integer of 16 bits.
-        (r"cvt\.(r[nmpz]i\.[us]\d+)\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f32 {0}, f"),
-        (r"cvt\.(r[nz])\.bf16\.([us]16)", r"cvt.rn.f32.\2 f, {1}", r"cvt.\1.bf16.f32 {0}, f"),
-        (r"cvt\.(r[nz])\.bf16\.f16", "cvt.f32.f16 f, {1}", r"cvt.\1.bf16.f32 {0}, f"),
-        (r"cvt\.(r[nz])\.f16\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f16.f32 {0}, f"),
+        # 9.7.9.21: f32 has every number of bf16 and f16.
+        (r"cvt\.(r[nmpz]i\.[us]\d\d)\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f32 {0}, f"),
+        (
+            r"cvt\.(r[nzmp])\.(b?f16)\.(?!\2)(b?f16)", r"cvt.f32.\3 f, {1}",
+            r"cvt.\1.\2.f32 {0}, f",
+        ),
+        (r"cvt\.(b?f16)\.\1", r"cvt.f32.\1 f, {1}", r"cvt.rn.\1.f32 {0}, f"),
+        (
+            r"cvt\.(r[nzmp]i)\.(b?f16)\.\2", r"cvt.f32.\2 f, {1}", r"cvt.\1.f32.f32 e, f",
+            r"cvt.rn.\2.f32 {0}, e",
+        ),
         (r"cvt\.(?:r[nmpz]\.)?f64\.bf16", "cvt.f32.bf16 f, {1}", "cvt.f64.f32 {0}, f"),
-        (r"cvt\.((?:rn\.)?)sat\.f32\.(f16|f64)", r"cvt.\1f32.\2 f, {1}", "cvt.sat.f32.f32 {0}, f"),
-        (r"cvt\.(r[nz])\.sat\.f16\.f32", "cvt.sat.f32.f32 f, {1}", r"cvt.\1.f16.f32 {0}, f"),
+        (
+            r"cvt\.(.*)ftz\.(f32\.(?:bf16|f64))", r"cvt.\1\2 f, {1}", "cvt.ftz.f32.f32 {0}, f",
+        ),
+        (r"cvt\.(.*)ftz\.(bf16|f64)\.f32", "cvt.ftz.f32.f32 f, {1}", r"cvt.\1\2.f32 {0}, f"),
+        (r"cvt\.(.*)sat\.f32\.(f\d\d)", r"cvt.\1f32.\2 f, {1}", "cvt.sat.f32.f32 {0}, f"),
+        (
+            r"cvt\.(.*)sat\.f16\.(f\d\d)", r"cvt.\1f16.\2 h, {1}", "cvt.f32.f16 f, h",
+            "cvt.sat.f32.f32 e, f", "cvt.rn.f16.f32 {0}, e",
+        ),
+        (
+            r"cvt\.(.*)sat\.f64\.(f\d\d)", r"cvt.\1f64.\2 d, {1}", "max.f64 m, d, 0.0",
+            "min.f64 {0}, m, 1.0",
+        ),
     )
 )  # fmt: skip
 """Mnemonics, and the instructions of their operands: `also` is the second result, `rest` all behind
@@ -73,13 +90,13 @@ def composed(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic of the table."""
     for pattern, lines in COMPOSED:
         if (match := pattern.fullmatch(mnemonic)) is not None:
-            return _in_turn([match.expand(line) for line in lines])
+            parts = [match.expand(line).partition(" ") for line in lines]
+            rules = [(rule, text) for name, _, text in parts if (rule := rule_of(name)) is not None]
+            return _in_turn(rules) if len(rules) == len(parts) else None
     return None
 
 
-def _in_turn(lines: Sequence[str]) -> ReadingRule:
-    parts = [line.partition(" ") for line in lines]
-    rules = [(rule_of(name), operands) for name, _, operands in parts]
+def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
     places = {name for _, operands in rules for name in re.findall(r"\b\w\b", operands)}
 
     def rule(reader: Reader, operands: str) -> None:
@@ -95,8 +112,6 @@ def _in_turn(lines: Sequence[str]) -> ReadingRule:
         kinds |= {place: reader.variable(name).kind for place, name in results.items()}
         reader.scope = Names(outer, {name: Variable(kind) for name, kind in kinds.items()})
         for one, text in rules:
-            if one is None:
-                raise ValueError(operands)
             filled = text.format(first, *given, also=also, rest=", ".join(given), more=more)
             if not filled.startswith("_,"):
                 one.read(reader, filled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -91,6 +92,25 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "mad24.hi.sat.s32 %r4, 0x7fffff, %r1, 0x7fffffff;\nsub.u32 %r0, %r4, %r3;\n",
         0x7FFFFFFF - np.minimum(0x7FFFFFF0 + LANE * 0x4000000 * 64 // 2**32,
                                 0x7FFFFFFF),
+    ),
+    "conversions that saturate": (
+        "sub.s32 %r2, %r1, 16;\nmul.lo.s32 %r2, %r2, 20;\ncvt.sat.u8.s32 %r3, %r2;\n"
+        "cvt.rn.f64.s32 %d1, %r2;\ncvt.rzi.s8.f64 %r4, %d1;\ncvt.sat.f64.f64 %d2, %d1;\n"
+        "cvt.rni.u32.f64 %r5, %d2;\nmad.lo.u32 %r0, %r3, 1000, %r4;\nadd.u32 %r0, %r0, %r5;\n",
+        np.clip(LANE * 20 - 320, 0, 255) * 1000 + np.clip(LANE * 20 - 320, -128, 127)
+        + (LANE > 16),
+    ),
+    "halves": (
+        "cvt.rp.f16.u32 %h1, %r1;\ncvt.bf16.f16 %h2, %h1;\nmul.bf16 %h2, %h2, %h2;\n"
+        "cvt.rmi.bf16.bf16 %h2, %h2;\ncvt.f16.bf16 %h3, %h2;\ncvt.rni.sat.f16.f16 %h4, %h3;\n"
+        "add.f16 %h3, %h3, %h4;\ncvt.rni.u32.f16 %r0, %h3;\n",
+        (LANE * LANE).astype(ml_dtypes.bfloat16).astype(int) + (LANE > 0),
+    ),
+    "packed": (
+        "sub.s32 %r2, %r1, 16;\nmul.lo.s32 %r3, %r2, 20;\n"
+        "cvt.pack.sat.s8.s32.b32 %r4, %r2, %r3, 0;\ncvt.pack.sat.u8.s32.b32 %r0, %r3, %r1, %r4;\n",
+        (LANE - 16) % 256 << 24 | (np.clip(LANE * 20 - 320, -128, 127) % 256) << 16
+        | np.clip(LANE * 20 - 320, 0, 255) << 8 | LANE,
     ),
 }  # fmt: skip
 
