@@ -176,6 +176,8 @@ def _resources(text: str, kernel: str) -> tuple[int, int, int]:
 def _instruction(words: re.Match[str], constants: dict[str, int]) -> Instruction:
     """That of a line; `constants` are those of uniform registers, as far as it was read."""
     predicate, name, rest = words.groups()
+    if predicate == "@!PT ":
+        name = "NOP"
     if (written := _WRITTEN.match(rest)) is not None:
         constants[written[1]] = int(written[2] or "0", 16) if name == "UMOV" else 0
     kind = name.split(".")[0]

@@ -118,6 +118,7 @@ def test_classes() -> None:
     assert issued.counts == {"LDS": 1, "MMA": 3, "branch": 1}
     assert issued.bytes["LDS"] == 8
     assert Issued.of(code(GROUPS)).counts == {"sync": 1, "branch": 3, "uniform": 2, "MMA": 1}
+    assert code("@!PT LDS RZ, [RZ]").instructions[0].kind == "ALU", "it loads nothing"
 
 
 def test_ratio() -> None:
