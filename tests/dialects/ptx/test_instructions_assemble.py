@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
@@ -46,9 +46,7 @@ from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.launch.ptxas import PtxasReport
 
-Ptxas = Callable[..., PtxasReport]
 OFFSETS = (0, 32, -32)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
@@ -29,10 +30,7 @@ from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specializ
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-
-Ptxas = Callable[..., PtxasReport]
 
 
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
