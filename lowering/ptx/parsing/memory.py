@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import UnitAttr
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CACHING,
@@ -123,7 +123,7 @@ def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
     name, order, scope, *rest = mnemonic.split(".")
-    space = rest.pop(0) if rest[0] in SPACES else GENERIC
+    space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
     properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])

@@ -112,6 +112,26 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         (LANE - 16) % 256 << 24 | (np.clip(LANE * 20 - 320, -128, 127) % 256) << 16
         | np.clip(LANE * 20 - 320, 0, 255) << 8 | LANE,
     ),
+    "halves that are added side by side": (
+        "shr.u32 %r2, %r1, 2;\nmul.wide.u32 %rd4, %r2, 4;\nadd.s64 %rd4, %rd1, %rd4;\n"
+        "and.b32 %r3, %r1, 3;\ncvt.rn.f16.u32 %h1, %r3;\nmov.b32 %r4, {%h1, 0x3c00};\n"
+        "atom.global.add.noftz.f16x2 %r5, [%rd4], %r4;\nbar.sync 0;\nld.global.u32 %r0, [%rd3];\n"
+        "st.global.u32 [%rd3], 0;\n",
+        np.where(LANE < 8, 0x44004600, 0),
+    ),
+    "floats that are added side by side": (
+        "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {0f3F800000, 0f40000000};\nbar.sync 0;\n"
+        "atom.global.add.v2.f32 {%f3, %f4}, [%rd1], {0f00000000, 0f00000000};\nbar.sync 0;\n"
+        "setp.le.f32 %p1, %f1, %f3;\n@!%p1 trap;\nadd.f32 %f3, %f3, %f4;\n"
+        "cvt.rzi.u32.f32 %r0, %f3;\n",
+        LANE * 0 + 96,
+    ),
+    "atomics of the cluster's memory": (
+        "mov.u32 %r2, tile;\nst.shared.u32 [tile], 0;\nmapa.shared::cluster.u32 %r3, %r2, 0;\n"
+        "bar.sync 0;\natom.shared::cluster.add.u32 %r4, [%r3], 1;\n"
+        "red.shared::cluster.max.u32 [%r3], 7;\nbar.sync 0;\nld.shared.u32 %r0, [tile];\n",
+        LANE * 0 + 32,
+    ),
 }  # fmt: skip
 
 
