@@ -40,6 +40,7 @@ from tilewright.dialects.ptx import (
     mbarrier,
     multimem,
 )
+from tilewright.dialects.ptx.dialect import PTX
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
@@ -168,9 +169,9 @@ def _try_wait(mnemonic: str) -> ReadingRule | None:
 
 
 @cache
-def _copies() -> dict[str, tuple[type[bulk_copy.TensorCopyOp], tma.TensorCopyRow]]:
-    ops = bulk_copy.TensorLoadOp, bulk_copy.TensorStoreOp, bulk_copy.TensorReduceOp
-    rows = [(op, row) for op in ops for row in vars(op)["ROWS"]]
+def _copies() -> dict[str, tuple[Any, Any]]:
+    of = bulk_copy.TensorCopyOp | bulk_copy.BulkCopyOp
+    rows = [(op, row) for op in PTX.operations if issubclass(op, of) for row in vars(op)["ROWS"]]
     return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
 
 
@@ -196,4 +197,6 @@ def _copy(mnemonic: str) -> ReadingRule | None:
         properties["pair"] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
+    if op is bulk_copy.BulkReduceOp:
+        properties["form"] = next(k for k, of in tma.BULK_REDUCE.items() if of is row)
     return by_fields(op, properties, row.forms[mnemonic])
