@@ -63,6 +63,16 @@ class MapaOp(RowOp):
     traits = traits_def(Pure())
 
 
+@fields_op("ptx.getctarank", rows.GETCTARANK)
+class GetctarankOp(RowOp):
+    """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""
+
+    address = operand_def(reg("b32"))
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+
 @fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
 class MbarrierArriveOp(RowOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]{, count}`, behind reads alone

@@ -37,6 +37,11 @@ MAPA = InstructionRow(
     ("mapa.shared::cluster.u32",), _CLUSTERS, "mapa",
     (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
 )  # fmt: skip
+GETCTARANK = InstructionRow(
+    "ptx.getctarank", "the rank of the CTA whose shared memory an address is of",
+    ("getctarank.shared::cluster.u32",), _CLUSTERS, "getctarank",
+    (Result("d"), Scalar("a", "u32", plain=True)),
+)  # fmt: skip
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
     "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
     ("mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64"),

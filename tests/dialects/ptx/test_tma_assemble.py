@@ -142,6 +142,7 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("wait", cluster.WaitOp),
             )
         },
+        "getctarank": [cluster.GetctarankOp(address)],
         "mapa": [cluster.MapaOp(address, each) for each in ranks],
         "mbarrier": [
             cluster.MbarrierArriveOp(address, at, count=count)

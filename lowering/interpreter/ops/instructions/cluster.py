@@ -68,6 +68,19 @@ def _mapa(op: MapaOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
+@runs(rows.GETCTARANK)
+def _getctarank(op: Any, builder: Builder) -> Step:
+    return effect(op, builder, rank_of, op.address)
+
+
+def rank_of(machine: Machine, gang: Gang, address: Bits) -> Bits:
+    """The rank of the CTA that an address of shared memory is of; one without a rank is the CTA's
+    own."""
+    above = address >> np.uint32(RANK_SHIFT)
+    own = machine.special("cluster_ctarank")[gang.lanes]
+    return np.where(above == 0, own, above - np.uint32(1))
+
+
 @runs(MapOp)
 def _map(op: MapOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
