@@ -145,6 +145,15 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "add.u32 %r0, %r0, %r22;\n",
         LANE * 0 + 64 + 0b0110101,
     ),
+    "words of 256 bits": (
+        "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
+        "ld.global.v8.b32 {%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}, [%rd1];\n"
+        "ldu.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd1+16];\n"
+        "add.u32 %r2, %r3, %r9;\nadd.u32 %r0, %r2, %r10;\n"
+        "bar.sync 0;\nsetp.eq.u32 %p1, %r1, 0;\n"
+        "@%p1 st.global.v4.b64 [%rd1], {%rd1, %rd1, %rd1, %rd1};\nbar.sync 0;\n",
+        LANE * 0 + 12,
+    ),
     "atomics of the cluster's memory": (
         "mov.u32 %r2, tile;\nst.shared.u32 [tile], 0;\nmapa.shared::cluster.u32 %r3, %r2, 0;\n"
         "bar.sync 0;\natom.shared::cluster.add.u32 %r4, [%r3], 1;\n"
@@ -180,6 +189,15 @@ def test_copies_of_bytes() -> None:
         run(BULK.replace("[%rd1], 128, [%r3]", "[%rd1+64], 128, [%r3]"))
     with pytest.raises(ExecutionError, match="mbarrier"):
         run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
+
+
+def test_an_mbarrier_of_the_cluster_expects_bytes() -> None:
+    body = BULK.replace(
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 128;",
+        "mapa.shared::cluster.u32 %r9, %r3, 0;\n"
+        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r9], 128;",
+    ).replace("try_wait.parity", "test_wait.parity")
+    np.testing.assert_array_equal(run(body), LANE * 11)
 
 
 def test_copies_of_bytes_are_checked() -> None:
