@@ -62,7 +62,8 @@ def read_arguments(
     try:
         arguments = _flat(texts, parameters, names, generator, lengths, files)
     except InputError:
-        if [name for name, _ in texts if name] != names[: len(texts)]:
+        own = len(names) < len(parameters)
+        if own and [name for name, _ in texts if name] != names[: len(texts)]:
             raise InputError(_wrong_count(texts, names)) from None
         raise
     paths = [
