@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -68,7 +69,7 @@ def entry_parameters(entry: EntryOp, args: Sequence[Any] = ()) -> list[Parameter
     """The flat parameters of an entry: pointers and numbers; of these arguments, as Python has
     them named."""
     parameters: list[Parameter] = []
-    names = flat_names(entry, args)
+    names = flat_names(entry, args) if args else None
     for i, argument in enumerate(entry.body.block.args):
         assert isinstance(argument.type, TileType)
         element = argument.type.element_type
@@ -77,13 +78,14 @@ def entry_parameters(entry: EntryOp, args: Sequence[Any] = ()) -> list[Parameter
     return parameters
 
 
+@lru_cache(maxsize=8)
 def python_names(entry: EntryOp) -> list[str]:
     """The names of the parameters of the Python function that an entry is of, but for constants, by
     how their types are called; none where its file is not here."""
     place = at(entry.location, "")
     if place.text is None or not str(place.file).endswith(".py"):
         return []
-    with suppress(SyntaxError):
+    with suppress(OSError, SyntaxError):
         nodes = list(ast.walk(ast.parse(Path(str(place.file)).read_text())))
         assigned = [node for node in nodes if isinstance(node, ast.Assign)]
         aliases = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in assigned}
