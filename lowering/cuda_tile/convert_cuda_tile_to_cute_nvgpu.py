@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import func, scf
@@ -297,10 +298,13 @@ def _specialise(
         Rings.in_kernel(kernel).restart()
         outer = emitter.enter(produced)
         issuer = Issuer(kernel, issued)
-        issues = second
+        issue = partial(emitter.when, second, partial(issuer.walk, source, record.events))
         if kernel.tensor.ctas > 1:
-            issues = emitter.binary("and", second, kernel.leads)
-        emitter.when(issues, lambda: issuer.walk(source, record.events))
+            # Of a condition of both ptxas does not know that it is true in one thread alone: each
+            # MMA and commit would be in a loop over values of its descriptors (`BRA.U.ANY`).
+            emitter.when(kernel.leads, issue)
+        else:
+            issue()
         emitter.leave(outer)
         kernel.values = places
     produced.add_op(scf.YieldOp())

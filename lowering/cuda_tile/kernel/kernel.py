@@ -144,6 +144,10 @@ class CopiesAhead(Protocol):
         """True of one whose copies by other threads may not have been made yet."""
         ...
 
+    def issued(self, product: Operation) -> None:
+        """Go on behind a product's MMAs in tensor memory."""
+        ...
+
 
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
