@@ -1,4 +1,4 @@
-"""What a benchmark of cuTile kernels works on: arrays, launches, and configurations."""
+"""Arrays, launches and configurations of a benchmark of cuTile kernels."""
 
 from dataclasses import dataclass, field
 from typing import Any

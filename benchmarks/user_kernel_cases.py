@@ -18,8 +18,8 @@ _LOG2E = math.log2(math.e)
 
 
 @dataclass(frozen=True)
-class Work:
-    """What a kernel works on: the problem of some sizes and constants, the `sizes` to measure and a
+class KernelWork:
+    """The work of a kernel: the problem of some sizes and constants, the `sizes` to measure and a
     `small` one, the constants by the name of a configuration, and what the kernel leaves: of its
     arguments, whose floats are f32."""
 
@@ -241,41 +241,43 @@ def _sums(sizes: Sizes, constants: tuple[Any, ...]) -> Problem:
 
 _WIDE = ((16384, 4096),)
 WORKS = {
-    "softmax": Work(_rows, _WIDE, (3, 4096), {"bf16": (4096,)}, _softmax),
-    "rms_norm": Work(_weighted_rows, _WIDE, (3, 4096), {"bf16": (4096,)}, _rms_norm),
-    "attention_backward": Work(
+    "softmax": KernelWork(_rows, _WIDE, (3, 4096), {"bf16": (4096,)}, _softmax),
+    "rms_norm": KernelWork(_weighted_rows, _WIDE, (3, 4096), {"bf16": (4096,)}, _rms_norm),
+    "attention_backward": KernelWork(
         _backward, ((32, 4096, 64),), (2, 256, 64), {"d64 64": (64, 64), "d64 128": (64, 128)},
         _of_keys,
     ),
-    "decode_attention": Work(
+    "decode_attention": KernelWork(
         _decode, ((16, 8, 8192, 1), (16, 8, 32768, 1), (1, 8, 131072, 16)), (1, 2, 512, 2),
         {"128": (8, 128, 128), "64": (8, 128, 64)}, _attention,
     ),
-    "paged_attention": Work(
+    "paged_attention": KernelWork(
         _paged, ((16, 8, 8192, 1), (16, 8, 32768, 1)), (2, 2, 256, 1), {"64": (8, 128, 64)},
         _paged_attention,
     ),
-    "grouped_gemm": Work(
+    "grouped_gemm": KernelWork(
         _grouped, ((32768, 2048, 2048, 64),), (256, 256, 96, 2),
         {"128x128x64": (128, 128, 64), "128x256x64": (128, 256, 64)}, _by_experts,
     ),
-    "column_sums": Work(
+    "column_sums": KernelWork(
         _column_sums, ((16384, 4096, 32),), (256, 256, 2), {"64x128": (64, 128)},
         lambda x, y: x.reshape(len(y), -1, x.shape[1]).sum(1),
     ),
-    "group_norm": Work(
+    "group_norm": KernelWork(
         _group_norm, ((32, 32, 16, 4096),), (1, 2, 16, 1024), {"16x512": (16, 512)}, _normalized
     ),
-    "rope": Work(_rope, ((128, 4096, 128),), (2, 64, 128), {"32": (128, 32)}, _turned),
-    "cross_entropy": Work(
+    "rope": KernelWork(_rope, ((128, 4096, 128),), (2, 64, 128), {"32": (128, 32)}, _turned),
+    "cross_entropy": KernelWork(
         _losses, ((4096, 131072),), (3, 16384), {"4096": (4096,), "8192": (8192,)}, _cross_entropy
     ),
-    "top_k": Work(_largest, _WIDE, (3, 4096), {"8 of 4096": (8, 4096)}, _top),
-    "histogram": Work(_counted, ((1 << 26, 4096),), (8192, 256), {"4096": (4096,)}, _histogram),
-    "cumsum_rows": Work(
+    "top_k": KernelWork(_largest, _WIDE, (3, 4096), {"8 of 4096": (8, 4096)}, _top),
+    "histogram": KernelWork(
+        _counted, ((1 << 26, 4096),), (8192, 256), {"4096": (4096,)}, _histogram
+    ),
+    "cumsum_rows": KernelWork(
         _sums, ((8192, 4096),), (3, 4096), {"4096": (4096,)}, lambda x, y: x.cumsum(1)
     ),
-    "cumsum_columns": Work(
+    "cumsum_columns": KernelWork(
         _sums, ((8192, 4096),), (256, 64), {"64x32": (64, 32)}, lambda x, y: x.cumsum(0)
     ),
 }  # fmt: skip

@@ -67,8 +67,8 @@ def decode_attention(q, k, v, out, lse, scale: float, G: Int, D: Int, T: Int):
     part, head, batch = ct.bid(0), ct.bid(1), ct.bid(2)
     query = ct.load(q, (batch, head, 0, 0), (1, 1, G, D)).reshape((G, D))
     state = begun(G, D)
-    each = ct.cdiv(ct.cdiv(k.shape[2], T), ct.num_blocks(0))
-    for j in range(part * each, min(part * each + each, ct.cdiv(k.shape[2], T))):
+    share = ct.cdiv(ct.cdiv(k.shape[2], T), ct.num_blocks(0))
+    for j in range(part * share, min(part * share + share, ct.cdiv(k.shape[2], T))):
         keys = ct.load(k, (batch, head, j, 0), (1, 1, T, D)).reshape((T, D))
         values = ct.load(v, (batch, head, j, 0), (1, 1, T, D)).reshape((T, D))
         state = attended(query, keys, values, state, scale * LOG2E)
@@ -81,8 +81,8 @@ def paged_attention(q, k, v, table, out, lse, scale: float, G: Int, D: Int, T: I
     part, head, batch = ct.bid(0), ct.bid(1), ct.bid(2)
     query = ct.load(q, (batch, head, 0, 0), (1, 1, G, D)).reshape((G, D))
     state = begun(G, D)
-    each = ct.cdiv(table.shape[1], ct.num_blocks(0))
-    for j in range(part * each, min(part * each + each, table.shape[1])):
+    share = ct.cdiv(table.shape[1], ct.num_blocks(0))
+    for j in range(part * share, min(part * share + share, table.shape[1])):
         page = ct.load(table, (batch, j), shape=())
         keys = ct.load(k, (page, head, 0, 0), (1, 1, T, D)).reshape((T, D))
         values = ct.load(v, (page, head, 0, 0), (1, 1, T, D)).reshape((T, D))
@@ -135,8 +135,8 @@ def column_sums(x, y, M: Int, N: Int):
     """Of a part of the rows for each block, which another launch adds."""
     j, part = ct.bid(0), ct.bid(1)
     total = ct.zeros((1, N), ct.float32)
-    each = ct.cdiv(ct.cdiv(x.shape[0], M), ct.num_blocks(1))
-    for i in range(part * each, part * each + each):
+    share = ct.cdiv(ct.cdiv(x.shape[0], M), ct.num_blocks(1))
+    for i in range(part * share, part * share + share):
         total += ct.sum(ct.load(x, (i, j), (M, N)).astype(ct.float32), axis=0, keepdims=True)
     ct.store(y, (part, j), total)
 
