@@ -89,20 +89,23 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
     if (form := row.forms.get(suffix)) is None:
         return _carry(mnemonic)
     types, result = form.types, REGISTER_OF[form.result]
+    counts = len(types), len(row.operands(suffix)) - 1
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
         dest, _, negated = dest.partition("|")
-        if len(sources) == 1 and len(types) > 1:
-            sources = [source.strip() for source in sources[0].strip("{}").split(",")]
-        if len(sources) != len(types):
+        sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
+        if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
-        inputs = [reader.take(text, type_) for text, type_ in zip(sources, types, strict=True)]
+        typed = zip(sources, (*types, types[-1]), strict=False)
+        inputs = [reader.take(text, type_) for text, type_ in typed]
         if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        result = reader.add(op.of(suffix, inputs)).results[0]
+        result = reader.add(op.of(suffix, inputs[: len(types)])).results[0]
+        for third in inputs[len(types) :]:
+            result = reader.add(op.of(suffix, [result, third])).results[0]
         reader.give(dest, result)
         if negated:
             reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
