@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
 
-from tilewright import execution
+from tilewright import levels
 from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
@@ -70,11 +70,11 @@ def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch
 
     def setattr(*args: Any, **options: Any) -> None:
         patch(*args, **options)
-        execution._read.cache_clear()
+        levels._read.cache_clear()
 
     monkeypatch.setattr = setattr  # type: ignore[method-assign]
     yield monkeypatch
-    execution._read.cache_clear()
+    levels._read.cache_clear()
 
 
 @pytest.fixture
