@@ -56,10 +56,11 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache_of_triton(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """What Triton kept of another run, or of another checkout, is none of these tests'."""
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """What Triton, or we, kept of another run, or of another checkout, is none of these tests'."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
+        for name in ("TRITON_CACHE_DIR", "TILEWRIGHT_CACHE_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("kept")))
         yield
 
 
