@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -17,12 +17,19 @@ from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import Extents, check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
 from tilewright.arguments.options import checked
-from tilewright.arguments.parameters import Parameter, kernel_parameters, kernels_of, symbol_of
+from tilewright.arguments.parameters import (
+    Parameter,
+    kernel_parameters,
+    kernels_of,
+    own_parameters,
+    symbol_of,
+)
 from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
+from tilewright.lowering.interpreter.checks import asking, check_written
 from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -30,6 +37,7 @@ from tilewright.lowering.interpreter.runners import Engine, is_installed
 from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
+from tilewright.passes.analysis.written_parameters import written_parameters
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import (
     is_tile_ir,
@@ -124,6 +132,11 @@ def interpret(
     takes more names the loop that it was in.
     `races` says what becomes of races on global memory: "error" by default, "warn" or "ignore". A
     run in which nothing can end a loop that spins is an error too.
+    `check` says what is looked for besides, nothing by default: "nan", the first NaN or infinity
+    that no operand of the op that makes it has; "unwritten", elements of outputs, arrays that the
+    compiled kernel may write, that no block wrote; "integers", shifts of `arith` by the width or
+    more (a division by zero is an error anyway); "padding" asks nothing more, as nothing that is
+    undefined may be used.
     `executor`: the CTAs are shared out to its workers, processes here or on other machines; what is
     returned, raised or printed is the same without it. `watchers` watch it run:
     a `tilewright.Timeline` gets what the first CTAs' warps do and when, by a model of the chip, at
@@ -142,9 +155,8 @@ def interpret(
     `check` says what is looked for, "padding,integers" by default: "padding", values that loads
     give where nothing determines them, such as beyond a tensor without a padding value, and that
     reach a store, a branch, an index or an address (without it, by `padding="zeros"`, and at any
-    other level they are zeros); "integers", results of arithmetic that Tile IR leaves undefined;
-    "nan", the first NaN or infinity that no operand of the op that makes it has; "unwritten",
-    elements of outputs that no block wrote.
+    other level, which has no such check, they are zeros); "integers", results of arithmetic that
+    Tile IR leaves undefined; and as below "nan" and "unwritten".
     `max_steps` bounds the iterations of loops, at each of which `progress` is called, too.
 
     Raises CompileError for wrong IR, TargetError for an unknown arch, ArgumentError for wrong
@@ -210,17 +222,17 @@ def _interpret(
     levels = _levels(module_or_text, name, accuracy)
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
-    compiled = not is_tile_ir(module) or level not in (None, "program")
-    if check and compiled:
-        words = ", ".join(sorted(check))
+    if is_tile_ir(module) and level not in (None, "program") and "padding" in (check or ()):
         raise ArgumentError(
-            f"expected Tile IR at level 'program' for check '{words}', got another level"
+            f"expected level 'program' for check 'padding', got level '{level}' (where loads "
+            "beyond a tensor give zeros)"
         )
     if is_tile_ir(module) and block is not None:
         raise ArgumentError(f"expected no block for Tile IR, got {block}")
     if is_tile_ir(module) and level not in (None, "program"):
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
-        settings["parameters"] = entry_parameters(find_entry(module, kernel, name))
+        entry = find_entry(module, kernel, name)
+        settings["parameters"] = entry_parameters(entry, settings["args"])
         module, _ = levels.at("tile", settings["arch"])
         entry = find_kernel(module, kernel, name)
         block = cast("Extents", _extents(entry, "gpu.known_block_size", ""))
@@ -247,7 +259,7 @@ def _interpret(
         raise ArgumentError("expected a block, got none (only Tile IR kernels have none)")
     return run(
         module, kernel, block=block, level=level or "tile", name=name, schedule=schedule,
-        watchers=watchers, levels=levels, engine=engine, **settings,
+        watchers=watchers, levels=levels, engine=engine, check=check or (), **settings,
     ).arrays  # fmt: skip
 
 
@@ -327,6 +339,7 @@ def run(
     levels: _Levels | None = None,
     parameters: Sequence[Parameter] | None = None,
     engine: Engine = "numpy",
+    check: Collection[str] = (),
 ) -> Run:
     """`interpret` of a verified module below the program level, with the count of operations: an op
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
@@ -346,20 +359,39 @@ def run(
     for host_block in binding.host.blocks:
         if host_block.read_only is not None:
             memory.protect(host_block.address, host_block.read_only)
-    if elsewhere is not None:
+    if elsewhere is not None and "unwritten" not in check:
         buffers = [buffer.data for buffer in memory.allocations]
         executed = elsewhere(buffers, launch.ctas)
         if executed is not None:
             return Run(_results(binding, memory), executed)
+    levels, given = levels or _Levels(module, source, name), op
     if level == "atom" or (level == "ptx" and not isinstance(op, EntryOp)):
-        levels = levels or _Levels(module, source, name)
         module, launch.arch = levels.at(level, arch)
     op = find_kernel(module, symbol, name)
-    with guard("interpret", module, source, name):
+    with guard("interpret", module, source, name), asking(check):
         registers = RegisterNames(op.body).registers if isinstance(op, EntryOp) else None
         values = interpreted_values(op, binding)
         executed = run_kernel(op, launch, memory, values, registers, watchers, engine)
+    if "unwritten" in check:
+        if not isinstance(given, EntryOp):
+            given = find_kernel(levels.at("ptx", arch)[0], symbol, name)
+        outputs = list(_outputs(given, binding.parameters))
+        check_written(op, binding.unwritten(outputs, launch.written), source)
     return Run(_results(binding, memory), executed)
+
+
+def _outputs(entry: Operation, parameters: Sequence[Parameter]) -> Iterator[str]:
+    """The names of the arrays that a compiled kernel, which had these parameters, may write."""
+    assert isinstance(entry, EntryOp)
+    own = own_parameters(entry)
+    for number in written_parameters(entry):
+        source = own[number].source
+        if source is None:
+            yield parameters[number].name
+        else:
+            field = source.modes if source.part.data == "field" else ()
+            name = parameters[source.index.data].name
+            yield name + "".join(f"[{place.data}]" for place in field)
 
 
 def _results(binding: Binding, memory: GlobalMemory) -> list[NDArray[Any]]:
