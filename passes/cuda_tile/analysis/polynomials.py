@@ -144,7 +144,9 @@ class Polynomials:
             if guard.comparison_predicate.data in _LESS:
                 less, more = more, less
             low, high = self.of(less), self.of(more)
-            if None not in (low, high) and self.sum(high, low, -1) == polynomial:
+            if low is None or high is None:
+                continue
+            if self.sum(high, low, -1) == polynomial:
                 return True
         return False
 
