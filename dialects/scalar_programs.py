@@ -259,7 +259,7 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
     math.SqrtOp: ("sqrt", "rn."),
 }
 _SIGNS = {"neg": (Value.__xor__, 0x8000), "abs": (Value.__and__, 0x7FFF)}
-"""What they do with the bits of a half."""
+"""Their functions of the bits of a half."""
 
 
 def _fma(op: Operation, *operands: Value) -> Value:
