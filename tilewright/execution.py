@@ -231,7 +231,8 @@ def _interpret(
         raise ArgumentError(f"expected no block for Tile IR, got {block}")
     if is_tile_ir(module) and level not in (None, "program"):
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
-        settings["parameters"] = entry_parameters(find_entry(module, kernel, name))
+        entry = find_entry(module, kernel, name)
+        settings["parameters"] = entry_parameters(entry, settings["args"])
         module, _ = levels.at("tile", settings["arch"])
         entry = find_kernel(module, kernel, name)
         block = cast("Extents", _extents(entry, "gpu.known_block_size", ""))

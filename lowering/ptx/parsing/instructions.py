@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
-from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES
+from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
@@ -74,7 +74,7 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
 def _by_words() -> dict[tuple[str, ...], str]:
     """The mnemonics of scalars, of rows and of copies of matrices and boxes, by their words."""
     scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
-    copies = matrix_copies(), *(row.forms for row in TENSOR_COPIES)
+    copies = matrix_copies(), *(row.forms for row in (*TENSOR_COPIES, *BULK_COPIES))
     known = (*scalar, *_by_mnemonic(), *chain.from_iterable(copies))
     return {in_any_order(mnemonic): mnemonic for mnemonic in known}
 
@@ -224,7 +224,7 @@ def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribu
     for name, field in op.get_irdl_definition().properties.items():
         bases = set(field.constr.get_bases() or ())
         if StringAttr in bases:
-            choices.append([(name, StringAttr(run)) for run in runs])
+            choices.append([(name, None), *((name, StringAttr(run)) for run in runs)])
         elif UnitAttr in bases:
             choices.append([(name, None), (name, UnitAttr())])
         elif name == "cta_group":

@@ -29,10 +29,10 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CLUSTER_REGISTERS,
+    CLUSTER_SPACE,
     CP_ASYNC_PREFETCH,
     GENERIC,
     SEMANTICS,
-    SPACES,
     VECTOR_BITS,
     WEAK,
     AsyncCopyRow,
@@ -247,16 +247,18 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
         instruction, order, scope, *form = mnemonic.split(".")
-        where = form.pop(0) if form[0] in SPACES else GENERIC
+        where = form.pop(0) if form[0] in ADDRESSED else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
             forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
-    vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
-    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
+    everywhere = set() if space == CLUSTER_SPACE else {("sm_70", (6, 0)), ("sm_70", (6, 3))}
+    vectors = {("sm_90", (8, 1))} if space == "global" else set()
+    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
-            address = kernel.shared_address(256) if space == "shared" else kernel.pointer
+            shared = ADDRESSED[space] == "b32"
+            address = kernel.shared_address(256) if shared else kernel.pointer
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 import tilewright as tw
 from tilewright.launch.ptxas import assemble
 from tilewright.lowering.ptx.text import module_text
+from tilewright.pipeline import PIPELINE, run_pipeline, verified
+from tilewright.source.diagnostic import CompileError, ExecutionError
 from tilewright.source.parsing import parse_module
 
 HEAD = """\
@@ -112,7 +114,69 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         (LANE - 16) % 256 << 24 | (np.clip(LANE * 20 - 320, -128, 127) % 256) << 16
         | np.clip(LANE * 20 - 320, 0, 255) << 8 | LANE,
     ),
+    "halves that are added side by side": (
+        "shr.u32 %r2, %r1, 2;\nmul.wide.u32 %rd4, %r2, 4;\nadd.s64 %rd4, %rd1, %rd4;\n"
+        "and.b32 %r3, %r1, 3;\ncvt.rn.f16.u32 %h1, %r3;\nmov.b32 %r4, {%h1, 0x3c00};\n"
+        "atom.global.add.noftz.f16x2 %r5, [%rd4], %r4;\nbar.sync 0;\nld.global.u32 %r0, [%rd3];\n"
+        "st.global.u32 [%rd3], 0;\n",
+        np.where(LANE < 8, 0x44004600, 0),
+    ),
+    "floats that are added side by side": (
+        "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {0f3F800000, 0f40000000};\nbar.sync 0;\n"
+        "atom.global.add.v2.f32 {%f3, %f4}, [%rd1], {0f00000000, 0f00000000};\nbar.sync 0;\n"
+        "setp.le.f32 %p1, %f1, %f3;\n@!%p1 trap;\nadd.f32 %f3, %f3, %f4;\n"
+        "cvt.rzi.u32.f32 %r0, %f3;\n",
+        LANE * 0 + 96,
+    ),
+    "atomics of the cluster's memory": (
+        "mov.u32 %r2, tile;\nst.shared.u32 [tile], 0;\nmapa.shared::cluster.u32 %r3, %r2, 0;\n"
+        "bar.sync 0;\natom.shared::cluster.add.u32 %r4, [%r3], 1;\n"
+        "red.shared::cluster.max.u32 [%r3], 7;\nbar.sync 0;\nld.shared.u32 %r0, [tile];\n",
+        LANE * 0 + 32,
+    ),
 }  # fmt: skip
+
+
+BULK = (
+    "mov.u32 %r2, tile;\n.shared .align 8 .b8 full[8];\nmov.u32 %r3, full;\n"
+    "st.global.u32 [%rd3], %r1;\nfence.proxy.async.global;\nbar.sync 0;\n"
+    "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra ask;\nmbarrier.init.shared.b64 [%r3], 1;\n"
+    "fence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 _, [%r3], 128;\n"
+    "cp.async.bulk.prefetch.L2.global [%rd1], 128;\n"
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 128, [%r3];\n"
+    "ask:\nbar.sync 0;\nW: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 0;\n@!%p2 bra W;\n"
+    "shl.b32 %r4, %r1, 2;\nadd.u32 %r4, %r4, %r2;\nld.shared.u32 %r5, [%r4];\n"
+    "mul.lo.u32 %r5, %r5, 10;\nst.shared.u32 [%r4], %r5;\nfence.proxy.async.shared::cta;\n"
+    "bar.sync 0;\n@%p1 bra out;\n"
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;\n"
+    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nout:\nbar.sync 0;\n"
+    "ld.global.u32 %r0, [%rd3];\n"
+)
+
+
+def test_copies_of_bytes() -> None:
+    """To shared memory, where an mbarrier counts them, and added to what global memory has."""
+    np.testing.assert_array_equal(run(BULK), LANE * 11)
+    with pytest.raises(ExecutionError, match="multiple of 16 as size in bytes, got 120; nearest"):
+        run(BULK.replace("[%rd1], 128, [%r3]", "[%rd1], 120, [%r3]"))
+    with pytest.raises(ExecutionError, match="out of bounds"):
+        run(BULK.replace("[%rd1], 128, [%r3]", "[%rd1+64], 128, [%r3]"))
+    with pytest.raises(ExecutionError, match="mbarrier"):
+        run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
+
+
+def test_copies_of_bytes_are_checked() -> None:
+    """By what they access, without running them."""
+
+    def check(body: str) -> None:
+        text = HEAD.replace("k_out)", "k_out)\n.reqntid 32", 1) + body + TAIL
+        module, source = verified(text, "k.ptx")
+        stages = [stage for stage in PIPELINE if "-check-" in stage.name]
+        run_pipeline(module, "sm_100a", source, stages=stages)
+
+    check(BULK)
+    with pytest.raises(CompileError, match=r"fence.proxy"):
+        check(BULK.replace("fence.proxy.async.shared::cta;\n", ""))
 
 
 @pytest.mark.parametrize("name", BODIES)
