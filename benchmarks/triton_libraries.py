@@ -83,8 +83,8 @@ def of_liger() -> Iterator[Work]:
     )  # fmt: skip
     yield liger(
         "kl_div", "KLDivLoss",
-        lambda: tuple(torch.log_softmax(random(*logits), -1) for _ in range(2)),
-        4 * words, "batchmean", True,
+        lambda: tuple(torch.log_softmax(random(*logits, dtype=torch.float32), -1) for _ in "ab"),
+        8 * words, "batchmean", True,
     )  # fmt: skip
     yield liger(
         "jsd", "JSD", lambda: tuple(torch.log_softmax(random(*logits), -1) for _ in range(2)),

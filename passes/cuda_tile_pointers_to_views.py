@@ -360,6 +360,6 @@ class _View:
 def _erase_unused(entry: EntryOp) -> None:
     """Erase ops without effects whose results nobody reads, last first."""
     for op in reversed(list(entry.body.walk())):
-        pure = isinstance(op, AssumeOp) or op.has_trait(Pure)
-        if pure and op.results and not any(result.first_use for result in op.results):
+        unused = op.results and not any(result.first_use for result in op.results)
+        if unused and (isinstance(op, AssumeOp) or op.has_trait(Pure)):
             Rewriter.erase_op(op)

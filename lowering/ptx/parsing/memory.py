@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import UnitAttr
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
-from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CACHING,
@@ -40,6 +40,7 @@ from tilewright.dialects.ptx import (
     mbarrier,
     multimem,
 )
+from tilewright.dialects.ptx.dialect import PTX
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
@@ -62,7 +63,7 @@ def _access(mnemonic: str) -> ReadingRule | None:
     for word in words:
         if word in _SPACES:
             space = word
-        elif word in ("v2", "v4"):
+        elif word in ("v2", "v4", "v8"):
             count = int(word[1:])
         elif word == "volatile":
             order = ["relaxed", "sys"]
@@ -123,7 +124,7 @@ def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
     name, order, scope, *rest = mnemonic.split(".")
-    space = rest.pop(0) if rest[0] in SPACES else GENERIC
+    space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
     properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])
@@ -168,9 +169,9 @@ def _try_wait(mnemonic: str) -> ReadingRule | None:
 
 
 @cache
-def _copies() -> dict[str, tuple[type[bulk_copy.TensorCopyOp], tma.TensorCopyRow]]:
-    ops = bulk_copy.TensorLoadOp, bulk_copy.TensorStoreOp, bulk_copy.TensorReduceOp
-    rows = [(op, row) for op in ops for row in vars(op)["ROWS"]]
+def _copies() -> dict[str, tuple[Any, Any]]:
+    of = bulk_copy.TensorCopyOp | bulk_copy.BulkCopyOp
+    rows = [(op, row) for op in PTX.operations if issubclass(op, of) for row in vars(op)["ROWS"]]
     return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
 
 
@@ -196,4 +197,6 @@ def _copy(mnemonic: str) -> ReadingRule | None:
         properties["pair"] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
+    if op is bulk_copy.BulkReduceOp:
+        properties["form"] = next(k for k, of in tma.BULK_REDUCE.items() if of is row)
     return by_fields(op, properties, row.forms[mnemonic])

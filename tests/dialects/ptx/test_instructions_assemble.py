@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
@@ -29,10 +29,10 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CLUSTER_REGISTERS,
+    CLUSTER_SPACE,
     CP_ASYNC_PREFETCH,
     GENERIC,
     SEMANTICS,
-    SPACES,
     VECTOR_BITS,
     WEAK,
     AsyncCopyRow,
@@ -46,9 +46,7 @@ from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.launch.ptxas import PtxasReport
 
-Ptxas = Callable[..., PtxasReport]
 OFFSETS = (0, 32, -32)
 
 
@@ -92,11 +90,15 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
 
 
 def test_wider_vectors_need_a_later_target(ptxas: Ptxas) -> None:
-    """Why 256-bit accesses do not verify: ptxas takes them from sm_100 on alone."""
     kernel = Kernel()
-    kernel.output(kernel.add(data.LdOp("global", "b64", kernel.pointer, 0, 2)))
-    text = text_of(kernel).replace("ld.global.v2.b64 {", "ld.global.v4.b64 {%rd1, %rd1, ")
-    assert not ptxas(text, "sm_75").ok
+    for access, count in (("b32", 8), ("f32", 8), ("b64", 4), ("f64", 4)):
+        value = kernel.add(data.LdOp("global", access, kernel.pointer, 0, count))
+        kernel.add(data.StOp("global", access, kernel.pointer, value, 32))
+    text = check(kernel, ptxas, lowest=("sm_100", (8, 8)))
+    refused_below(text, ".v4", ptxas)
+    refused_below(text, ".v8", ptxas)
+    with pytest.raises(VerifyException, match="1 or 2 or 4 registers b32 for b32, got"):
+        data.LdOp("shared", "b32", kernel.shared_address(64), 0, 8).verify()
 
 
 def test_parameters_of_every_type(ptxas: Ptxas) -> None:
@@ -249,16 +251,18 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
         instruction, order, scope, *form = mnemonic.split(".")
-        where = form.pop(0) if form[0] in SPACES else GENERIC
+        where = form.pop(0) if form[0] in ADDRESSED else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
             forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
-    vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
-    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
+    everywhere = set() if space == CLUSTER_SPACE else {("sm_70", (6, 0)), ("sm_70", (6, 3))}
+    vectors = {("sm_90", (8, 1))} if space == "global" else set()
+    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
-            address = kernel.shared_address(256) if space == "shared" else kernel.pointer
+            shared = ADDRESSED[space] == "b32"
+            address = kernel.shared_address(256) if shared else kernel.pointer
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:

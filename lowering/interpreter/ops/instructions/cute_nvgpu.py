@@ -29,6 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
@@ -327,7 +328,7 @@ def convert_elements(conversion: TypeConversion) -> Function:
         elements = unpacked(results[..., None], conversion.result.bits)
         return elements.reshape(len(elements), -1)
 
-    return compute
+    return finite(compute, [conversion.source.name], conversion.result.name)
 
 
 @runs(FmaOp)
@@ -337,7 +338,9 @@ def _fma(op: FmaOp, builder: Builder) -> Step:
 
 def fma_elements(fma: UniversalFma) -> Function:
     """`fma` on elements one by one, in their containers."""
-    return scalar("fma", fma.form.suffix.removesuffix("x2"))
+    form = fma.form.suffix.removesuffix("x2")
+    type_ = form.split(".")[-1]
+    return finite(scalar("fma", form), (type_,) * 3, type_)
 
 
 @runs(RoundedOp)
