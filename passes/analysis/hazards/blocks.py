@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from itertools import islice, permutations
 
 from xdsl.dialects import cf
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.ptx import control_flow
@@ -88,16 +88,17 @@ def joins(region: Region) -> dict[Block, Block | None]:
 
 @dataclass(frozen=True, eq=False)
 class CountedLoop:
-    """A loop of blocks that counts: its bounds, and the blocks of it."""
+    """A loop of blocks that counts: its number in the first round and in the second, the bound, and
+    the blocks of it."""
 
     lb: SSAValue
+    second: SSAValue
     ub: SSAValue
-    step: SSAValue
     blocks: frozenset[Block]
 
 
 def loops_of(region: Region) -> list[CountedLoop]:
-    """The loops whose first block asks whether a number of its own has reached a bound, outer ones
+    """The loops whose first block or last one asks whether a number has reached a bound, outer ones
     first."""
     blocks = list(region.blocks)
     order = {block: number for number, block in enumerate(blocks)}
@@ -106,19 +107,27 @@ def loops_of(region: Region) -> list[CountedLoop]:
     for block in blocks:
         edges = coming.get(block, ())
         back = [(other, values) for other, values in edges if order[other] >= order[block]]
-        compare = None if (cond := condition_of(block.last_op)) is None else cond.owner
-        if not back or not isinstance(compare, Operation) or len(compare.operands) < 2:
+        begin = [values for other, values in edges if order[other] < order[block]]
+        if not back or not begin:
             continue
-        number, bound = compare.operands[:2]
-        if number.owner is not block or bound.owner is block:
-            continue
-        place = cast(BlockArgument, number).index
         last, values = back[-1]
-        onward = values[place].owner
-        begin = [values[place] for other, values in edges if order[other] < order[block]]
-        if not begin or not isinstance(onward, Operation) or number not in onward.operands:
-            continue
-        step = next((value for value in onward.operands if value is not number), number)
-        body = blocks[order[block] : order[last] + 1]
-        loops.append(CountedLoop(begin[0], bound, step, frozenset(body)))
+        counted = (
+            (first, second, bound)
+            for number, bound in (*_asked(block), *_asked(last))
+            for argument, first, second in zip(block.args, begin[0], values, strict=True)
+            if number in (argument, second)
+            and isinstance(second.owner, Operation)
+            and argument in second.owner.operands
+            and bound.owner is not block
+        )
+        for first, second, bound in islice(counted, 1):
+            body = frozenset(blocks[order[block] : order[last] + 1])
+            loops.append(CountedLoop(first, second, bound, body))
     return loops
+
+
+def _asked(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """The numbers that the branch at the end of a block compares, either one first."""
+    condition = condition_of(block.last_op)
+    if condition is not None and isinstance(compare := condition.owner, Operation):
+        yield from permutations(compare.operands[:2])

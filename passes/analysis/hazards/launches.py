@@ -21,10 +21,10 @@ from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
-from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, Edge, edges_into
 from tilewright.passes.analysis.hazards.registers import computed
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, truncated
 
 WARP = 32
 
@@ -306,10 +306,17 @@ def _nearest(
 
 def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: ClusterLaunch) -> int:
     numbers = FirstRound(replace(launch, leaves=leaves))
-    lower, upper, step = (numbers.of(bound) for bound in (loop.lb, loop.ub, loop.step))
+    step, lower, upper = map(numbers.of, _bounds(loop))
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
         return 0
-    return max(0, -(-(upper - lower) // step)) if step > 0 else 0
+    if isinstance(loop, CountedLoop):
+        step -= lower
+    return max(0, -((lower - upper) // step)) if step else 0
+
+
+def _bounds(loop: Loop) -> list[SSAValue]:
+    """The step of a loop, or the number of its second round, and its bounds."""
+    return [loop.second if isinstance(loop, CountedLoop) else loop.step, loop.lb, loop.ub]
 
 
 def _leaves(loop: Loop, launch: ClusterLaunch) -> list[Leaf]:
@@ -317,7 +324,7 @@ def _leaves(loop: Loop, launch: ClusterLaunch) -> list[Leaf]:
     those of the upper one first."""
     leaves: dict[Leaf, None] = {}
     seen: set[SSAValue] = set()
-    work = [loop.step, loop.lb, loop.ub]
+    work = _bounds(loop)
     while work:
         value = work.pop()
         if value in seen:
@@ -374,7 +381,7 @@ class FirstRound:
         if isinstance(owner, Block):
             return sources[0] if sources else self._launch.leaf(value)
         if isinstance(owner, ConstOp):
-            return owner.bits.value.data
+            return truncated(owner.bits.value.data, KINDS[owner.result.type.kind.data])
         if (compute := computed(owner)) is not None:
             result = compute(*sources)
             several = isinstance(owner, arith.MulUIExtendedOp)
