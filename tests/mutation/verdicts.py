@@ -21,7 +21,7 @@ SCHEDULES = (0, 1)
 """The seeds of the runs after the one in the order of the text."""
 
 PATIENCE = 120
-"""Seconds that one mutant may take."""
+"""Seconds of the processor that one mutant may take."""
 
 STATICALLY, RUN, SCHEDULED = "caught statically", "caught when run", "caught on a schedule"
 EQUIVALENT, MISSED, WRONG = "equivalent", "missed", "wrong"
@@ -42,18 +42,18 @@ class Verdict:
 
 @contextmanager
 def bounded(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError after some seconds."""
+    """Raise TimeoutError after some seconds of this process, whatever else the machine does."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise TimeoutError(f"took more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def static_error(module: ModuleOp, subject: Subject, level: Level) -> str | None:

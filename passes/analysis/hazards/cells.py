@@ -49,6 +49,8 @@ class Cells:
     def __init__(
         self, trace: EventTrace, launch: ClusterLaunch, roles: Sequence[Role], memory: Memory
     ):
+        self.writes_anywhere = False
+        """Something wrote where nobody knows: whatever is read may be that."""
         self._trace = trace
         self._launch = launch
         self._roles = roles
@@ -64,6 +66,7 @@ class Cells:
         place, view, indices = access
         placement = self._placement(event, view, indices)
         if placement is None:
+            self.writes_anywhere |= place.writes
             return [None] * len(roles)
         lanes, every, sizes = self._threads(tuple(roles), constant)
         numbers = [index if isinstance(index, int) else index[every] for index in indices]
@@ -73,6 +76,7 @@ class Cells:
             try:
                 cells = _cells(place, view, numbers, placement)
             except UnknownReach:
+                self.writes_anywhere |= place.writes
                 self._trace.unproven.setdefault(event.op, "its descriptor is none")
                 return [None] * len(roles)
             known = self._memory[key] = _by_role(cells, sizes)

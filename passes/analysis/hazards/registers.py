@@ -37,6 +37,13 @@ def _mad(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
 
 
+def _field(a: Any, first: Any, length: Any) -> Any:
+    """Bits of a number without a sign."""
+    if not isinstance(first, int) or not isinstance(length, int):
+        return UNKNOWN
+    return (a >> min(first & 255, 63)) & ((1 << min(length & 255, 63)) - 1)
+
+
 def _same(a: Any, *_: Any) -> Any:
     return a
 
@@ -77,13 +84,14 @@ _ARITH = {op.name.removeprefix("arith."): function for op, function in BINARY.it
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _ARITH[op] for name, op in _LIKE.items()},
     "mad": _mad,
+    "bfe": _field,
     "not": operator.invert,
     "neg": operator.neg,
     "abs": abs,
     "cvt": _same,
 }
 
-_WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt")
+_WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt", "bfe")
 """Instructions to which the sign of their operands matters."""
 
 
@@ -150,7 +158,7 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
         return _of_numbers(unsigned(compare) if form.types[0][0] == "u" else compare)
     above = op.form.data.startswith("hi.")
     function = high(width) if above and name == "mul" else _FUNCTIONS.get(name)
-    if function is None or (above and name != "mul"):
+    if function is None or (above and name != "mul") or op.name + form.suffix[0] == "ptx.bfes":
         return None
     widths = [KINDS[kind] for kind in kinds[:-1]]
     plain = form.types[0][0] == "s" or not (above or name in _WITHOUT_SIGN)

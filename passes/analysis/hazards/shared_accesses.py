@@ -133,6 +133,7 @@ class SharedAccesses(Handovers):
         if (
             (isinstance(owner, memref.AllocOp) or key[1] is Space.SMEM)
             and cells
+            and not self.cells.writes_anywhere
             and not any(
                 other.writes and other.cells & cells for other in self.accesses.get(key, ())
             )

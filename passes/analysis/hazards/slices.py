@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, UnknownLoc, i1
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops import tmem_access
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
-from tilewright.dialects.ptx.registers import NameOp
+from tilewright.dialects.ptx.registers import MovOp, NameOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.passes.analysis.hazards.aligned import ALIGNED, parts_a_warp
 from tilewright.passes.analysis.hazards.arrays import Arrays
@@ -188,7 +188,7 @@ class Slice:
                         self._loaded.add(handed)
                         work.append(handed)
                 if not op.regions and not op.has_trait(IsTerminator) and op not in self._effects:
-                    if isinstance(op, NameOp):
+                    if _names(op):
                         continue
                     self._effects[op] = Effect("use")
                 for parent in ancestors(op, self.function):
@@ -232,6 +232,14 @@ def is_number(value: SSAValue) -> bool:
     return isinstance(value.type, IndexType | IntegerType | RegType)
 
 
+def _names(op: Operation) -> bool:
+    """It gives registers another name: what reads PTX text adds moves between kinds of registers,
+    that of the instruction that writes them and that of their declaration."""
+    if isinstance(op, MovOp) and isinstance(writer := op.operands[0].owner, Operation):
+        return op.location == writer.location != UnknownLoc()
+    return isinstance(op, NameOp)
+
+
 def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:
     """The values that a loop, a branch or a terminator gives an operand to."""
     parent = op.parent_op()
@@ -242,7 +250,7 @@ def _handed_on(op: Operation, index: int) -> Sequence[SSAValue]:
             return (parent.body.block.args[index + 1], parent.results[index])
         case scf.YieldOp(), scf.IfOp():
             return (parent.results[index],)
-        case NameOp(), _:
+        case _ if _names(op):
             return op.results
         case ((BraOp() | CondBraOp()), _):
             value = op.operands[index]

@@ -1,0 +1,87 @@
+"""What compilers of PTX write, and what is said of it: nothing that is wrong of what is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.passes.analysis.functions import functions
+from tilewright.passes.analysis.hazards.check import check
+from tilewright.pipeline import verified
+
+SUMS = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p) .reqntid 256
+{{
+  .reg .pred %p<2>;
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<2>;
+  .shared .align 16 .b8 s[1024];
+  ld.param.u64 %rd0, [p];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, s;
+  and.b32 %r2, %r0, 31;
+  {place}
+  shl.b32 %r4, %r3, 2;
+  add.s32 %r5, %r1, %r4;
+  setp.eq.b32 %p0, %r2, 0;
+  @%p0 st.shared.b32 [%r5], %r0;
+  {barrier}
+  setp.lt.u32 %p1, %r0, 8;
+  shl.b32 %r6, %r0, 2;
+  add.s32 %r7, %r1, %r6;
+  @%p1 ld.shared.b32 %r8, [%r7];
+  ret;
+}}
+"""
+"""A number of each warp, by its first thread; the first warp reads all."""
+
+ACCUMULATOR = ", ".join(f"%r{n}" for n in range(4))
+PRODUCT = f""".version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p) .reqntid 128
+{{{{
+  .reg .b32 %r<5>;
+  .reg .b64 %rd<4>;
+  .shared .align 128 .b8 s[4096];
+  ld.param.u64 %rd0, [p];
+  mov.b64 %rd1, 4611686293305294848;
+  wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+    {{{{{ACCUMULATOR}}}}}, %rd1, %rd1, 0, 1, 1, 0, 0;
+  wgmma.commit_group.sync.aligned;
+  {{before}}
+  wgmma.wait_group.sync.aligned 0;
+  {{behind}}
+  st.global.b32 [%rd0], %r4;
+  ret;
+}}}}
+"""
+"""A wgmma whose accumulator is registers without a type."""
+
+
+def rule_of(text: str) -> tuple[str | None, int]:
+    """The rule that a kernel breaks, and how much is not proven of it."""
+    (function,) = functions(verified(text)[0])
+    hazard, unproven = check(function)
+    return hazard and hazard.rule, len(unproven)
+
+
+@pytest.mark.parametrize(("place", "barrier", "expected"), [
+    ("bfe.u32 %r3, %r0, 5, 3;", "bar.sync 0;", (None, 0)),
+    ("bfe.u32 %r3, %r0, 5, 3;", "", ("race", 0)),
+    ("bfe.s32 %r3, %r0, 5, 3;", "bar.sync 0;", (None, 1)),
+    ("ld.global.b32 %r3, [%rd0];", "bar.sync 0;", (None, 1)),
+])  # fmt: skip
+def test_numbers_of_warps(place: str, barrier: str, expected: tuple[str | None, int]) -> None:
+    assert rule_of(SUMS.format(place=place, barrier=barrier)) == expected
+
+
+@pytest.mark.parametrize(("before", "behind", "rule"), [
+    ("", "mov.b32 %r4, %r0;", None),
+    ("add.u32 %r4, %r0, 1;", "", "accumulator"),
+])  # fmt: skip
+def test_registers_without_a_type(before: str, behind: str, rule: str | None) -> None:
+    found, _ = rule_of(PRODUCT.format(before=before, behind=behind))
+    assert found == rule
