@@ -43,7 +43,8 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
-from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
+from tilewright.lowering.ptx.parsing.ssa import Value
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
@@ -96,7 +97,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text)
     if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, reader.parameter(source))
+        reader.give(dest.text, _low_bits(reader, reader.parameter(source)))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
         step = int(reader.resizes[1:]) // 8
@@ -105,6 +106,18 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
             reader.give(name, reader.parameter(moved))
     else:
         load.read(reader, operands)
+
+
+def _low_bits(reader: Reader, value: Value) -> Value:
+    """Those of a parameter that an access of a narrower type loads."""
+    type_ = reader.resizes
+    width = int(type_[1:])
+    if width >= width_of(value):
+        return value
+    whole = reader.ssa.register(value, f"b{width_of(value)}")
+    if width == 8:
+        return reader.resized(reader.resized(whole, "b16"), "b16", "u8")
+    return reader.resized(whole, REGISTER_OF[type_])
 
 
 def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
