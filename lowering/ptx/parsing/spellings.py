@@ -37,7 +37,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
         (r"ld\.param::entry\.(.*)", r"ld.param.\1"),
-        (r"membar\.proxy\.(\w+)", r"fence.proxy.\1"),
+        (r"membar\.proxy\.alias", "fence.proxy.alias"),
         (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),
         (r"membar\.gl", "fence.sc.gpu"),

@@ -215,6 +215,26 @@ def test_copies_of_bytes() -> None:
         run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
 
 
+def test_a_state_is_waited_for() -> None:
+    """Twice around the phases of an mbarrier, by what each arrival gives."""
+    body = (
+        ".shared .align 8 .b8 full[8];\nmov.u32 %r2, full;\nmov.u32 %r3, tile;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 32;\nbar.sync 0;\n"
+        "shl.b32 %r4, %r1, 2;\nadd.u32 %r4, %r4, %r3;\nxor.b32 %r5, %r4, 64;\nmov.u32 %r6, 0;\n"
+        "mov.u32 %r7, %r1;\nL:\nst.shared.u32 [%r4], %r7;\n"
+        "mbarrier.arrive.shared::cta.b64 %rd4, [%r2];\n"
+        "A: mbarrier.test_wait.shared.b64 %p2, [%r2], %rd4;\n@!%p2 bra A;\n"
+        "ld.shared.u32 %r7, [%r5];\nmbarrier.arrive.release.cta.shared::cta.b64 %rd5, [%r2];\n"
+        "B: mbarrier.try_wait.shared.b64 %p2, [%r2], %rd5, 99;\n@!%p2 bra B;\n"
+        "add.u32 %r7, %r7, 1;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 3;\n@%p3 bra L;\n"
+        "mov.u32 %r0, %r7;\n"
+    )
+    np.testing.assert_array_equal(run(body), (LANE ^ 16) + 3)
+    asks = "A: mbarrier.test_wait.shared.b64 %p2, [%r2], %rd4;\n@!%p2 bra A;\n"
+    with pytest.raises(ExecutionError, match="race on shared memory"):
+        run(body.replace(asks, ""))
+
+
 def test_an_mbarrier_of_the_cluster_expects_bytes() -> None:
     body = BULK.replace(
         "mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 128;",
