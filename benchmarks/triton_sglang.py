@@ -20,7 +20,7 @@ EXPERTS, CHOSEN = 8, 2
 
 
 class Absent:
-    """What kernels ask of a server that is not there: no platform but CUDA, nothing switched on."""
+    """The answers of a server that is not there: no platform but CUDA, nothing switched on."""
 
     def __bool__(self) -> bool:
         return False
