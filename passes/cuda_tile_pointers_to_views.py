@@ -107,9 +107,12 @@ def pointers_to_views(entry: EntryOp) -> None:
 
 
 def _hoist(entry: EntryOp) -> None:
-    """Compute sums and products of scalars in front of the loops that do not change them."""
+    """Compute sums and products of scalars, and shape tiles, in front of the loops that do not
+    change them."""
     for op in list(entry.walk()):
-        while isinstance(op, _HOISTED) and not shape_of(op.results[0]):
+        while isinstance(op, _SHAPING) or (
+            isinstance(op, _HOISTED) and not shape_of(op.results[0])
+        ):
             loop = op.parent_op()
             if not isinstance(loop, ForOp) or any(map(loop.is_ancestor, _owners(op))):
                 break
@@ -118,6 +121,7 @@ def _hoist(entry: EntryOp) -> None:
 
 
 _HOISTED = (integer.AddIOp, integer.SubIOp, integer.MulIOp, ExtIOp)
+_SHAPING = (core.ReshapeOp, core.BroadcastOp)
 
 
 def _owners(op: Operation) -> list[Operation | Block]:
