@@ -70,6 +70,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import MAKES
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import rewrite_advanced
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.transposed_loads import transpose_load
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT, forget_order
 
 _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
@@ -103,6 +104,8 @@ def pointers_to_views(entry: EntryOp) -> None:
         why = tile if isinstance(tile, str) else _View(op, tile, tiles).replace()
         if why is not None:
             remark(op, "view", f"'{op.name}' has a pointer for each element: {why}")
+        if why is not None and isinstance(op, LoadPtrTkoOp) and transpose_load(op):
+            Rewriter.erase_op(op)
     _erase_unused(entry)
 
 

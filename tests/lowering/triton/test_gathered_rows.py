@@ -72,3 +72,47 @@ def test_rows_that_are_gathered_are_loaded_ahead() -> None:
     np.testing.assert_array_equal(program, ptx)
     want = np.where(rows[:, None] < 30, a[rows].astype(np.float32) @ b.T, 0)
     np.testing.assert_allclose(ptx, want, atol=1e-2)
+
+
+COLUMNS = """tt.func public @k(%rows: !tt.ptr<i32>, %a: !tt.ptr<f16> {tt.divisibility = 16 : i32},
+    %c: !tt.ptr<f16>, %n: i32, %s: i32 {tt.divisibility = 16 : i32}) {
+    %zero = arith.constant dense<-1.0> : tensor<64x32xf16>
+    %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %j = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+    %r = tt.splat %rows : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
+    %rp = tt.addptr %r, %j : tensor<32x!tt.ptr<i32>>, tensor<32xi32>
+    %row = tt.load %rp : tensor<32x!tt.ptr<i32>>
+    %row0 = tt.expand_dims %row {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %s0 = tt.splat %s : i32 -> tensor<1x32xi32>
+    %far = arith.muli %row0, %s0 : tensor<1x32xi32>
+    %far0 = tt.broadcast %far : tensor<1x32xi32> -> tensor<64x32xi32>
+    %i0 = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %i1 = tt.broadcast %i0 : tensor<64x1xi32> -> tensor<64x32xi32>
+    %at = arith.addi %far0, %i1 : tensor<64x32xi32>
+    %as = tt.splat %a : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+    %ap = tt.addptr %as, %at : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    %ns = tt.splat %n : i32 -> tensor<1x32xi32>
+    %m = arith.cmpi slt, %row0, %ns : tensor<1x32xi32>
+    %m0 = tt.broadcast %m : tensor<1x32xi1> -> tensor<64x32xi1>
+    %x = tt.load %ap, %m0, %zero : tensor<64x32x!tt.ptr<f16>>
+    %c32 = arith.constant dense<32> : tensor<64x32xi32>
+    %o0 = arith.muli %i1, %c32 : tensor<64x32xi32>
+    %j0 = tt.expand_dims %j {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %j1 = tt.broadcast %j0 : tensor<1x32xi32> -> tensor<64x32xi32>
+    %o = arith.addi %o0, %j1 : tensor<64x32xi32>
+    %cs = tt.splat %c : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>>
+    %cp = tt.addptr %cs, %o : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+    tt.store %cp, %x : tensor<64x32x!tt.ptr<f16>>
+    tt.return
+}"""
+
+
+def test_gathered_columns_are_loaded_along_their_neighbours() -> None:
+    """Of a matrix that is loaded transposed, eight elements at a time."""
+    assert "ld.global.v4.b32" in tw.compile(COLUMNS, "sm_90a").ptx
+    a = np.random.default_rng(0).standard_normal((40, 64)).astype(np.float16)
+    rows = np.random.default_rng(1).permutation(40)[:32].astype(np.int32)
+    args = [rows, a, np.zeros((64, 32), np.float16), 30, 64]
+    for level in ("program", "ptx"):
+        left = tw.interpret(COLUMNS, "k", grid=(1,), args=args, level=level, arch="sm_90a")[2]
+        np.testing.assert_array_equal(left, np.where(rows < 30, a[rows].T, np.float16(-1)))
