@@ -44,16 +44,19 @@ class TryWaitParityOp(atom.Waits, MbarrierOp):
     assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
 
 
-_ONCE, _ONCE_IN_CLUSTERS = (
-    replace(row, op="mbarrier.try_wait.once")
-    for row in (rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
-)
+_ONCE = {
+    (False, False): replace(rows.MBARRIER_TRY_WAIT, op="mbarrier.try_wait.once"),
+    (True, False): replace(rows.MBARRIER_TRY_WAIT_CLUSTER, op="mbarrier.try_wait.once"),
+    (False, True): rows.MBARRIER_TEST_WAIT,
+    (True, True): rows.MBARRIER_TEST_WAIT_CLUSTER,
+}
+"""The rows of one try, by whether it is of a cluster, and does not wait."""
 
 
-@fields_op("ptx.mbarrier.try_wait.once", _ONCE, _ONCE_IN_CLUSTERS)
+@fields_op("ptx.mbarrier.try_wait.once", *_ONCE.values())
 class TryWaitOnceOp(RowOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, once: whether the phase of that
-    parity is complete; with `cluster` `.acquire.cluster`."""
+    parity is complete; with `cluster` `.acquire.cluster`; a `test` is `test_wait`."""
 
     OPERANDS: ClassVar = {"waitComplete": "result", "suspendTimeHint": "time"}
 
@@ -62,13 +65,14 @@ class TryWaitOnceOp(RowOp):
     parity = operand_def(reg("b32"))
     time = opt_operand_def(reg("b32"))
     cluster = opt_prop_def(UnitAttr)
+    test = opt_prop_def(UnitAttr)
     result = result_def(reg("pred"))
 
-    assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
+    assembly_format = "$address `,` $offset `,` $parity (`time` $time^)? (`test` $test^)?"
 
     @property
     def row(self) -> rows.InstructionRow:
-        return _ONCE if self.cluster is None else _ONCE_IN_CLUSTERS
+        return _ONCE[self.cluster is not None, self.test is not None]
 
 
 FenceMbarrierInitOp = twin(atom.FenceMbarrierInitOp)

@@ -73,6 +73,15 @@ MBARRIER_TRY_WAIT_CLUSTER = _row(
     "mbarrier.try_wait.parity", f"{_WAITS}, and learn of what other CTAs wrote",
     "mbarrier.try_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TRY_WAIT.operands,
 )  # fmt: skip
+_TESTS = "say whether the phase of that parity is complete"
+MBARRIER_TEST_WAIT = _row(
+    "ptx.mbarrier.try_wait.once", _TESTS, "mbarrier.test_wait.parity.shared.b64",
+    needs("sm_80", (7, 1)), *MBARRIER_TRY_WAIT.operands[:3],
+)  # fmt: skip
+MBARRIER_TEST_WAIT_CLUSTER = _row(
+    MBARRIER_TEST_WAIT.op, f"{_TESTS}, and learn of what other CTAs wrote",
+    "mbarrier.test_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TEST_WAIT.operands,
+)  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",
     "order the thread's mbarrier.init before what the cluster's threads do with the mbarrier",

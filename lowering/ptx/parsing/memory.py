@@ -63,7 +63,7 @@ def _access(mnemonic: str) -> ReadingRule | None:
     for word in words:
         if word in _SPACES:
             space = word
-        elif word in ("v2", "v4"):
+        elif word in ("v2", "v4", "v8"):
             count = int(word[1:])
         elif word == "volatile":
             order = ["relaxed", "sys"]

@@ -90,11 +90,15 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
 
 
 def test_wider_vectors_need_a_later_target(ptxas: Ptxas) -> None:
-    """Why 256-bit accesses do not verify: ptxas takes them from sm_100 on alone."""
     kernel = Kernel()
-    kernel.output(kernel.add(data.LdOp("global", "b64", kernel.pointer, 0, 2)))
-    text = text_of(kernel).replace("ld.global.v2.b64 {", "ld.global.v4.b64 {%rd1, %rd1, ")
-    assert not ptxas(text, "sm_75").ok
+    for access, count in (("b32", 8), ("f32", 8), ("b64", 4), ("f64", 4)):
+        value = kernel.add(data.LdOp("global", access, kernel.pointer, 0, count))
+        kernel.add(data.StOp("global", access, kernel.pointer, value, 32))
+    text = check(kernel, ptxas, lowest=("sm_100", (8, 8)))
+    refused_below(text, ".v4", ptxas)
+    refused_below(text, ".v8", ptxas)
+    with pytest.raises(VerifyException, match="1 or 2 or 4 registers b32 for b32, got"):
+        data.LdOp("shared", "b32", kernel.shared_address(64), 0, 8).verify()
 
 
 def test_parameters_of_every_type(ptxas: Ptxas) -> None:

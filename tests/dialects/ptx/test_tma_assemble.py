@@ -50,6 +50,7 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("try_wait_once", mbarrier.TryWaitOnceOp),
             )
         },
+        "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -142,7 +143,13 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("wait", cluster.WaitOp),
             )
         },
+        "getctarank": [cluster.GetctarankOp(address)],
         "mapa": [cluster.MapaOp(address, each) for each in ranks],
+        "mbarrier_expect_tx": [
+            cluster.MbarrierExpectTxOp(address, n, 8, reads=reads)
+            for n in (0, MAX_ARRIVALS)
+            for reads in (True, False)
+        ],
         "mbarrier": [
             cluster.MbarrierArriveOp(address, at, count=count)
             for at in (0, 8)

@@ -128,6 +128,32 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "cvt.rzi.u32.f32 %r0, %f3;\n",
         LANE * 0 + 96,
     ),
+    "spaces of addresses": (
+        ".local .align 4 .b8 own[8];\nmov.u64 %rd4, own;\ncvta.local.u64 %rd5, %rd4;\n"
+        "mov.u32 %r2, tile;\nmapa.shared::cluster.u32 %r3, %r2, 0;\ncvt.u64.u32 %rd6, %r3;\n"
+        "cvta.shared::cluster.u64 %rd6, %rd6;\nst.u32 [%rd5], %r1;\n"
+        + "".join(
+            f"isspacep.{space} %p{place}, %rd{address};\nselp.b32 %r{4 + place}, {1 << place}, 0, "
+            f"%p{place};\nadd.u32 %r20, %r20, %r{4 + place};\n"
+            for place, (space, address) in enumerate(
+                [("global", 1), ("shared", 1), ("local", 5), ("global", 5), ("shared::cta", 6),
+                 ("shared::cluster", 6), ("local", 6)]
+            )
+        ).replace("%r20, %r20", "%r20, 0", 1)
+        + "mapa.u64 %rd7, %rd6, 0;\ngetctarank.u64 %r21, %rd7;\nst.u32 [%rd7], 64;\nbar.sync 0;\n"
+        "ld.shared.u32 %r22, [tile];\nmad.lo.u32 %r0, %r21, 1000, %r20;\n"
+        "add.u32 %r0, %r0, %r22;\n",
+        LANE * 0 + 64 + 0b0110101,
+    ),
+    "words of 256 bits": (
+        "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
+        "ld.global.v8.b32 {%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}, [%rd1];\n"
+        "ldu.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd1+16];\n"
+        "add.u32 %r2, %r3, %r9;\nadd.u32 %r0, %r2, %r10;\n"
+        "bar.sync 0;\nsetp.eq.u32 %p1, %r1, 0;\n"
+        "@%p1 st.global.v4.b64 [%rd1], {%rd1, %rd1, %rd1, %rd1};\nbar.sync 0;\n",
+        LANE * 0 + 12,
+    ),
     "atomics of the cluster's memory": (
         "mov.u32 %r2, tile;\nst.shared.u32 [tile], 0;\nmapa.shared::cluster.u32 %r3, %r2, 0;\n"
         "bar.sync 0;\natom.shared::cluster.add.u32 %r4, [%r3], 1;\n"
@@ -163,6 +189,15 @@ def test_copies_of_bytes() -> None:
         run(BULK.replace("[%rd1], 128, [%r3]", "[%rd1+64], 128, [%r3]"))
     with pytest.raises(ExecutionError, match="mbarrier"):
         run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
+
+
+def test_an_mbarrier_of_the_cluster_expects_bytes() -> None:
+    body = BULK.replace(
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 128;",
+        "mapa.shared::cluster.u32 %r9, %r3, 0;\n"
+        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r9], 128;",
+    ).replace("try_wait.parity", "test_wait.parity")
+    np.testing.assert_array_equal(run(body), LANE * 11)
 
 
 def test_copies_of_bytes_are_checked() -> None:
