@@ -6,26 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import cutile_cases
-import ml_dtypes
 import numpy as np
 import pytest
 import user_kernel_cases
 import user_kernels
-from cutile_problems import Case, Matrix
+from cutile_problems import Case, Matrix, host_array
 from numpy.typing import NDArray
 
 import tilewright as tw
 
 CASES = list(user_kernel_cases.cases())
-
-
-def array(matrix: Matrix, random: np.random.Generator) -> NDArray[Any]:
-    """Zeros of what a kernel writes, else numbers."""
-    element = getattr(ml_dtypes, matrix.element, None) or np.dtype(matrix.element)
-    if matrix.below:
-        return random.integers(0, matrix.below, matrix.shape, np.int32)
-    numbers = random.standard_normal(matrix.shape, np.float32)
-    return np.zeros(matrix.shape, element) if matrix.result else numbers.astype(element)
 
 
 def number(argument: Any) -> Any:
@@ -38,7 +28,7 @@ def arguments(case: Case) -> list[Any]:
     """Of a small launch."""
     random = np.random.default_rng(0)
     given = user_kernel_cases.small(case).arguments
-    return [array(one, random) if isinstance(one, Matrix) else one for one in given]
+    return [host_array(one, random) if isinstance(one, Matrix) else one for one in given]
 
 
 def check(case: Case, args: list[Any], want: NDArray[Any]) -> None:
