@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, permutations
+from itertools import islice, pairwise
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -130,4 +130,4 @@ def _asked(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
     """The numbers that the branch at the end of a block compares, either one first."""
     condition = condition_of(block.last_op)
     if condition is not None and isinstance(compare := condition.owner, Operation):
-        yield from permutations(compare.operands[:2])
+        yield from pairwise((*compare.operands[:2], compare.operands[0]))
