@@ -102,7 +102,7 @@ def _atomic(mnemonic: str) -> str:
         (word for word in words if word not in (*order, space)),
         key=lambda word: (word in REGISTER_OF) - (word in _NAMES),
     )
-    operation, *rest = rest
+    operation, *rest = rest or [""]
     if rest[-1:] == ["s32"] and operation == "add":
         rest = ["u32"]
     elif rest and operation in _ON_BITS:
