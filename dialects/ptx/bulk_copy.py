@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from xdsl.irdl import OptOperand, VarOperand
 
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm
 from tilewright.dialects.cute_nvgpu.ops import tma
-from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, content, twin
+from tilewright.dialects.ptx.types import RegType, reg
 
 _COORDINATE = reg("b32")
 
@@ -220,3 +222,63 @@ class PrefetchTensormapOp(RowOp):
     OPERANDS: ClassVar = {"a": "map"}
 
     map = operand_def(reg("b64"))
+
+
+@fields_op("ptx.tensormap.replace", *rows.TENSORMAP_REPLACE.values())
+class TensormapReplaceOp(RowOp):
+    """`tensormap.replace.FORM [address]{, ord}, new_val`: replace a field of a tensor map, or its
+    number `ord`, by a register or a number.
+
+    ```mlir
+    ptx.tensormap.replace "tile.box_dim.shared::cta.b1024.b32" %map place 0 by %n
+    ptx.tensormap.replace "tile.fill_mode.shared::cta.b1024.b32" %map number 1
+    ```
+    """
+
+    OPERANDS: ClassVar = {"ord": "place", "new_val": "value", "val": "number"}
+
+    form = prop_def(StringAttr)
+    address = operand_def(RegType)
+    place = opt_prop_def(NUMBER)
+    value = opt_operand_def(RegType)
+    number = opt_prop_def(NUMBER)
+
+    assembly_format = (
+        "$form $address (`place` $place^)? (`by` $value^)? (`number` $number^)? attr-dict `:` "
+        "type(operands)"
+    )
+
+    @property
+    def row(self) -> InstructionRow:
+        return rows.TENSORMAP_REPLACE[self.form.data]
+
+    def verify_(self) -> None:
+        if self.form.data not in rows.TENSORMAP_REPLACE:
+            raise self.fail(f"{', '.join(rows.TENSORMAP_REPLACE)}, got {self.form.data}")
+        for form in self.row.operands[1:]:
+            field = self.OPERANDS[form.name]
+            given = content(getattr(self, field))
+            if given is None or (isinstance(form, Constant) and given not in (form.legal or ())):
+                raise self.fail(f"{form.in_words} as {field} of {self.form.data}, got {given}")
+
+
+@fields_op("ptx.tensormap.cp_fenceproxy", rows.CP_FENCEPROXY)
+class CpFenceproxyOp(RowOp):
+    """`tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned
+    [dst], [src], 128`: the tensor map in shared memory, copied and shown to others."""
+
+    OPERANDS: ClassVar = {"size": "128"}
+
+    scope = prop_def(StringAttr)
+    dest = operand_def(reg("b64"))
+    source = operand_def(reg("b32"))
+
+    assembly_format = "$scope $dest `,` $source"
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic.replace("release.cta", f"release.{self.scope.data}")
+
+    def verify_(self) -> None:
+        if self.scope.data not in SCOPES:
+            raise self.fail(f"a scope of {', '.join(SCOPES)}, got {self.scope.data}")

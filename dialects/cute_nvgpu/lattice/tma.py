@@ -3,9 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, BoxForm
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Constant, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    Choice,
+    Constant,
+    OperandForm,
+    Register,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
 
 _POLICY = Choice("cache-policy")
@@ -222,6 +228,42 @@ BULK_WAIT_GROUP = InstructionRow(
 PREFETCH_TENSORMAP = InstructionRow(
     "tma.prefetch", "bring a tensor map to the cache", ("prefetch.tensormap",), _HOPPER,
     "prefetch", (Address("a"),),
+)  # fmt: skip
+
+_WORD, _DOUBLE = Choice("new_val", type_="u32"), Register("new_val", "b64")
+_REPLACED: dict[str, tuple[OperandForm, ...]] = {
+    "global_address": (_DOUBLE,),
+    "rank": (_WORD,),
+    **dict.fromkeys(
+        ("box_dim", "global_dim", "element_stride"), (Constant("ord", range(MAX_RANK)), _WORD)
+    ),
+    "global_stride": (Constant("ord", range(MAX_RANK)), _DOUBLE),
+    "elemtype": (Constant("val", range(13)),),
+    "interleave_layout": (Constant("val", range(3)),),
+    "swizzle_mode": (Constant("val", range(4)),),
+    "fill_mode": (Constant("val", range(2)),),
+}
+"""The fields of a tensor map, and what they are replaced by: PTX ISA, tensormap.replace."""
+TENSORMAP_REPLACE: dict[str, InstructionRow] = {
+    (form := f"tile.{field}.{space}.b1024.{'b64' if _DOUBLE in operands else 'b32'}"):
+    InstructionRow(
+        "ptx.tensormap.replace", f"replace the {field} of a tensor map",
+        (f"tensormap.replace.{form}",),
+        needs(any_of("sm_90a", "sm_100f", "sm_110f", "sm_120f"), (8, 3)), "tensormap.replace",
+        (Address("addr"), *operands),
+    )
+    for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
+}  # fmt: skip
+"""By what stands behind the name."""
+CP_FENCEPROXY = InstructionRow(
+    "ptx.tensormap.cp_fenceproxy",
+    "copy a tensor map from shared to global memory, and order that before what others read of it",
+    tuple(
+        f"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.{scope}"
+        ".sync.aligned" for scope in SCOPES
+    ),
+    needs("sm_90", (8, 3)), "tensormap.cp_fenceproxy",
+    (Address("dst"), Address("src"), Constant("size", (128,))), threads="all of the warp",
 )  # fmt: skip
 
 TENSOR_COPIES = (

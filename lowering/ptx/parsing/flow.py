@@ -121,6 +121,8 @@ class Flow:
                 case "label":
                     self._label(statement.text, scope, is_target=statement.text in targets)
                 case "instruction":
+                    if ".b128" in statement.name:
+                        statement = statement._replace(text=scope.in_halves(statement.text))
                     self._instruction(statement, scope)
                 case _:
                     pass

@@ -220,6 +220,15 @@ def _wait_for_all(reader: Reader, _: str) -> None:
     reader.add(data_movement.CpAsyncWaitGroupOp(0))
 
 
+@reads("tensormap")
+def _replace(mnemonic: str) -> ReadingRule | None:
+    form = mnemonic.removeprefix("tensormap.replace.")
+    if (row := tma.TENSORMAP_REPLACE.get(form)) is None:
+        return None
+    address = "b32" if ".shared" in form else "b64"
+    return by_fields(bulk_copy.TensormapReplaceOp, {"form": form}, row.operands, address)
+
+
 @reads("cp")
 def _copy(mnemonic: str) -> ReadingRule | None:
     for row in (CP_ASYNC, CP_ASYNC_PREFETCH):

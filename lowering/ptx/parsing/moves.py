@@ -26,7 +26,11 @@ def _mov(mnemonic: str) -> ReadingRule | None:
 
     def rule(reader: Reader, operands: str) -> None:
         dest, source = read(operands)
-        if source.kind == "vector":
+        if source.kind == dest.kind == "vector":
+            values = [reader.take(item.text, "b64") for item in source.items]
+            for item, value in zip(dest.items, values, strict=True):
+                reader.give(item.text, value)
+        elif source.kind == "vector":
             reader.give(dest.text, _packed(reader, [item.text for item in source.items], type_))
         elif dest.kind == "vector":
             _unpack(reader, [item.text for item in dest.items], reader.take(source.text, type_))

@@ -12,8 +12,10 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.parsing.ssa import Variable
+from tilewright.lowering.ptx.parsing.statements import NAME
 
 _REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
+_NAME = re.compile(NAME)
 _RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 
@@ -35,6 +37,11 @@ class Symbol:
     def part(self, offset: int, kind: str) -> Variable:
         """The register of a kind that stands for the parameter's bytes from an offset on."""
         return self.parts.setdefault(offset, Variable(kind))
+
+
+def _half(name: str, place: int) -> str:
+    """The name of a half of a register of 128 bits, which no text has."""
+    return f"%${place}{name.removeprefix('%')}"
 
 
 @dataclass(eq=False, slots=True)
@@ -74,9 +81,23 @@ class Names:
             scope = scope.outer
         return None
 
+    def in_halves(self, text: str) -> str:
+        """Operands in which registers of 128 bits are lists of two, the low half first."""
+
+        def listed(match: re.Match[str]) -> str:
+            known = self.find(_half(match[0], 0)) is not None
+            return f"{{{_half(match[0], 0)}, {_half(match[0], 1)}}}" if known else match[0]
+
+        return _NAME.sub(listed, text)
+
     def declare_registers(self, text: str) -> str | None:
         """Declare registers, of a text like `.b32 %r<8>, %x`; why that is none, or None."""
         match = _REGISTERS.fullmatch(text.strip())
+        if match is not None and match[1] == "b128":
+            for place in range(2):
+                halves = (_half(name.strip(), place) for name in match[2].split(","))
+                self.declare_registers(f".b64 {', '.join(halves)}")
+            return None
         kind = None if match is None else REGISTER_OF.get(match[1], match[1])
         if match is None or kind not in KINDS:
             return f"expected registers of a type of {', '.join(REGISTER_OF)}, got '{text.strip()}'"

@@ -33,6 +33,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"cvt\.(r[nz])\.ftz((?:\.sat)?)\.f16\.f32", r"cvt.\1\2.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
+        (r"((?:ld|st)\..*)\.b128", r"\1.v2.b64"),
         (r"prefetchu\.L1", "prefetch.L1"),
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),

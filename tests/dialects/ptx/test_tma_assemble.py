@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
@@ -118,6 +119,28 @@ def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
             for form in BULK_REDUCE
             for size, policy in both
         ],
+        **{
+            f"replace_{field}": [
+                bulk_copy.TensormapReplaceOp(at, form, place=place, value=value, number=number)
+                for form, at in (
+                    (f"tile.{field}.global.b1024.{bits}", far),
+                    (f"tile.{field}.shared::cta.b1024.{bits}", address),
+                )
+            ]
+            for field, bits, place, value, number in (
+                ("global_address", "b64", None, hint, None),
+                ("rank", "b32", None, sizes[1], None),
+                ("box_dim", "b32", 0, sizes[0], None),
+                ("global_dim", "b32", 4, sizes[1], None),
+                ("element_stride", "b32", 1, sizes[0], None),
+                ("global_stride", "b64", 3, hint, None),
+                ("elemtype", "b32", None, None, 12),
+                ("interleave_layout", "b32", None, None, 2),
+                ("swizzle_mode", "b32", None, None, 3),
+                ("fill_mode", "b32", None, None, 1),
+            )
+        },
+        "cp_fenceproxy": [bulk_copy.CpFenceproxyOp(far, address, scope) for scope in SCOPES],
         "prefetch": [
             bulk_copy.BulkPrefetchOp(far, size, cache_hint=policy) for size, policy in both
         ],

@@ -169,6 +169,13 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;\n",
         LANE * 0,
     ),
+    "words of 128 bits": (
+        ".reg .b128 %q<3>, whole;\nst.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
+        "ld.global.b128 %q1, [%rd1+16];\nmov.b128 %q2, %q1;\nmov.b128 {%rd4, %rd5}, %q2;\n"
+        "mov.b128 whole, {%rd5, %rd4};\nst.shared.b128 [tile], whole;\nbar.sync 0;\n"
+        "ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [tile];\nmad.lo.u32 %r0, %r2, 10, %r5;\n",
+        LANE * 0 + 65,
+    ),
     "words of 256 bits": (
         "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
         "ld.global.v8.b32 {%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}, [%rd1];\n"

@@ -160,6 +160,24 @@ def test_registers_for_what_no_op_gives() -> None:
         parse_module(kernel("elect.sync %r2|%p1, -1;\nst.global.b32 [%rd1], %r2;\n"))
 
 
+def test_tensor_maps_that_a_kernel_makes() -> None:
+    """They come back; a number that no field has is named."""
+    lines = (
+        "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r1], 1, %r2;",
+        "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], 3;",
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+        "[%rd1], [%r1], 128;",
+    )
+    text = kernel("mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\n" + "\n".join(lines) + "\n")
+    module = parse_module(text.replace("sm_80", "sm_90a"))
+    written = module_text(parse_module(str(module)))
+    assert all(line.split()[0] in written for line in lines)
+    with pytest.raises(
+        CompileError, match=r"as number of tile\.swizzle_mode\.global.b1024.b32, got 9"
+    ):
+        verify(parse_module(text.replace("[%rd1], 3", "[%rd1], 9")))
+
+
 def test_constants_in_registers() -> None:
     """A number that an op has to know may come in a register."""
     module = parse_module(kernel("mov.u32 %r1, 3;\nmov.u32 %r2, %r1;\nbar.sync %r2;\n"))
