@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.compiled.llvm import I8, I64, ir
+from tilewright.lowering.interpreter.compiled.llvm import I8, I32, I64, LANES, POINTER, constant, ir
+from tilewright.lowering.interpreter.compiled.ufuncs import intrinsic
 from tilewright.lowering.interpreter.compiled.words import BOOL, LaneWord, Tracer, llvm_type
 
 INT64 = np.dtype(np.int64)
@@ -16,7 +17,7 @@ INT64 = np.dtype(np.int64)
 
 class Code(Tracer):
     """The code of a function of LLVM that is being written, `arguments` and result of 64 bits or
-    pointers."""
+    pointers. Where values are vectors, so are elements of arrays, which lie behind one another."""
 
     def __init__(self, module: Any, name: str, arguments: Sequence[Any], *, apart: bool = False):
         function = ir.Function(module, ir.FunctionType(I64, arguments), name)
@@ -32,10 +33,9 @@ class Code(Tracer):
 
     def word(self, value: Any, dtype: Any = INT64) -> LaneWord:
         """A word of this dtype; of a Python number its constant."""
-        constant = isinstance(value, int)
-        return LaneWord(
-            self, [ir.Constant(llvm_type(np.dtype(dtype)), value) if constant else value], dtype
-        )
+        if isinstance(value, int):
+            value = constant(self.type(np.dtype(dtype)), value)
+        return LaneWord(self, [value], dtype)
 
     # Memory
 
@@ -56,7 +56,7 @@ class Code(Tracer):
         dtype = np.dtype(dtype)
         if dtype == BOOL:
             return self.load(pointer, np.uint8, index) != np.uint8(0)
-        value = self.builder.load(self.place(pointer, dtype, index), typ=llvm_type(dtype), align=1)
+        value = self.builder.load(self.place(pointer, dtype, index), typ=self.type(dtype), align=1)
         return LaneWord(self, [value], dtype)
 
     def store(self, pointer: Any, index: Any, word: LaneWord) -> None:
@@ -66,7 +66,7 @@ class Code(Tracer):
 
     def pointer(self, place: Any, index: Any = 0) -> Any:
         """A pointer that is an element of an array of them."""
-        return self.builder.inttoptr(self.load(place, INT64, index).value, ir.PointerType())
+        return self.builder.load(self.place(place, INT64, index), typ=POINTER, align=8)
 
     # Control flow
 
@@ -88,22 +88,64 @@ class Code(Tracer):
         builder.position_at_end(after)
 
     @contextmanager
+    def vectors(self, threads: Any) -> Generator[Any]:
+        """Code for vectors, of so many threads in all: the number of the first one of each."""
+        width = ir.Constant(I64, LANES)
+        with self.loop(self.builder.udiv(threads, width)) as index:
+            first = self.builder.mul(index, width)
+            self.is_vector = True
+            yield first
+            self.is_vector = False
+
+    def mask(self, word: LaneWord) -> Any:
+        """A bit for each thread of a vector in which something holds."""
+        return self.builder.bitcast(word.value, ir.IntType(LANES))
+
+    def holds(self, condition: LaneWord) -> Any:
+        """That something holds, in a vector for some thread."""
+        if not self.is_vector:
+            return condition.value
+        mask = self.mask(condition)
+        return self.builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, 0))
+
+    def count(self, total: Any, here: LaneWord, times: int) -> None:
+        """Add so many to a variable for each thread that is here."""
+        builder, width = self.builder, np.dtype(f"u{LANES // 8}")
+        number = builder.zext(intrinsic("ctpop")(builder, width, self.mask(here)), I64)
+        product = builder.mul(number, ir.Constant(I64, times))
+        builder.store(builder.add(builder.load(total, typ=I64), product), total)
+
+    def least(self, vector: LaneWord) -> Any:
+        """The least of the elements of a vector of 32 bits each."""
+        of, name = ir.FunctionType(I32, [vector.value.type]), f"llvm.vector.reduce.smin.v{LANES}i32"
+        function = self.builder.module.declare_intrinsic(name, (), of)
+        return self.builder.call(function, [vector.value])
+
+    @contextmanager
     def where(self, condition: LaneWord) -> Generator[None]:
         """Code for where something holds."""
-        with self.builder.if_then(condition.value):
+        with self.builder.if_then(self.holds(condition)):
             yield
 
-    def leave(self, condition: LaneWord, result: Any) -> None:
+    def leave(self, condition: LaneWord, result: int) -> None:
         """The function returns a result where something holds."""
-        with self.builder.if_then(condition.value):
-            self.builder.ret(self.value(result))
+        with self.builder.if_then(self.holds(condition)):
+            self.builder.ret(ir.Constant(I64, result))
 
-    def variable(self, type_: Any, start: Any) -> Any:
+    def variable(self, type_: Any, start: Any = None) -> Any:
         """A place of the function's own."""
         with self.builder.goto_entry_block():
             place = self.builder.alloca(type_)
-        self.builder.store(start, place)
+        if start is not None:
+            self.builder.store(start, place)
         return place
+
+    def broadcast(self, value: Any) -> Any:
+        """A vector of a value."""
+        type_, zero = ir.VectorType(value.type, LANES), ir.Constant(I64, 0)
+        one = self.builder.insert_element(ir.Constant(type_, ir.Undefined), value, zero)
+        zeros = ir.Constant(ir.VectorType(I32, LANES), [0] * LANES)
+        return self.builder.shuffle_vector(one, one, zeros)
 
     def call(self, function: Any, *arguments: Any) -> LaneWord:
         """The result of another function of the module."""

@@ -8,20 +8,15 @@ from typing import Any
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.compiled.memory import LOG_ROW, BufferRow, Env
-from tilewright.lowering.interpreter.compiled.native import LAST, Native
-from tilewright.lowering.interpreter.compiled.stretches import (
-    DIVERGED,
-    STEP_BITS,
-    VECTOR,
-    CompiledBlocks,
-    point,
-    stopped,
-)
+from tilewright.lowering.interpreter.compiled.llvm import LANES
+from tilewright.lowering.interpreter.compiled.memory import LOG_ROW, MOST_WORDS, BufferRow, Env
+from tilewright.lowering.interpreter.compiled.native import NOWHERE, Native
+from tilewright.lowering.interpreter.compiled.stretches import CompiledBlocks
 from tilewright.lowering.interpreter.machine.last_accesses import LastAccesses
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import CodeBlock
-from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, is_array, spread
+from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, is_array
 
 LOG_ENTRIES = 1 << 16
 
@@ -37,32 +32,32 @@ class CompiledRunner:
     def run(self, machine: Machine, gang: Gang, others: Sequence[Gang]) -> list[Gang]:
         """Run a gang through its block, and through those after it while none of the others is
         further behind: the gangs that go on."""
-        block, step, turns = gang.block, 0, machine.spare_turns()
-        while True:
-            place = point(block, step)
-            if turns > 0 and place in self._blocks.stretches:
+        step, stopped = 0, -1
+        while (turns := machine.spare_turns()) > 0:
+            place = self._blocks.point(gang.block, step)
+            if place in self._blocks.stretches and place != stopped:
                 frame = NativeFrame.of(self._blocks, machine, gang, place)
                 if frame is not None:
                     parts = frame.run(self._native, place, others, turns)
                     if len(parts) > 1:
                         return [one for part in parts for one in self._finish(machine, *part)]
                     [(gang, step)] = parts
-                    if gang.block is not block or step == 0:
-                        return self._finish(machine, gang, step)
-                    block = gang.block
-                    if point(block, step) == place:
-                        turns = 0
+                    if step == 0:
+                        return [gang]
+                    stopped = self._blocks.point(gang.block, step)
                     continue
-            following = self._following(block, step) if turns > 0 else None
+            following = self._following(gang.block, step)
             going = machine.run_steps(gang, step, following)
             if following is None:
                 return going
             step = following
+        return machine.run_steps(gang, step)
 
     def _following(self, block: CodeBlock, step: int) -> int | None:
         """The step of a block behind one from which on it has code."""
         steps = range(step + 1, len(block.steps) + 1)
-        return next((one for one in steps if point(block, one) in self._blocks.stretches), None)
+        points = (self._blocks.point(block, one) in self._blocks.stretches for one in steps)
+        return next((one for one, has in zip(steps, points, strict=True) if has), None)
 
     def _finish(self, machine: Machine, gang: Gang, step: int) -> list[Gang]:
         """The rest of a block, where a gang is in the middle of it."""
@@ -70,11 +65,16 @@ class CompiledRunner:
 
 
 class NativeFrame:
-    """The registers of a gang in arrays for native code, and its environment."""
+    """The registers of a gang in arrays for native code, [registers, threads], of whole vectors of
+    threads, and its environment."""
 
     def __init__(self, blocks: CompiledBlocks, machine: Machine, gang: Gang):
         self._blocks, self._machine, self._gang = blocks, machine, gang
-        self._arrays: dict[int, AnyArray] = {}
+        self._threads = -(-gang.count // LANES) * LANES
+        self._arrays = {
+            slot: np.zeros((container.count, self._threads), container.dtype)
+            for slot, container in blocks.held.items()
+        }
         self._lost: list[Undefined] = []
         self._kept: list[Any] = []
 
@@ -83,74 +83,60 @@ class NativeFrame:
         cls, blocks: CompiledBlocks, machine: Machine, gang: Gang, place: int
     ) -> NativeFrame | None:
         """None where a register that is read holds what native code has no array for."""
-        frame, live = cls(blocks, machine, gang), blocks.live[place]
-        for slot, container in blocks.held.items():
-            given = gang.regs[slot] if slot in live else None
-            if not frame._take(given, slot, container.shape(gang.count), container.dtype):
-                return None
-        return frame
+        frame = cls(blocks, machine, gang)
+        live = blocks.live(*blocks.at(place)) & blocks.held.keys() - set(blocks.flags.values())
+        return frame if all(frame._take(gang.regs[slot], slot) for slot in live) else None
 
-    def _take(self, given: Any, slot: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
-        flag = None
-        if isinstance(given, Undefined) and slot in self._blocks.loose:
-            flag = np.ones(shape[:1], np.uint8)
+    def _take(self, given: Any, slot: int) -> bool:
+        array, flag = self._arrays[slot], self._blocks.flags.get(slot)
+        if isinstance(given, Undefined) and flag is not None:
             self._lost.append(given)
+            missing: Any = True
             if isinstance(given, PartlyUndefined):
-                given, flag = given.value, given.missing.astype(np.uint8)
-            flag *= np.uint8(len(self._lost))
-        if is_array(given) and given.dtype == dtype and given.ndim == len(shape):
-            array = np.array(spread(given, shape[0]), order="C")
-        elif given is None or flag is not None:
-            array = np.zeros(shape, dtype)
-        else:
-            return False
-        self._arrays[slot] = array
-        if slot in self._blocks.loose:
-            empty = np.zeros(shape[:1], np.uint8)
-            self._arrays[slot + self._blocks.count] = empty if flag is None else flag
-        return len(self._lost) < 255
+                given, missing = given.value, given.missing
+            self._arrays[flag][0, : self._gang.count] = missing * np.uint8(len(self._lost))
+        if is_array(given):
+            if given.dtype != array.dtype or given.shape[1:] != (len(array),) * (given.ndim - 1):
+                return False
+            array[:, : self._gang.count] = given.T
+            return len(self._lost) < 255
+        return isinstance(given, Undefined) and flag is not None
 
     def run(
         self, native: Native, place: int, others: Sequence[Gang], turns: int
     ) -> list[tuple[Gang, int]]:
         """Run code from a point on: the gangs, each with the step of its block that comes next."""
-        count = self._gang.count
-        addresses = np.zeros(2 * self._blocks.count, np.int64)
+        blocks, gang = self._blocks, self._gang
+        addresses = np.zeros(2 * blocks.count, np.int64)
         for slot, array in self._arrays.items():
             addresses[slot] = array.ctypes.data
-        indices, points = np.empty(count + 1, np.int32), np.full(count, place)
-        limit = min((one.block.number for one in others if one.awaited is None), default=None)
-        env = self._environment(turns, LAST if limit is None else limit << STEP_BITS)
-        pointers = [one.ctypes.data for one in (indices, addresses, points, env)]
-        result = native.run(False)(place, count, *pointers)
-        while result == DIVERGED or (0 <= result < env[Env.LIMIT] and env[Env.TURNS] > 0):
-            apart = result == DIVERGED
-            result = native.run(apart)(result, count, *pointers)
-            if apart and result == DIVERGED:
-                break
+        points = np.full(self._threads, NOWHERE, np.int32)
+        points[: gang.count] = place
+        behind = (blocks.point(one.block) for one in others if one.awaited is None)
+        env = self._environment(turns, min(behind, default=NOWHERE))
+        native.run(self._threads, *(one.ctypes.data for one in (addresses, points, env)))
         self._settle(env)
-        if result == DIVERGED:
-            return [self._part(points == number, int(number)) for number in np.unique(points)]
-        gang, number = self._gang, result if result >= 0 else stopped(0) - result
-        gang.block = self._machine.program.blocks[number >> STEP_BITS]
-        for slot in self._blocks.held:
-            gang.regs[slot] = self._register(slot)
-        return [(gang, number & (1 << STEP_BITS) - 1)]
+        points = points[: gang.count]
+        return [self._part(points == number, number) for number in np.unique(points).tolist()]
 
     def _part(self, chosen: BoolArray, number: int) -> tuple[Gang, int]:
         """The threads of the gang that are at a point."""
-        gang, step = self._gang, number & (1 << STEP_BITS) - 1
-        program = self._machine.program
-        gang.block = program.blocks[number >> STEP_BITS]
-        live = range(program.registers) if step else program.live[gang.block]
-        for slot in self._blocks.held.keys() & set(live):
+        gang, (block, step) = self._gang, self._blocks.at(number)
+        live = self._blocks.live(block, step) - set(self._blocks.flags.values())
+        for slot in self._blocks.held.keys() & live:
             gang.regs[slot] = self._register(slot)
-        return gang.part(chosen, live), step
+        # The code may be that of another run.
+        gang.block = self._machine.program.blocks[block.number]
+        return gang if chosen.all() else gang.part(chosen, live), step
 
     def _register(self, slot: int) -> Any:
         """The value of a register, of which some threads may have no value."""
-        array, flags = self._arrays[slot], self._arrays.get(slot + self._blocks.count)
-        if flags is None or not flags.any():
+        rows = self._arrays[slot][:, : self._gang.count]
+        array = rows[0] if len(rows) == 1 else np.ascontiguousarray(rows.T)
+        if (number := self._blocks.flags.get(slot)) is None:
+            return array
+        flags = self._arrays[number][0, : self._gang.count]
+        if not flags.any():
             return array
         lost = self._lost[int(flags.max()) - 1]
         if flags.all():
@@ -166,7 +152,7 @@ class NativeFrame:
         env[Env.LIMIT], env[Env.TURNS] = limit, turns
         env[Env.CLOCKS], env[Env.WARPS] = clocks.seen.strides[0] // 4, clocks.warps
         env[Env.CHECKED] = accesses.are_checked
-        env[Env.ROOM] = LOG_ENTRIES + VECTOR * len(lanes)
+        env[Env.ROOM] = LOG_ENTRIES + MOST_WORDS * self._threads
         who, now = accesses.stamp(lanes)
         self._log = np.empty((int(env[Env.ROOM]), LOG_ROW), np.int64)
         self._buffers = self._rows()
@@ -177,7 +163,7 @@ class NativeFrame:
             Env.WROTE: clocks.columns_of_warps(writes=True),
             Env.BUFFERS: self._buffers, Env.LOG: self._log,
         }  # fmt: skip
-        if (shadow := shared.plain_shadow()) is not None:
+        if (shadow := shared.plain_shadow()) is not None and self._warps_know_the_same():
             env[Env.SHARED_SIZE], env[Env.UNIT] = shared.size, shadow.unit.bit_length() - 1
             env[Env.UNITS] = shadow.reads.stamps.shape[1]
             arrays |= {
@@ -194,6 +180,14 @@ class NativeFrame:
             self._kept.append(array)
             env[name] = array.ctypes.data
         return env
+
+    def _warps_know_the_same(self) -> bool:
+        """The threads of each warp know the same reads of their warp: so it shows nowhere that they
+        read one after the other."""
+        lanes, clocks = self._gang.lanes, self._machine.clocks
+        warps = lanes // WARP
+        known = clocks.seen[lanes, warps % clocks.warps]
+        return not ((warps[1:] == warps[:-1]) & (known[1:] != known[:-1])).any()
 
     def _rows(self) -> Int64Array:
         """The buffers of global memory."""

@@ -95,6 +95,8 @@ class BufferRow(Numbered):
 
 WARP_BITS = WARP.bit_length() - 1
 CLUSTER_BITS = LOCAL.bit_length()
+MOST_WORDS = 16
+"""The most words of a shadow that an access may have."""
 LOG_ROW = 5
 """The buffer, the word, who read it, when and by which op."""
 

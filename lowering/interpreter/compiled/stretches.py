@@ -1,9 +1,11 @@
-"""The parts of a program that have code: stretches of steps, on registers of one thread."""
+"""The parts of a program that have code: stretches of steps, on registers of threads."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,37 +16,20 @@ from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Pure, Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
-from tilewright.lowering.interpreter.compiled.words import LaneWord
+from tilewright.lowering.interpreter.compiled.words import LaneWord, numpy
 from tilewright.lowering.interpreter.program import CodeBlock, Fork, Jump, Program
 from tilewright.lowering.interpreter.register_builder import Moving, Naming, Overwriting
 from tilewright.lowering.interpreter.values import CONTAINERS, Undefined
 
 Slots = tuple[int, ...]
-STEP_BITS = 32
-DIVERGED = -1
-VECTOR = 16
-"""The most words of a shadow that an access may have."""
-
-
-def point(block: CodeBlock, step: int = 0) -> int:
-    """The number of a place in a program, in the order of the text."""
-    return block.number << STEP_BITS | step
-
-
-def stopped(place: int) -> int:
-    """The result of code that stops at a place: the first engine does what is there."""
-    return DIVERGED - 1 - place
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """The array of a register of all threads, or `count` ones of each."""
+    """The array of a register, `count` ones of each thread."""
 
     dtype: np.dtype[Any]
-    count: int
-
-    def shape(self, threads: int) -> tuple[int, ...]:
-        return (threads,) if self.count == 1 else (threads, self.count)
+    count: int = 1
 
 
 def containers(registers: Mapping[SSAValue, int]) -> dict[int, Container]:
@@ -75,68 +60,68 @@ def clobbered(step: Any) -> Slots:
 
 
 class LaneRegisters:
-    """The registers of one thread in a loop over threads, in arrays."""
+    """The registers of a thread, or of a vector of them, each element of which has a `place`."""
 
-    def __init__(
-        self, code: Code, lane: Any, blocks: CompiledBlocks, pointers: Callable[[int], Any]
-    ):
-        self.code, self.lane, self._blocks, self._pointers = code, lane, blocks, pointers
-        self.words: dict[int, LaneWord] = {}
-        self.flags: dict[int, LaneWord] = {}
-        self.written = set[int]()
+    def __init__(self, code: Code, blocks: CompiledBlocks, place: Callable[[int, int], Any]):
+        self.code, self._blocks, self._place = code, blocks, place
+        self._words: dict[int, LaneWord] = {}
+        self._written = set[int]()
 
     def read(self, slot: int) -> LaneWord:
         """The value, under the guard that something has written it."""
-        if slot in self._blocks.loose:
-            self.code.guards.append((self.flag(slot) != 0).value)
+        if (flag := self._blocks.flags.get(slot)) is not None:
+            self.code.guards.append((self.moved(flag) != 0).value)
         return self.moved(slot)
 
     def moved(self, slot: int) -> LaneWord:
         """The value, whatever it is."""
-        if slot not in self.words:
-            container, code = self._blocks.held[slot], self.code
-            first = code.word(self.lane) * container.count
-            pointer = self._pointers(slot)
-            columns = [
-                code.load(pointer, container.dtype, first + i).value for i in range(container.count)
-            ]
-            self.words[slot] = LaneWord(code, columns, container.dtype, 1 + (container.count > 1))
-        return self.words[slot]
+        if slot not in self._words:
+            self._words[slot] = self._kept(slot)
+        return self._words[slot]
 
-    def flag(self, slot: int) -> LaneWord:
-        """Not 0 where nothing has written a register."""
-        if slot not in self._blocks.loose:
-            return self.code.word(0, np.uint8)
-        if slot not in self.flags:
-            pointer = self._pointers(slot + self._blocks.count)
-            self.flags[slot] = self.code.load(pointer, np.uint8, self.lane)
-        return self.flags[slot]
+    def _kept(self, slot: int) -> LaneWord:
+        container = self._blocks.held[slot]
+        columns = [
+            self.code.load(self._place(slot, column), container.dtype).value
+            for column in range(container.count)
+        ]
+        return LaneWord(self.code, columns, container.dtype, 1 + (container.count > 1))
 
     def write(self, slot: int, given: Any, flag: LaneWord | None = None) -> None:
         """Raises TypeError for a value that the register does not hold."""
         word, container = self.code.wrap(given), self._blocks.held[slot]
         if (word.dtype, len(word.columns)) != (container.dtype, container.count):
             raise TypeError(slot)
-        self.words[slot] = word
-        self.flags[slot] = self.code.word(0, np.uint8) if flag is None else flag
-        self.written.add(slot)
+        self._words[slot] = word
+        self._written.add(slot)
+        if slot in self._blocks.flags:
+            self.write(self._blocks.flags[slot], np.uint8(0) if flag is None else flag)
 
-    def store(self) -> None:
-        """Let the arrays have what is written."""
-        for slot in sorted(self.written):
-            first = self.code.word(self.lane) * len(self.words[slot].columns)
-            for number, value in enumerate(self.words[slot].columns):
-                word = LaneWord(self.code, [value], self.words[slot].dtype)
-                self.code.store(self._pointers(slot), first + number, word)
-            if slot in self._blocks.loose:
-                pointer = self._pointers(slot + self._blocks.count)
-                self.code.store(pointer, self.lane, self.flags[slot])
+    def take(self, other: LaneRegisters, slots: Collection[int]) -> None:
+        """Let the places have what those of others have."""
+        self._words = {slot: other.moved(slot) for slot in sorted(slots)}
+        self._written = set(slots)
+        self.store(slots)
+
+    def store(self, live: Collection[int], here: LaneWord | None = None) -> None:
+        """Let the places have what is written and live; of a vector in the threads that are `here`
+        alone."""
+        for slot in sorted(self._written.intersection(live)):
+            word = self._words[slot]
+            if here is not None:
+                word = numpy.where(here, word, self._kept(slot))
+            for column, value in enumerate(word.columns):
+                self.code.store(self._place(slot, column), 0, self.code.word(value, word.dtype))
 
     def run(self, step: Step) -> None:
         """The effect of a step. Raises whatever NumPy does where words are not enough."""
         match bare(step):
             case Moving() as moving:
-                moved = [(self.moved(slot), self.flag(slot)) for slot in moving.sources]
+                flags = self._blocks.flags
+                moved = [
+                    (self.moved(slot), self.moved(flags[slot]) if slot in flags else None)
+                    for slot in moving.sources
+                ]
                 for dest, (word, flag) in zip(moving.dests, moved, strict=True):
                     self.write(dest, word, flag)
             case Pure() as pure:
@@ -164,22 +149,37 @@ class Stretch:
 
 class CompiledBlocks:
     """The code of some blocks of a program, by their numbers: `stretches` by the points where
-    they begin. `live` are the registers that something from there on reads, `held` what holds
-    registers, and `loose` are those that may hold what nothing has written."""
+    they begin, and `regions` of blocks, in which no thread can tell what another one does. `held`
+    is what holds registers, and `flags` those registers that say, of others, not 0 where nothing
+    has written them.
+
+    Points number the places in a program in the order of the text.
+    """
 
     def __init__(
         self, program: Program, registers: Mapping[SSAValue, int], numbers: Collection[int]
     ):
         self.program, self.slots, self.count = program, registers, program.registers
+        self._starts = [0, *accumulate(len(block.steps) + 1 for block in program.blocks)]
         self.held = containers(registers)
-        self.loose = self._loose()
+        self.flags = {slot: slot + self.count for slot in self._loose()}
+        self.held |= dict.fromkeys(self.flags.values(), Container(np.dtype(np.uint8)))
         self._numbers = {id(op): number for number, op in enumerate(program.ops, 1)}
+        self._guarded = set[int]()
         self.stretches: dict[int, Stretch] = {}
-        self.live: dict[int, set[int]] = {}
         for block in (program.blocks[number] for number in sorted(numbers)):
             for stretch in self._stretches_of(block):
-                place = point(block, stretch.first)
-                self.stretches[place], self.live[place] = stretch, self._live_at(stretch)
+                self.stretches[self.point(block, stretch.first)] = stretch
+        self.regions = list(self._regions())
+
+    def point(self, block: CodeBlock, step: int = 0) -> int:
+        """The number of a place."""
+        return self._starts[block.number] + step
+
+    def at(self, point: int) -> tuple[CodeBlock, int]:
+        """The block and the step of a place."""
+        number = bisect_right(self._starts, point) - 1
+        return self.program.blocks[number], point - self._starts[number]
 
     def _loose(self) -> set[int]:
         """The registers that may hold what nothing has written."""
@@ -209,37 +209,56 @@ class CompiledBlocks:
             elif not fine and first is not None:
                 yield Stretch(block, first, number)
                 first = None
-        if first is None and isinstance(block.ending, Jump | Fork):
-            first = len(block.steps)
-        if first is not None:
-            ends = isinstance(block.ending, Jump | Fork)
-            yield Stretch(block, first, len(block.steps) + ends)
+        last, ends = len(block.steps), isinstance(block.ending, Jump | Fork)
+        if first is not None or ends:
+            yield Stretch(block, last if first is None else first, last + ends)
 
-    def _live_at(self, stretch: Stretch) -> set[int]:
-        """The registers that something from a stretch on reads."""
-        block, live = stretch.block, set[int]()
+    def _regions(self) -> Iterator[range]:
+        """The longest runs of blocks that access no memory and stop for nothing, and that threads
+        leave for later ones alone: those that do wait there for the others, as they would."""
+        first = 0
+        for block in self.program.blocks:
+            targets = [jump.target.number for jump in block.jumps()]
+            if not self._is_free(block) or min(targets) < first:
+                if first < block.number:
+                    yield range(first, block.number)
+                first = block.number + 1
+        if first < len(self.program.blocks):
+            yield range(first, len(self.program.blocks))
+
+    def _is_free(self, block: CodeBlock) -> bool:
+        stretch = self.stretches.get(self.point(block))
+        if stretch is None or not stretch.whole:
+            return False
+        if isinstance(block.ending, Fork) and block.ending.condition in self.flags:
+            return False
+        return not any(
+            isinstance(op, LdOp | StOp) or self.is_guarded(step) for op, step, _ in block.steps
+        )
+
+    def live(self, block: CodeBlock, first: int) -> set[int]:
+        """The registers that something from a step of a block on reads."""
+        live = set[int]()
         for jump in block.jumps():
             live |= self.program.live_before(jump)
         if isinstance(block.ending, Fork):
             live.add(block.ending.condition)
-        for op, step, _ in reversed(block.steps[stretch.first :]):
+        for op, step, _ in reversed(block.steps[first:]):
             reads, writes = self._accessed(op, step)
             live = live.difference(writes).union(reads)
-        return live
+        return live | {self.flags[slot] for slot in self.flags.keys() & live}
+
+    def following(self, registers: LaneRegisters, block: CodeBlock) -> LaneWord:
+        """The points where threads go on behind a block."""
+        then, *other = (np.int32(self.point(jump.target)) for jump in block.jumps())
+        if isinstance(block.ending, Jump):
+            return registers.code.wrap(then)
+        assert isinstance(block.ending, Fork)
+        return numpy.where(registers.moved(block.ending.condition), then, *other)
 
     def _lost(self, block: CodeBlock, number: int) -> bool:
         """A register that a step leaves unreadable is read before something writes it."""
-        for slot in clobbered(block.steps[number][1]):
-            for op, step, _ in block.steps[number + 1 :]:
-                reads, writes = self._accessed(op, step)
-                if slot in reads:
-                    return True
-                if slot in writes:
-                    break
-            else:
-                if any(slot in self.program.live_before(jump) for jump in block.jumps()):
-                    return True
-        return False
+        return not self.live(block, number + 1).isdisjoint(clobbered(block.steps[number][1]))
 
     def _accessed(self, op: Operation, step: Step) -> tuple[Slots, Slots]:
         if isinstance(own := bare(step), Pure | Moving):
@@ -252,15 +271,19 @@ class CompiledBlocks:
     def _has_code(self, op: Operation, step: Step) -> bool:
         if isinstance(op, LdOp | StOp):
             return op.semantics.data == "weak" and not isinstance(bare(step), Pure)
-        if not isinstance(bare(step), Pure | Moving):
-            return False
         code = Code(ir.Module(), "trial", [I64, POINTER])
         try:
             # Of a function, anything may be asked: what words do not have is NumPy's.
-            LaneRegisters(code, code.arguments[0], self, lambda slot: code.arguments[1]).run(step)
+            LaneRegisters(code, self, lambda slot, column: code.arguments[1]).run(step)
         except Exception:
             return False
+        if code.guards:
+            self._guarded.add(id(step))
         return True
+
+    def is_guarded(self, step: Step) -> bool:
+        """A step that NumPy has to take in some cases."""
+        return id(step) in self._guarded
 
     def number_of(self, op: Operation) -> int:
         """The number by which memory remembers an op."""

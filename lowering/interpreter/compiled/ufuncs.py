@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.compiled.llvm import I8, ir
+from tilewright.lowering.interpreter.compiled.llvm import I8, LANES, constant, ir, like
 
 Emit = Callable[..., Any]
 
@@ -35,13 +35,13 @@ def _shifted(left: bool) -> Emit:
     """A shift; an amount of the width or more gives zero, or the sign."""
 
     def emit(builder: Any, dtype: np.dtype[Any], a: Any, amount: Any) -> Any:
-        last = ir.Constant(a.type, 8 * dtype.itemsize - 1)
+        last = constant(a.type, 8 * dtype.itemsize - 1)
         inside = builder.icmp_unsigned("<=", amount, last)
         if dtype.kind == "i" and not left:
             return builder.ashr(a, builder.select(inside, amount, last))
-        safe = builder.select(inside, amount, ir.Constant(a.type, 0))
+        safe = builder.select(inside, amount, constant(a.type, 0))
         shifted = builder.shl(a, safe) if left else builder.lshr(a, safe)
-        return builder.select(inside, shifted, ir.Constant(a.type, 0))
+        return builder.select(inside, shifted, constant(a.type, 0))
 
     return emit
 
@@ -64,12 +64,12 @@ def _divided(remainder: bool) -> Emit:
     does not divide, by zero or to what does not fit, as of a divisor 1: guards are for the rest."""
 
     def emit(builder: Any, dtype: np.dtype[Any], a: Any, b: Any) -> Any:
-        zero, one = (ir.Constant(a.type, number) for number in (0, 1))
+        zero, one = (constant(a.type, number) for number in (0, 1))
         wrong = builder.icmp_unsigned("==", b, zero)
         if dtype.kind == "u":
             b = builder.select(wrong, one, b)
             return (builder.urem if remainder else builder.udiv)(a, b)
-        minus = builder.icmp_unsigned("==", b, ir.Constant(a.type, -1))
+        minus = builder.icmp_unsigned("==", b, constant(a.type, -1))
         quotient = builder.sdiv(a, safe := builder.select(builder.or_(wrong, minus), one, b))
         rest = builder.sub(a, builder.mul(quotient, safe))
         if remainder:
@@ -82,20 +82,22 @@ def _divided(remainder: bool) -> Emit:
     return emit
 
 
-def _intrinsic(name: str) -> Emit:
+def intrinsic(name: str) -> Emit:
     def emit(builder: Any, dtype: np.dtype[Any], *values: Any) -> Any:
-        types = [value.type for value in values]
-        of = ir.FunctionType(types[0], types)
-        function = builder.module.declare_intrinsic(f"llvm.{name}", types[:1], of)
-        return builder.call(function, values)
+        type_ = values[0].type
+        of = ir.FunctionType(type_, [type_] * len(values))
+        kind = f"{'if'[dtype.kind == 'f']}{8 * dtype.itemsize}"
+        if isinstance(type_, ir.VectorType):
+            kind = f"v{LANES}{kind}"
+        return builder.call(builder.module.declare_intrinsic(f"llvm.{name}.{kind}", (), of), values)
 
     return emit
 
 
 def _magnitude(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
     if dtype.kind == "f":
-        return _intrinsic("fabs")(builder, dtype, x)
-    negative = builder.icmp_signed("<", x, ir.Constant(x.type, 0))
+        return intrinsic("fabs")(builder, dtype, x)
+    negative = builder.icmp_signed("<", x, constant(x.type, 0))
     return builder.select(negative, builder.neg(x), x) if dtype.kind == "i" else x
 
 
@@ -104,19 +106,17 @@ def _unordered(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
 
 
 def _negative(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
-    bits = ir.IntType(8 * dtype.itemsize)
-    return builder.icmp_signed("<", builder.bitcast(x, bits), ir.Constant(bits, 0))
+    bits = like(x.type, ir.IntType(8 * dtype.itemsize))
+    return builder.icmp_signed("<", builder.bitcast(x, bits), constant(bits, 0))
 
 
 def _infinite(relation: str, builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
-    return builder.fcmp_ordered(
-        relation, _magnitude(builder, dtype, x), ir.Constant(x.type, np.inf)
-    )
+    return builder.fcmp_ordered(relation, _magnitude(builder, dtype, x), constant(x.type, np.inf))
 
 
 def _counted(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
-    count = _intrinsic("ctpop")(builder, dtype, x)
-    return count if dtype.itemsize == 1 else builder.trunc(count, I8)
+    count = intrinsic("ctpop")(builder, dtype, x)
+    return count if dtype.itemsize == 1 else builder.trunc(count, like(x.type, I8))
 
 
 EMITTED: dict[np.ufunc, Emit] = {
@@ -150,7 +150,7 @@ EMITTED: dict[np.ufunc, Emit] = {
     np.isfinite: partial(_infinite, "<"),
     np.bitwise_count: _counted,
     **{
-        function: _intrinsic(name)
+        function: intrinsic(name)
         for function, name in (
             (np.sqrt, "sqrt"), (np.rint, "rint"), (np.floor, "floor"), (np.ceil, "ceil"),
             (np.trunc, "trunc"), (np.copysign, "copysign"),

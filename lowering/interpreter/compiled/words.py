@@ -1,4 +1,4 @@
-"""Values of one thread in LLVM IR, to which NumPy's functions may be applied.
+"""Values of one thread, or of each of some, in LLVM IR, to which NumPy's functions may be applied.
 
 A function of arrays of raw bits is declared once, in NumPy (`arithmetic/`). Called with words,
 which are to NumPy what it calls array-likes (NEP 13 and NEP 18), it writes the code of one thread.
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tilewright.lowering.interpreter.array_types import AnyArray
-from tilewright.lowering.interpreter.compiled.llvm import I1, ir
-from tilewright.lowering.interpreter.compiled.ufuncs import EMITTED
+from tilewright.lowering.interpreter.compiled.llvm import I1, LANES, constant, ir
+from tilewright.lowering.interpreter.compiled.ufuncs import EMITTED, intrinsic
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import fma32, fma64
 
@@ -39,13 +39,19 @@ def llvm_type(dtype: np.dtype[Any]) -> Any:
 
 class Tracer:
     """The questions that a function of words asks of all threads: answers by a plan, and the
-    conditions under which they are wrong."""
+    conditions under which they are wrong. Its values are those of one thread, or vectors."""
 
     def __init__(self, builder: Any):
         self.builder = builder
         self.guards: list[Any] = []
+        self.is_vector = False
         self._plan: list[bool] = []
         self._asked: list[Any] = []
+
+    def type(self, dtype: np.dtype[Any]) -> Any:
+        """The type of values now. Raises TypeError for what LLVM computes otherwise than NumPy."""
+        type_ = llvm_type(dtype)
+        return ir.VectorType(type_, LANES) if self.is_vector else type_
 
     def trace(self, function: Callable[..., Any], words: Sequence[LaneWord]) -> Any:
         """The function's results. Raises Fault where it has none, and what NumPy raises of a
@@ -75,8 +81,8 @@ class Tracer:
         number: AnyArray = np.asarray(given, dtype if type(given) in PYTHON else None)
         if number.size != 1:
             raise TypeError(given)
-        constant = ir.Constant(llvm_type(number.dtype), number.item())
-        return LaneWord(self, [constant], number.dtype, max(number.ndim, 1))
+        value = constant(self.type(number.dtype), number.item())
+        return LaneWord(self, [value], number.dtype, max(number.ndim, 1))
 
     def by_column(
         self, compute: Callable[..., Any], words: Sequence[LaneWord], dtype: Any
@@ -143,7 +149,7 @@ class LaneWord(NDArrayOperatorsMixin):
         return self._of([self._cast(value, dtype) for value in self.columns], dtype)
 
     def _cast(self, value: Any, to: np.dtype[Any]) -> Any:
-        builder, source, type_ = self.tracer.builder, self.dtype, llvm_type(to)
+        builder, source, type_ = self.tracer.builder, self.dtype, self.tracer.type(to)
         if source == to:
             return value
         if to == BOOL:
@@ -165,7 +171,7 @@ class LaneWord(NDArrayOperatorsMixin):
         """The bits as another type: of a list also as words of another width, low ones first."""
         dtype, builder = np.dtype(dtype), self.tracer.builder
         if dtype.itemsize == self.dtype.itemsize:
-            type_ = llvm_type(dtype)
+            type_ = self.tracer.type(dtype)
             return self._of([builder.bitcast(value, type_) for value in self.columns], dtype)
         wide, narrow = sorted((dtype, self.dtype), key=lambda one: -one.itemsize)
         times, bits = wide.itemsize // narrow.itemsize, 8 * narrow.itemsize
@@ -241,7 +247,8 @@ def _fused(function: Any, word: LaneWord, a: Any, b: Any, c: Any, rounding: str 
     if rounding != "rn":
         return function.__wrapped__(a, b, c, rounding)
     words = [word.tracer.wrap(one) for one in (a, b, c)]
-    result = word.tracer.by_column(word.tracer.builder.fma, words, words[0].dtype)
+    fused = partial(intrinsic("fma"), word.tracer.builder, words[0].dtype)
+    result = word.tracer.by_column(fused, words, words[0].dtype)
     if words[0].dtype == np.float32:
         return result
     bits: Any = word.tracer.wrap(np.uint64(0xFFF8000000000000))

@@ -22,6 +22,11 @@ class OperandReads:
         # Of each stream the last epoch in which it read.
         self._last: dict[Stream, int] = {}
 
+    @property
+    def are_used(self) -> bool:
+        """Some operation has read something."""
+        return bool(self._reads)
+
     def issue(self, stream: Stream, cta: int, starts: Int64Array, op: int) -> None:
         """A stream reads the chunks at these addresses of a CTA's shared memory."""
         streams = self._reads.setdefault(cta, {})

@@ -81,8 +81,9 @@ class SharedMemory:
         self._proxy = ProxyFences(clocks, units, self.op_names)
 
     def plain_shadow(self) -> PlainShadow | None:
-        """The accesses of threads, where these and those of MMAs are all that there are."""
-        if self._expected or self._cluster > 1 or self.bulk_stores.are_used:
+        """The accesses of threads, where these are all that there are."""
+        used = self.bulk_stores.are_used or self.operands.are_used
+        if used or self._expected or self._cluster > 1:
             return None
         return PlainShadow(self._unit, self._last, self._plain, self._reads, self._proxy)
 

@@ -35,13 +35,13 @@ class WarpReads:
         local = (lanes // WARP % self._clocks.warps)[:, None]
         bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
         known = self._clocks.seen[lanes[:, None], local]
-        before = np.where(self.stamps[local, units] >= known, self.readers[local, units], 0)
-        self.readers[local, units] = before | bit
-        # Of threads that read a unit together the last one stands there now.
-        missing = self.readers[local, units] & bit == 0
+        before = np.where(self.stamps[local, units] >= known, self.readers[local, units], 0) | bit
+        self.readers[local, units] = before
+        # Of threads that read a unit together what the last one leaves stands there now.
+        missing = before & ~self.readers[local, units] != 0
         if missing.any():
             at = np.broadcast_to(local, units.shape)[missing], units[missing]
-            np.bitwise_or.at(self.readers, at, np.broadcast_to(bit, units.shape)[missing])
+            np.bitwise_or.at(self.readers, at, before[missing])
         now = self._clocks.now(lanes)
         np.maximum.at(self.last, local[:, 0], now)
         self.stamps[local, units] = now[:, None]

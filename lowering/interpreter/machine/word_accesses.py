@@ -65,19 +65,20 @@ class Readers:
         reader = np.broadcast_to(who, places.shape)
         before = self.latest.at(places)
         self.latest.note(places, who, now, op)
+        if (self.latest.who[places] != reader).any():
+            # Threads of one op that read one word do so one after the other.
+            order = np.argsort(places, axis=None, kind="stable")
+            again = np.diff(places.ravel()[order]) == 0
+            for column, own in zip(before, (reader, now, np.int32(op)), strict=True):
+                own = np.broadcast_to(own, places.shape)
+                column.flat[order[1:][again]] = own.flat[order[:-1][again]]
         displaced = (before[0] != NOBODY) & (before[0] != reader)
         if displaced.any():
-            self._displace(places[displaced], chosen(before, displaced))
-        # Of threads of one op that read one word the last one stays.
-        beaten = self.latest.who[places] != reader
-        if beaten.any():
-            when = np.broadcast_to(now, places.shape)
-            row = reader, when, np.full(places.shape, op, dtype=np.int32)
-            self._displace(places[beaten], chosen(row, beaten))
+            self._displace(places[displaced], chosen(before, displaced), reader[displaced])
 
-    def _displace(self, places: Int64Array, row: Row) -> None:
-        """Reads of words, [reads], that are not the last ones."""
-        near = row[0] // self._cluster == self.latest.who[places] // self._cluster
+    def _displace(self, places: Int64Array, row: Row, by: Int64Array) -> None:
+        """Reads of words, [reads], that are not the last ones any more; `by` are the next ones."""
+        near = row[0] // self._cluster == by // self._cluster
         self.elsewhere.note(places[~near], *chosen(row, ~near))
         if not near.any():
             return
@@ -92,14 +93,8 @@ class Readers:
             self._compact()
 
     def _compact(self) -> None:
-        places, row = self._whole_log()
-        # The sort is stable: of one thread's reads of a word the last one comes last.
-        order = np.lexsort((row[0], places))
-        ahead = places[order], row[0][order]
-        final = np.append((ahead[0][1:] != ahead[0][:-1]) | (ahead[1][1:] != ahead[1][:-1]), True)
-        last = order[final]
-        self._log = [(places[last], chosen(row, last))]
-        self._size = len(last)
+        self._log = [_last_of_each(*self._whole_log())]
+        self._size = len(self._log[0][0])
         self._limit = max(_COMPACT, 2 * self._size)
 
     def _whole_log(self) -> tuple[Int64Array, Row]:
@@ -118,9 +113,11 @@ class Readers:
         yield everywhere, self.elsewhere.at(places.ravel())
         if not self.logged[places].any():
             return
-        words, row = self._whole_log()
         order = np.argsort(places, axis=None, kind="stable")
         written = places.ravel()[order]
+        words, row = self._whole_log()
+        mine = written[np.minimum(np.searchsorted(written, words), len(written) - 1)] == words
+        words, row = _last_of_each(words[mine], chosen(row, mine))
         # A word that several threads write is looked at for each of them.
         first, last = (np.searchsorted(written, words, side) for side in ("left", "right"))
         counts = last - first
@@ -128,6 +125,15 @@ class Readers:
             read = np.repeat(np.arange(len(words)), counts)
             offset = np.arange(len(read)) - np.repeat(np.cumsum(counts) - counts, counts)
             yield order[np.repeat(first, counts) + offset], chosen(row, read)
+
+
+def _last_of_each(places: Int64Array, row: Row) -> tuple[Int64Array, Row]:
+    """Of reads of words, in their order, the last one of each word by each thread, by both."""
+    # The sort is stable: of one thread's reads of a word the last one comes last.
+    order = np.lexsort((row[0], places))
+    key = np.stack([places[order], row[0][order]])
+    last = order[np.append((key[:, 1:] != key[:, :-1]).any(axis=0), [True] * (len(order) > 0))]
+    return places[last], chosen(row, last)
 
 
 @dataclass(eq=False)
@@ -160,6 +166,11 @@ class Shadow:
         """Which bytes were read, and which were written."""
         read = (self.reads.last != NOBODY) | (self.strong_reads.last != NOBODY)
         return np.repeat(read, self.unit), np.repeat(self.writes.who != NOBODY, self.unit)
+
+    def written(self) -> BoolArray:
+        """Which bytes were written, or strongly accessed, as what is combined to the same is."""
+        words = (self.writes.who != NOBODY) | (self.strong_reads.last != NOBODY)
+        return np.repeat(words, self.unit)
 
     def note_read(self, places: Int64Array, who: Int64Array, now: Int32Array,
                   op: int) -> None:  # fmt: skip

@@ -39,7 +39,7 @@ def form_code(module: Any, name: str) -> bool:
     mnemonic = op.name.removeprefix("ptx.")
     code = Code(module, name, [I64, *[POINTER] * (2 + len(row.types))])
     threads, out, guarded, *given = code.arguments
-    with code.loop(threads) as index:
+    with code.vectors(threads) as index:
         words: list[Any] = []
         for pointer, type_ in zip(given, row.types, strict=True):
             word = code.load(pointer, CONTAINERS[access_type(type_)], index)
@@ -66,7 +66,7 @@ def test_scalar_forms_equal_the_chip() -> None:
     module = new_module()
     names = [name for name in SEEDS if form_code(module, name)]
     assert len(names) >= 495
-    engine = compiled(str(module), vectors=False)
+    engine = compiled(str(module))
     for name in names:
         op, form = FORMS[name]
         row = op.ROW.forms[form]
