@@ -53,13 +53,15 @@ class FieldCounts(NamedTuple):
 
 
 def field_counts(definition: OpDef) -> FieldCounts | None:
-    """Those of a definition; None where an op has more than values and attributes."""
+    """Those of a definition; None where an op has more than values, attributes and single
+    successors."""
     options = [
         (type(option), getattr(option, "as_property", None))
         for option in definition.options
         if not isinstance(option, ParsePropInAttrDict)
     ]
-    if definition.regions or definition.successors or len(options) > 1:
+    several = any(isinstance(field, VariadicDef) for _, field in definition.successors)
+    if definition.regions or several or len(options) > 1:
         return None
     if options and options[0][0] is not AttrSizedOperandSegments:
         return None

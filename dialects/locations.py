@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 def unverified(class_: type[Attribute], **parameters: Any) -> Any:
     """A location of these parts, or several: xDSL's take those of no other dialect."""
     location = object.__new__(class_)
-    vars(location).update(parameters)
+    object.__setattr__(location, "__dict__", parameters)
     return location
 
 

@@ -31,6 +31,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from tilewright import xdsl_patches
 from tilewright.dialects import locations
+from tilewright.dialects.collection import no_collection
 from tilewright.dialects.locations import unverified
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
@@ -347,7 +348,8 @@ def _ptx(text: str, name: str, line_offset: int) -> ModuleOp:
 
     xdsl_patches.install()
     try:
-        return read_module(text, name, line_offset)
+        with no_collection(len(text)):
+            return read_module(text, name, line_offset)
     except PtxError as error:
         diagnostic = _diagnostic(error.message, text, error.position, name, line_offset)
         raise CompileError(diagnostic) from None

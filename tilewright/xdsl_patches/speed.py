@@ -294,12 +294,14 @@ _built = operations.irdl_op_init
 
 
 def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: Any) -> None:
-    """Initialise an op of its fields, if it has values and attributes alone."""
+    """Initialise an op of its fields, if it has values, attributes and single successors alone."""
     if "_counts" not in op_def.__dict__:
         op_def._counts = field_counts(op_def)
     counts: FieldCounts | None = op_def._counts
     values = types = None
-    if counts and not rest["regions"] and not rest["successors"]:
+    blocks = rest["successors"]
+    is_plain = len(blocks) == len(op_def.successors) and all(type(one) is Block for one in blocks)
+    if counts and is_plain and not rest["regions"]:
         values = flattened(operands, counts.operands, SSAValue)
         types = flattened(result_types, counts.results, Attribute)
     if counts is None or values is None or types is None:
@@ -311,7 +313,7 @@ def _build(self: Any, op_def: Any, *, operands: Any, result_types: Any, **rest: 
     }
     if counts.sizes is not None:
         fields[counts.sizes][AttrSizedOperandSegments.attribute_name] = segments(values[1])
-    Operation.__init__(self, operands=values[0], result_types=types[0], **fields)
+    Operation.__init__(self, operands=values[0], result_types=types[0], successors=blocks, **fields)
 
 
 _attach_any = Block._attach_op

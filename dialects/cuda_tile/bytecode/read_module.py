@@ -1,14 +1,11 @@
 """A module from the bytes of a file."""
 
-import gc
-from collections.abc import Generator
-from contextlib import contextmanager
-
 from xdsl.dialects import builtin
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.collection import no_collection
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeReader
 from tilewright.dialects.cuda_tile.bytecode.constants import ConstantReader
@@ -33,8 +30,6 @@ from tilewright.source.diagnostic import CompileError, Diagnostic, at
 PRIVATE, KERNEL, HINTS = 1, 2, 4
 """The flags of a function."""
 NO_ATTRIBUTES = builtin.ArrayAttr[Attribute](())
-LARGE = 1 << 16
-"""Bytes of a file whose ops are worth a look at the garbage collector's state."""
 MODULE_NAME = "kernels"
 """The name of a module: bytecode has no name for it."""
 
@@ -46,7 +41,7 @@ def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) ->
     where the bytes are no bytecode or what they say does not verify.
     """
     try:
-        with _no_collection(large=len(data) > LARGE):
+        with no_collection(len(data)):
             reader = ModuleReader(data)
             module = reader.module()
             if verify:
@@ -54,24 +49,6 @@ def read_bytecode(data: bytes, name: str = "<bytes>", *, verify: bool = True) ->
     except BytecodeError as error:
         raise CompileError(Diagnostic(str(error), name)) from None
     return module
-
-
-@contextmanager
-def _no_collection(large: bool) -> Generator[None]:
-    """Without garbage collection: it would walk the growing module again and again, half of the
-    time that reading takes, and find nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            # What was made counts as old at once, or the next collection of young objects walks
-            # all of it. What is frozen stays so; to count it takes as long as to read a kernel.
-            if large and not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 class ModuleReader:

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
+from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
@@ -51,7 +52,9 @@ PARAMETER = re.compile(
     rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
 )
+_NAME = re.compile(NAME)
 _LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
+_NO_METADATA = NoneAttr()
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
@@ -88,7 +91,7 @@ class Source:
             origin = locations.place(name, int(match[2]), int(match[3]))
             self._origins[match[0]] = origin
         both = locations.unverified(ArrayAttr, data=(place, origin))
-        return locations.unverified(FusedLoc, locations=both, metadata=NoneAttr())
+        return locations.unverified(FusedLoc, locations=both, metadata=_NO_METADATA)
 
 
 @dataclass(eq=False, slots=True)
@@ -170,9 +173,10 @@ class KernelReading:
 
     def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
         by_block = {part.block: part for part in parts}
-        order = _reverse_postorder(parts[0], by_block)
+        dominators = immediate_dominators(parts[0].block, lambda block: by_block[block].ways())
+        order = [by_block[block] for block in dominators]
         edges = {part: [Way(part.block, way) for way in part.ways()] for part in order}
-        ssa = SsaBuilder(parts[0].block, [edge for some in edges.values() for edge in some])
+        ssa = SsaBuilder(dominators, [edge for some in edges.values() for edge in some])
         shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
         reader.contents = self.variables.contents
@@ -196,17 +200,19 @@ class KernelReading:
         count how often that is. The place of the last write of each in each part."""
         last: dict[BodyPart, dict[Variable, int]] = {part: {} for part in order}
         written: dict[Variable, set[str]] = {}
-        for part in order:
+        for place, part in enumerate(order):
             for statement, scope in part.statements:
                 rule = self._rule(statement)
-                text = statement.text
-                names = text[1 : text.find("}")] if text[:1] == "{" else text.partition(",")[0]
-                for name in names.replace("|", ",").split(","):
-                    variable = scope.find(name.strip())
+                results, address, _ = statement.text.partition("[")
+                if not address:
+                    results = results.partition("}" if results[:1] == "{" else ",")[0]
+                for name in _NAME.findall(results):
+                    variable = scope.find(name)
                     if isinstance(variable, Variable):
                         if not variable.writes or statement.position < variable.first:
                             variable.first = statement.position
                         variable.writes += 1
+                        variable.last = place
                         last[part][variable] = statement.position
                         if rule.kind:
                             written.setdefault(variable, set()).add(rule.kind)
@@ -316,22 +322,6 @@ def _head(head: PtxStatement) -> tuple[str, list[re.Match[str]], str]:
     if None in parameters:
         raise PtxError("expected parameters such as `.param .u64 name`", head.position)
     return match[1], parameters, match[3]  # type: ignore[return-value]
-
-
-def _reverse_postorder(first: BodyPart, parts: dict[Block, BodyPart]) -> list[BodyPart]:
-    """The parts that may be reached, each before those that it alone leads to."""
-    order, seen, work = list[BodyPart](), {first}, [(first, iter(first.ways()))]
-    while work:
-        part, ways = work[-1]
-        for block in ways:
-            if (following := parts[block]) not in seen:
-                seen.add(following)
-                work.append((following, iter(following.ways())))
-                break
-        else:
-            order.append(part)
-            work.pop()
-    return order[::-1]
 
 
 def _threaded(

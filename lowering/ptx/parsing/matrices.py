@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import (
@@ -131,17 +131,19 @@ def _chosen(reader: Reader, fields: dict[str, Any], name: str, written: Written)
     """The fields that say when an MMA accumulates: always, never (`zero`), or by a predicate that
     no constants decide."""
     value = None if written.kind == "integer" else reader.take(written.text, "pred")
-    is_on = written.value if value is None else _decided(value)
+    is_on = written.value if value is None else _decided(value, reader.block)
     if is_on is None:
         fields[name] = value
     else:
         fields["zero"] = not is_on
 
 
-def _decided(predicate: SSAValue) -> bool | None:
-    """The result of `setp.ne` on two constants; None of anything else."""
+def _decided(predicate: SSAValue, block: Block) -> bool | None:
+    """The result of `setp.ne` on two constants in the block of its MMA; None of anything else."""
     compare = predicate.owner
     if not isinstance(compare, SCALAR_OPS["setp"]) or not compare.form.data.startswith("ne."):
+        return None
+    if compare.parent is not block:
         return None
     sides = [operand.owner for operand in compare.operands]
     known = [side.unsigned for side in sides if isinstance(side, ConstOp)]

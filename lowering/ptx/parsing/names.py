@@ -17,7 +17,6 @@ from tilewright.lowering.ptx.parsing.statements import NAME
 _REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
 _NAME = re.compile(NAME)
 _RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 
 
 @dataclass(eq=False, slots=True)
@@ -64,13 +63,14 @@ class Names:
 
     def _numbered(self, name: str) -> Variable | None:
         """The register of a name like `%r7` where `%r<8>` is declared."""
-        if not self.ranges or (match := _NUMBERED.fullmatch(name)) is None:
-            return None
-        kind, count = self.ranges.get(match[1], ("", 0))
-        if int(match[2]) >= count:
-            return None
-        variable = self.names[name] = Variable(kind)
-        return variable
+        for prefix, (kind, count) in self.ranges.items():
+            if name.startswith(prefix):
+                number = name[len(prefix) :]
+                is_number = number.isdecimal() and len(number) < 20
+                if is_number and str(int(number)) == number and int(number) < count:
+                    variable = self.names[name] = Variable(kind)
+                    return variable
+        return None
 
     def label(self, name: str) -> Block | None:
         """The block of a label here, or None."""

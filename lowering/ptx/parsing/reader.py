@@ -159,7 +159,7 @@ class Reader:
         kind = REGISTER_OF.get(type_, type_)
         if text[:1] == "!":
             return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
-        named = self.scope.find(text)
+        named = None if text[:1] in _NUMBERS else self.scope.find(text)
         if isinstance(named, Variable):
             return self.converted(self.ssa.read(self.block, named), kind, text)
         if isinstance(named, Symbol):

@@ -1,14 +1,16 @@
 """Registers that are written again and again, as SSA values: block arguments where writes meet.
 
-A block is asked for a variable when something reads it. Where one way alone leads to the block, it
-asks the block before; else it gets an argument, whose values are asked for when all blocks are
-read. Arguments that are one value on every way are that value. M. Braun et al., Simple and
-Efficient Construction of Static Single Assignment Form, 2013.
+A block is asked for a variable when something reads it, and asks those before it: it gets an
+argument where they answer with several values. The head of a loop, which comes before a block that
+leads to it, gets one whose values are asked for when all blocks are read. Arguments that are one
+value on every way are that value. M. Braun et al., Simple and Efficient Construction of Static
+Single Assignment Form, 2013.
 """
 
+import sys
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -19,12 +21,13 @@ from tilewright.dialects.ptx.types import reg
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """A register of the text: the kind of its values where ways meet, how often it is written, and
-    the position where first."""
+    """A register of the text: the kind of its values where ways meet, how often it is written, the
+    position where first, and the place of the last block that writes it, as these are filled."""
 
     kind: str
     writes: int = 0
     first: int = 0
+    last: int = sys.maxsize
 
 
 @dataclass(eq=False, slots=True)
@@ -59,12 +62,15 @@ class Way:
 
 class SsaBuilder:
     """The values of variables in the blocks of a kernel, between which there are `edges`. Blocks
-    are filled so that each but one with several ways to it comes after one that leads to it."""
+    are filled in the order of `dominators`, the immediate one of each: all that lead to one come
+    before it, but for loops."""
 
-    def __init__(self, entry: Block, edges: Sequence[Way]):
-        self._entry = entry
-        self._defined = defaultdict[Block, dict[Variable, Value]](dict)
+    def __init__(self, dominators: Mapping[Block, Block], edges: Sequence[Way]):
+        self._dominators = dominators
+        self._places = {block: place for place, block in enumerate(dominators)}
+        self._defined: dict[Block, dict[Variable, Value]] = {block: {} for block in dominators}
         self._arguments: dict[SSAValue, Variable] = {}
+        self._waiting = list[BlockArgument]()
         self._moved: dict[tuple[SSAValue, str], SSAValue] = {}
         self._before = defaultdict[Block, list[Way]](list)
         self.settled: dict[SSAValue, SSAValue] = {}
@@ -77,19 +83,41 @@ class SsaBuilder:
 
     def read(self, block: Block, variable: Variable) -> Value:
         """The value of a variable where the block has come to."""
-        asked = list[dict[Variable, Value]]()
-        while (value := (defined := self._defined[block]).get(variable)) is None:
-            asked.append(defined)
-            if block is self._entry:
-                value = self._undefined(variable)
-                break
-            if len(edges := self._before[block]) != 1:
-                value = self._argument(block, variable)
-                break
-            block = edges[0].source
-        for defined in asked:
-            defined[variable] = value
-        return value
+        known = self._defined
+        if (value := known[block].get(variable)) is not None:
+            return value
+        work = [block]
+        while work:
+            defined = known[asked := work[-1]]
+            if variable in defined:
+                work.pop()
+                continue
+            sources = self._sources(asked, variable)
+            if unknown := [source for source in sources if variable not in known[source]]:
+                work += unknown
+            else:
+                defined[variable] = self._met(asked, variable, sources)
+        return known[block][variable]
+
+    def _sources(self, block: Block, variable: Variable) -> list[Block]:
+        """The blocks that say what a variable is where a block begins: its dominator alone, where
+        nothing behind that writes it; none where that cannot be asked yet."""
+        dominator, places = self._dominators[block], self._places
+        if dominator is block:
+            return []
+        if variable.last <= places[dominator]:
+            return [dominator]
+        sources = [edge.source for edge in self._before[block]]
+        return sources if all(places[one] < places[block] for one in sources) else []
+
+    def _met(self, block: Block, variable: Variable, sources: Sequence[Block]) -> Value:
+        """The value of a variable where a block begins: that of all sources, else an argument."""
+        if self._dominators[block] is block:
+            return self._undefined(variable)
+        values = [self._defined[source][variable] for source in sources]
+        if len(values) > 1:
+            values = list(dict.fromkeys(self.register(value, variable.kind) for value in values))
+        return values[0] if len(values) == 1 else self._argument(block, variable)
 
     def _argument(self, block: Block, variable: Variable) -> BlockArgument:
         """A new argument of a block, in the order in which the text writes the registers first:
@@ -98,11 +126,12 @@ class SsaBuilder:
         place = bisect_left(block.args, variable.first, key=lambda other: known[other].first)
         argument = block.insert_arg(reg(variable.kind), place)
         known[argument] = variable
+        self._waiting.append(argument)
         return argument
 
     def _undefined(self, variable: Variable) -> SSAValue:
         undefined = UndefOp(reg(variable.kind))
-        _add_first(self._entry, undefined)
+        _add_first(next(iter(self._dominators)), undefined)
         return undefined.result
 
     def register(self, value: Value, kind: str) -> SSAValue:
@@ -122,13 +151,12 @@ class SsaBuilder:
         """Give all edges their values, when all blocks but their terminators are read. Arguments
         that are values elsewhere are these: they are `settled`."""
         given: dict[SSAValue, list[SSAValue]] = {}
-        waiting = self._arguments
-        while len(given) < len(waiting):
-            for argument, variable in list(waiting.items())[len(given) :]:
-                given[argument] = [
-                    self.register(self.read(edge.source, variable), variable.kind)
-                    for edge in self._before[argument.owner]  # type: ignore[index]  # its block
-                ]
+        for argument in self._waiting:  # those that it adds too
+            variable = self._arguments[argument]
+            given[argument] = [
+                self.register(self.read(edge.source, variable), variable.kind)
+                for edge in self._before[argument.block]
+            ]
         known = self.settled = _settled(given)
         for block, edges in self._before.items():
             passed = [given[argument] for argument in block.args if argument not in known]

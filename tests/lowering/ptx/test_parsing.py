@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdsl.ir import Block
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
@@ -336,3 +338,34 @@ def test_functions_take_the_place_of_their_calls() -> None:
     recursive = text.replace("st.param.b32 [out], %r2;", "call (out), twice, (in);")
     with pytest.raises(CompileError, match="expected no recursion, got a call of twice in itself"):
         parse_module(recursive)
+
+
+def test_what_stays_gets_no_argument_even_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[int]()
+    insert = Block.insert_arg
+
+    def counted(self: Block, *of: Any) -> Any:
+        made.append(1)
+        return insert(self, *of)
+
+    monkeypatch.setattr(Block, "insert_arg", counted)
+    diamonds = "".join(
+        f"setp.lt.s32 %p1, %r1, {place};\n@%p1 bra L{place};\nst.global.b32 [%rd1], %r1;\n"
+        f"L{place}:\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p2, %r2, %r1;\n@%p2 bra L{place};\n"
+        for place in range(100)
+    )
+    read = "".join(f"st.global.b32 [%rd{place}], %r{place};\n" for place in range(1, 8))
+    written = "".join(f"mov.u32 %r{n}, %tid.x;\nmov.u64 %rd{n}, %rd1;\n" for n in range(2, 8))
+    module = parse_module(kernel(f"mov.u32 %r1, %tid.x;\n{written}{diamonds}{read}"))
+    verify(module, None)
+    [entry] = module.ops
+    blocks = entry.regions[0].blocks
+    assert sum(len(block.args) for block in blocks) == len(made) == 1 + 100
+
+
+def test_registers_are_found_by_the_prefix_that_they_are_declared_with() -> None:
+    text = kernel(".reg .b32 %x1<3>, %x<3>;\nmov.u32 %x12, %tid.x;\nadd.s32 %x2, %x12, %x12;\n")
+    assert "ptx.add s32 %1, %1" in str(parse_module(text))
+    for name in ("%x3", "%x13", "%x01", "%x1x"):
+        with pytest.raises(CompileError, match="expected a register that is declared, got %x"):
+            parse_module(text.replace("%x2", name))
