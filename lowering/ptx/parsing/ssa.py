@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UndefOp
+from tilewright.dialects.ptx.tcgen05_access import LdOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.wgmma import WgmmaOp
 
 
 @dataclass(eq=False, slots=True)
@@ -39,15 +41,19 @@ class ListedRegister:
     alone: SSAValue | None = None
 
     def value(self) -> SSAValue:
-        """The register by itself."""
+        """The register by itself; one that is written until a wait, from where its block has come
+        to on."""
         if self.alone is None:
             get, owner = ListGetOp(self.source, self.position), self.source.owner
             assert isinstance(owner, Operation)
-            _add_behind(owner, get)
+            assert owner.parent is not None and owner.parent.last_op is not None
+            _add_behind(owner.parent.last_op if isinstance(owner, _IN_FLIGHT) else owner, get)
+            get.location = owner.location
             self.alone = get.registers[0]
         return self.alone
 
 
+_IN_FLIGHT = WgmmaOp, LdOp
 Value = SSAValue | ListedRegister
 
 

@@ -369,3 +369,14 @@ def test_registers_are_found_by_the_prefix_that_they_are_declared_with() -> None
     for name in ("%x3", "%x13", "%x01", "%x1x"):
         with pytest.raises(CompileError, match="expected a register that is declared, got %x"):
             parse_module(text.replace("%x2", name))
+
+
+def test_registers_of_a_list_are_alone_behind_the_wait_for_it() -> None:
+    names = ", ".join(f"%a{place}" for place in range(4))
+    text = kernel(
+        f".reg .b32 %a<4>;\nloop:\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{names}}}, "
+        "%rd2, %rd2, 0, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n"
+        "wgmma.wait_group.sync.aligned 0;\nst.global.b32 [%rd1], %a2;\n"
+    ).replace("sm_80", "sm_90a")
+    ops = [op.name for op in parse_module(text).walk()]
+    assert ops.index("ptx.wgmma.wait_group") < ops.index("ptx.list.get")
