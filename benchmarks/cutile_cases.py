@@ -11,60 +11,16 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import user_kernel_cases
+from cutile_problems import Case, Matrix, Problem
+from user_kernel_cases import OWN
+
 VERSION = "13.4"
-OWN = "cutile_kernels"
-"""The module of the kernels that no sample has."""
 CHUNK = 16
 """The bytes, and the elements, that cuTile looks for in addresses, strides and shapes."""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """An array: its shape, its element type as torch has it, and which dimensions lie in memory one
-    inside the other, if not in order; `result` of what the kernel writes. Of integers the numbers
-    `below` one, in runs as long as each other, `shuffled` or not."""
-
-    shape: tuple[int, ...]
-    element: str = "bfloat16"
-    order: tuple[int, ...] | None = None
-    result: bool = False
-    below: int = 0
-    shuffled: bool = False
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        strides, step = [0] * len(self.shape), 1
-        for dim in reversed(self.order or tuple(range(len(self.shape)))):
-            strides[dim], step = step, step * self.shape[dim]
-        return tuple(strides)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A launch: arguments without the constants, the grid (0: as many as there are multiprocessors,
-    at most so many as follow), and what it is measured by: operations or bytes."""
-
-    name: str
-    arguments: tuple[Any, ...]
-    grid: tuple[int, ...]
-    operations: float = 0
-    bytes: float = 0
-
-
-@dataclass(frozen=True)
-class Case:
-    """A configuration of a kernel, compiled once for all its problems."""
-
-    sample: str
-    kernel: str
-    configuration: str
-    constants: tuple[Any, ...]
-    problems: tuple[Problem, ...]
-    hints: dict[str, int] = field(default_factory=dict[str, int])
 
 
 SQUARES = ((512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3)
@@ -101,9 +57,9 @@ def cases() -> Iterator[Case]:
     yield from _memory_bound()
     yield _batched((128, 256, 64))
     yield _batched((128, 128, 64))
-    yield from _rows()
     yield from _fft()
     yield from _experts()
+    yield from user_kernel_cases.cases()
 
 
 def _matmul(
@@ -191,18 +147,6 @@ def _memory_bound() -> Iterator[Case]:
         )  # fmt: skip
         problem = Problem(f"{rows}x{columns}", arguments, (rows,), bytes=4.0 * rows * columns)
         yield Case("LayerNorm", "layer_norm_fwd", f"bf16 {tile}", (tile,), (problem,))
-
-
-def _rows() -> Iterator[Case]:
-    """Kernels of our own, a row of a matrix for each block."""
-    rows, columns = 16384, 4096
-    x, y = Matrix((rows, columns)), Matrix((rows, columns), result=True)
-    work = 4.0 * rows * columns
-    name, tile = f"{rows}x{columns}", (columns,)
-    problem = Problem(name, (x, y), (rows,), bytes=work)
-    yield Case(OWN, "softmax", "softmax bf16", tile, (problem,))
-    problem = Problem(name, (x, Matrix((columns,)), y, 1e-5), (rows,), bytes=work)
-    yield Case(OWN, "rms_norm", "RMSNorm bf16", tile, (problem,))
 
 
 def _fft() -> Iterator[Case]:

@@ -19,7 +19,9 @@ from typing import Any
 import cutile_gpu
 import ml_dtypes
 import numpy as np
-from cutile_cases import CHUNK, Case, Matrix, Problem
+import user_kernel_cases
+from cutile_cases import CHUNK
+from cutile_problems import Case, Matrix, Problem
 
 import tilewright as tw
 from tilewright.cutile.gpu import BlockSchedule, compiled
@@ -33,6 +35,8 @@ FEW = CHUNK
 
 def small(case: Case) -> Problem:
     """A problem of a few tiles of a case's kernel."""
+    if case.sample == user_kernel_cases.OWN:
+        return user_kernel_cases.small(case)
     problem, tile = case.problems[0], case.constants
     sizes: Sequence[tuple[int, ...]]
     match case.sample:

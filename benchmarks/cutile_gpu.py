@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import cutile_cases
-from cutile_cases import Case, Matrix, Problem
+import user_kernel_cases
+from cutile_problems import Case, Matrix, Problem
 from device_time import Launch, checked, cublas, launch_of, milliseconds
 from measured import parser, show
 
@@ -158,6 +159,8 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
             return run, "cuDNN"
         case "MoE" if bench.case.kernel == "fused_moe_kernel":
             return None
+        case cutile_cases.OWN:
+            return library_of_own(bench)
         case "VectorAddition" | "MoE":
             a, b, c = arguments
             return (lambda: torch.add(a, b, out=c)), "torch"
@@ -170,6 +173,27 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case _:
             x, y = arguments[0], bench.results()[0]
             return (lambda: y.copy_(x)), "copy"
+
+
+def library_of_own(bench: Bench) -> tuple[Launch, str]:
+    """The same of a kernel that no sample has: of what memory bounds a copy of as many bytes."""
+    torch, arguments = bench.torch, bench.arguments
+    match bench.case.kernel:
+        case "attention_backward":
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+
+            q, k, v = (one[None].detach().requires_grad_() for one in arguments[:3])
+            with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+                result = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+            gradient = arguments[3][None]
+            return lambda: torch.autograd.grad(
+                result, (q, k, v), gradient, retain_graph=True
+            ), "cuDNN"  # fmt: skip
+        case "grouped_gemm":
+            return cublas(arguments[0], arguments[1][0], arguments[3]), "cuBLAS, one expert"
+        case _:
+            x, y = torch.empty(2, int(bench.problem.bytes) // 2, dtype=torch.uint8, device="cuda")
+            return lambda: y.copy_(x), "copy"
 
 
 def _complex(array: Any) -> Any:
@@ -224,14 +248,17 @@ def expected(bench: Bench) -> Any:
             return multiplied_by_experts(bench)
         case "MoE":
             return torch.nn.functional.silu(arguments[0].float()) * arguments[1]
-        case cutile_cases.OWN if bench.case.kernel == "softmax":
-            return torch.softmax(arguments[0].float(), -1)
         case cutile_cases.OWN:
-            x, w = (one.float() for one in arguments[:2])
-            return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + arguments[-1]) * w
+            given = [_numbers(one) if hasattr(one, "shape") else one for one in arguments]
+            return torch.from_numpy(user_kernel_cases.result(bench.case, *given)).cuda()
         case _:
             x, w, b = (one.float() for one in arguments[:3])
             return torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, arguments[-1])
+
+
+def _numbers(array: Any) -> Any:
+    """The array in NumPy, floats as f32."""
+    return (array.float() if array.is_floating_point() else array).cpu().numpy()
 
 
 Row = dict[str, Any]

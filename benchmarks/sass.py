@@ -18,6 +18,7 @@ CLASSES = {
     "STG": r"STG?\b|RED\b|ATOMG",
     "LDL": r"LDL|STL",
     "TMEM": r"LDTM|STTM",
+    "barrier": r"BAR\b|UCGABAR",
     "sync": r"\w*BAR|SYNCS|WARPSYNC|BSSY|BSYNC|FENCE|YIELD|NANOSLEEP",
     "MUFU": r"MUFU",
     "float": r"F(ADD|MUL|FMA|MNMX|SEL|SET|2|CHK)|H(ADD|MUL|FMA|MNMX|SET)|D(ADD|MUL|FMA)|I2F",
@@ -79,6 +80,11 @@ class Disassembly:
     registers: int
     local_bytes: int
     shared_bytes: int
+
+    @property
+    def mbarriers(self) -> int:
+        """The mbarriers that it initialises."""
+        return sum(one.name.startswith("SYNCS.EXCH") for one in self.instructions)
 
     def loops(self) -> list[Region]:
         """From where a branch goes back to, if every way to the branch comes through there, which
@@ -176,6 +182,8 @@ def _resources(text: str, kernel: str) -> tuple[int, int, int]:
 def _instruction(words: re.Match[str], constants: dict[str, int]) -> Instruction:
     """That of a line; `constants` are those of uniform registers, as far as it was read."""
     predicate, name, rest = words.groups()
+    if predicate == "@!PT ":
+        name = "NOP"
     if (written := _WRITTEN.match(rest)) is not None:
         constants[written[1]] = int(written[2] or "0", 16) if name == "UMOV" else 0
     kind = name.split(".")[0]

@@ -5,7 +5,8 @@
 
 cuTile's samples, or files of bytecode. nvdisasm, and the ptxas of both, lie beside tileiras or on
 PATH. A line for each kernel and target, ours/theirs: registers, bytes of local and of shared
-memory, and what one warp issues in the busiest loop: instructions by class, bytes a thread. First
+memory, mbarriers (a stage in flight has two), and what one warp issues in the busiest loop:
+instructions by class, bytes a thread. First
 is the ratio of issue slots for each multiplication by MMAs, for each byte that a thread loads where
 there are none. Then the largest ratios, and the class that has most of the difference. Exit status
 1 where a kernel is refused.
@@ -76,6 +77,7 @@ def beside(own: Disassembly, other: Disassembly, dynamic: int) -> Row:
         "registers": (own.registers, other.registers),
         "local": (own.local_bytes, other.local_bytes),
         "shared": (own.shared_bytes + dynamic, other.shared_bytes),
+        "mbarriers": (own.mbarriers, other.mbarriers),
         "slots": tuple(one.counts.total() for one in pair),
     }
     for kind in CLASSES:

@@ -2,7 +2,6 @@
 
     python benchmarks/triton_gpu.py CHECKOUT [--only WORD ...] [--json]     # of triton-lang/triton
     python benchmarks/triton_gpu.py CHECKOUT --libraries                    # triton_libraries.py
-    python benchmarks/triton_gpu.py CHECKOUT --compile      # seconds from TTIR to machine code
 
 Each tutorial's own function, and those of libraries of Triton kernels, run as they are imported,
 once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included; results are
@@ -14,19 +13,13 @@ the geometric mean of ours over Triton's, and the least.
 import importlib
 import importlib.util
 import math
-import os
-import statistics
 import sys
-import time
 import traceback
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import torch  # pyright: ignore
 import triton  # pyright: ignore
@@ -35,8 +28,6 @@ from measured import parser, show
 from triton_tutorials import Work, works
 
 import tilewright as tw
-from tilewright.launch.launcher import device_arch
-from tilewright.launch.ptxas import assemble
 
 TUTORIALS = Path("python", "tutorials")
 
@@ -88,7 +79,6 @@ class Modules:
         self.tutorials: dict[tuple[str, str], Any] = {}
         self.packages: dict[tuple[str, str], dict[str, Any]] = {}
         self.latest: dict[str, str] = {}
-        self.seconds = defaultdict[tuple[str, str], list[float]](list)
 
     def module(self, home: str, by: str) -> Any:
         """A module for a compiler."""
@@ -108,33 +98,6 @@ class Modules:
         for name in own:
             del sys.modules[name]
         sys.modules.update(self.packages.get((package, by), {}))
-
-    def compile(self, work: Work) -> None:
-        """Compile what a work launches by both, and keep the seconds from TTIR on of each kernel,
-        ptxas included."""
-        torch.manual_seed(0)
-        arguments = work.arguments()
-        for by, context in ways().items():
-            with (
-                context,
-                patch.object(triton.knobs.compilation, "listener", partial(self.told, by)),
-            ):
-                try:
-                    work.call(self.module(work.home, by), *arguments)
-                except Exception as error:
-                    print(work.name, by, type(error).__name__, file=sys.stderr)
-
-    def told(self, by: str, *, src: Any, metadata: Any, metadata_group: Any, times: Any,
-             cache_hit: bool) -> None:  # fmt: skip
-        """Keep what Triton says of a compilation; ours ends with PTX."""
-        del cache_hit
-        seconds = sum(took for stage, took in times.lowering_stages if stage != "ttir") / 1e6
-        if by == "ours":
-            start = time.perf_counter()
-            ptx = Path(metadata_group[f"{src.name}.ptx"]).read_text()
-            assemble(ptx, device_arch(), verbose=False)
-            seconds += time.perf_counter() - start
-        self.seconds[metadata["name"], by].append(seconds)
 
     def measure(self, work: Work) -> Row:
         """The rates of a work."""
@@ -185,27 +148,14 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-def compile_lines(seconds: dict[tuple[str, str], list[float]]) -> Iterator[str]:
-    """Of each kernel that both compile the mean of its configurations, and the mean of all."""
-    means = {key: statistics.fmean(own) for key, own in seconds.items()}
-    names = [name for name, by in means if by == "ours" and (name, "Triton") in means]
-    for name in names:
-        yield f"{name:44} {means[name, 'ours']:8.2f} {means[name, 'Triton']:8.2f} s"
-    whole = [statistics.fmean(means[name, by] for name in names) for by in ("ours", "Triton")]
-    yield f"{'mean':44} {whole[0]:8.2f} {whole[1]:8.2f} s"
-
-
 def main() -> None:
     """Measure and print the table."""
     words = parser(__doc__)
     words.add_argument("checkout", type=Path)
     words.add_argument("--libraries", action="store_true", help="those of triton_libraries.py")
-    words.add_argument("--compile", action="store_true", help="the time of compilation alone")
     words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
     options = words.parse_args()
     every = works()
-    if options.compile:
-        os.environ |= {"TRITON_ALWAYS_COMPILE": "1", "TILEWRIGHT_CACHE_MIB": "0"}
     if options.libraries:
         from triton_libraries import works as works_of_libraries
 
@@ -217,12 +167,6 @@ def main() -> None:
     print(f"{'':44} {'ours':>8} {'Triton':>8} {'library':>8} {'/Triton':>8} {'/lib.':>8}",
           file=sys.stderr)  # fmt: skip
     bench, rows = Modules(options.checkout), list[Row]()
-    if options.compile:
-        for work in chosen:
-            bench.compile(work)
-        show(options, {" ".join(key): one for key, one in bench.seconds.items()},
-             compile_lines(bench.seconds))  # fmt: skip
-        return
     for work in chosen:
         rows.append(bench.measure(work))
         print(line(rows[-1]), file=sys.stderr, flush=True)

@@ -367,7 +367,8 @@ do: its algorithms from its constants, each again one program
 `cute_nvgpu.libdevice` of scalars and `cuda_tile.libdevice` of tiles are any of them by its name, or
 a PTX instruction on single registers (`"shl.b32"`); integers are signless. Where the table says so
 the bits are libdevice's own: `python tests/silicon/record_libdevice.py` compares them with CUDA's
-on a GPU, those of one f32 on all 2^32 arguments. The others are exact, or as accurate as `math`.
+on a GPU, those of one f32 on all 2^32 arguments. The others are exact, or as accurate as `math`;
+of `j0`, `j1`, `y0` and `y1` the errors are in units in the last place of 1 where they are less.
 
 {table(["function", "types", "error", "bits"], libdevice_rows())}
 

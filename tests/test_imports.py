@@ -78,6 +78,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tilewright.lowering.interpreter": (
         "array_types",
         "errors",
+        "checks",
         "array_spans",
         "address_windows",
         "share",

@@ -67,8 +67,8 @@ def _see_through_pointers(arch: str) -> ModulePass:
 
 
 TRITON_STAGES = (
-    Stage("convert-triton-to-cuda-tile", _convert_triton, verified=True),
-    Stage("cuda-tile-pointers-to-views", _see_through_pointers),
+    Stage("convert-triton-to-cuda-tile", _convert_triton),
+    Stage("cuda-tile-pointers-to-views", _see_through_pointers, verified=True),
 )
 """The stages that make Tile IR of Triton's functions, before anything else is done with them."""
 

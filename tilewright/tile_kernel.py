@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
@@ -64,27 +65,50 @@ def chosen_kernel(kernels: Sequence[_Op], kernel: str | None, name: str) -> _Op:
     raise CompileError(Diagnostic(f"expected {wanted}, got {names}", name))
 
 
-def entry_parameters(entry: EntryOp) -> list[Parameter]:
-    """The flat parameters of an entry: pointers and numbers."""
+def entry_parameters(entry: EntryOp, args: Sequence[Any] = ()) -> list[Parameter]:
+    """The flat parameters of an entry: pointers and numbers; of these arguments, as Python has
+    them named."""
     parameters: list[Parameter] = []
+    names = flat_names(entry, args) if args else None
     for i, argument in enumerate(entry.body.block.args):
         assert isinstance(argument.type, TileType)
         element = argument.type.element_type
-        parameters.append(Parameter(argument.name_hint or f"arg{i}", shown(element), element))
+        name = names[i] if names else argument.name_hint or f"arg{i}"
+        parameters.append(Parameter(name, shown(element), element))
     return parameters
 
 
+@lru_cache(maxsize=8)
 def python_names(entry: EntryOp) -> list[str]:
-    """The names of the parameters of the Python function that an entry is of, those of constants
-    too; none where its file is not here."""
+    """The names of the parameters of the Python function that an entry is of, but for constants, by
+    how their types are called; none where its file is not here."""
     place = at(entry.location, "")
     if place.text is None or not str(place.file).endswith(".py"):
         return []
-    with suppress(SyntaxError):
-        for node in ast.walk(ast.parse(Path(str(place.file)).read_text())):
+    with suppress(OSError, SyntaxError):
+        nodes = list(ast.walk(ast.parse(Path(str(place.file)).read_text())))
+        assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+        aliases = {ast.unparse(node.targets[0]): ast.unparse(node.value) for node in assigned}
+        for node in nodes:
             if isinstance(node, ast.FunctionDef) and node.lineno == place.line:
-                return [argument.arg for argument in node.args.args]
+                types = {
+                    one.arg: ast.unparse(one.annotation or ast.Pass()) for one in node.args.args
+                }
+                return [
+                    name for name, type_ in types.items()
+                    if "Const" not in type_ + aliases.get(type_, "")
+                ]  # fmt: skip
     return []
+
+
+def flat_names(entry: EntryOp, args: Sequence[Any]) -> list[str] | None:
+    """The names in Python of an entry's flat parameters: that of an array is its shape's and its
+    strides', too. None where these arguments are not laid out so."""
+    names: list[str] = []
+    for name in python_names(entry):
+        array = args[len(names)] if len(names) < len(args) else None
+        names += [name] * (1 + 2 * getattr(array, "ndim", 0))
+    return names if names and len(names) == len(args) else None
 
 
 def run_tile_kernel(
@@ -98,8 +122,8 @@ def run_tile_kernel(
 
     Raises CompileError, TargetError and ExecutionError as `tilewright.interpret` does.
     """
-    entry = find_entry(module, kernel, name)
-    return run_entry(entry, launch, list(flat_arguments(args))).results()
+    entry, values = find_entry(module, kernel, name), list(flat_arguments(args))
+    return run_entry(entry, launch, values, flat_names(entry, values)).results()
 
 
 def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:

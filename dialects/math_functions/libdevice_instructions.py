@@ -5,6 +5,7 @@ A row's signature has the operands and the result: `"f32 s32 -> f32"`.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf, log2, nan
 from typing import TypeAlias
 
@@ -18,8 +19,9 @@ from tilewright.dialects.math_functions.approximations import (
 )
 from tilewright.dialects.math_functions.circular import circular
 from tilewright.dialects.math_functions.code import Value, choice, product, table, two_power
-from tilewright.dialects.math_functions.functions import FUNCTIONS, exp2, powf, round_
+from tilewright.dialects.math_functions.functions import FUNCTIONS, exp2, powf, round_, rsqrt
 from tilewright.dialects.math_functions.integers import ctpop
+from tilewright.dialects.math_functions.special import SPECIAL
 
 One: TypeAlias = Callable[[Value], Value]
 Two: TypeAlias = Callable[[Value, Value], Value]
@@ -76,10 +78,12 @@ def _conversions() -> Iterator[Row]:
     ):  # fmt: skip
         signless = f"s{whole[1:]}"
         yield f"{c}2{word}_{end}", f"{real} -> {signless}", _to_whole(f"{mode}i", whole), 0
-        if end == "rn":
+        if end == "rn" or (real, whole[1:]) != ("f64", "32"):
             yield (f"{word}2{c}_{end}", f"{signless} -> {real}",
-                   _instruction("cvt", f"rn.{real}.{whole}", real), 0)  # fmt: skip
-    yield "double2float_rn", "f64 -> f32", _instruction("cvt", "rn.f32.f64", "f32"), 0
+                   _instruction("cvt", f"{mode}.{real}.{whole}", real), 0)  # fmt: skip
+    for end, mode in _ROUNDINGS.items():
+        narrow = _instruction("cvt", f"{mode}.f32.f64", "f32")
+        yield f"double2float_{end}", "f64 -> f32", narrow, 0
     for name in ("float_as_int", "float_as_uint"):
         yield name, "f32 -> s32", lambda x: x.word, 0
     for name in ("int_as_float", "uint_as_float"):
@@ -161,7 +165,16 @@ def _floats() -> Iterator[Row]:
             yield f"{name}{letter}", one, function.program, function.ulps[real == "f64"]
         for name, (program, operands) in _NEAR.items():
             yield f"{name}{letter}", two if operands == 2 else one, program, 4
+        for name, (program, ulps) in SPECIAL.items():
+            yield (f"{name}{letter}", one, *((_in_double(program), 2) if letter else
+                                             (program, ulps)))  # fmt: skip
+        for count in (3, 4):
+            several = f"{' '.join([real] * count)} -> {real}"
+            for name, program in (("norm", _norm), ("rnorm", _inverse(_norm))):
+                yield f"{name}{count}d{letter}", several, program, 5
         flags = f"{real} -> s32"
+        yield f"ilogb{letter}", flags, _exponent, 0
+        yield f"logb{letter}", one, _binade, 0
         end = letter or "d"
         yield f"isnan{end}", flags, lambda x: _flag(x.is_nan), 0
         yield f"isinf{end}", flags, lambda x: _flag(abs(x).compare("eq", inf)), 0
@@ -170,8 +183,12 @@ def _floats() -> Iterator[Row]:
     yield "saturatef", "f32 -> f32", lambda x: _between(x), 0
     for name, program in _FAST.items():
         yield f"fast_{name}f", "f32 -> f32", program, 0
+    for name in ("sin", "cos"):
+        yield f"fast_{name}f", "f32 -> f32", partial(fast, mnemonic=name), 0
+    yield "fast_tanf", "f32 -> f32", lambda x: _quotient(fast(x, "sin"), fast(x, "cos")), 0
+    yield "frsqrt_rn", "f32 -> f32", _in_double(rsqrt), 0
     yield "fast_powf", "f32 f32 -> f32", fast_powf, 0
-    yield "fast_fdividef", "f32 f32 -> f32", lambda x, y: x * fast(y, "rcp"), 2
+    yield "fast_fdividef", "f32 f32 -> f32", _quotient, 2
 
 
 def _between(x: Value) -> Value:
@@ -216,14 +233,44 @@ def _positive_difference(x: Value, y: Value) -> Value:
     return choice(x <= y, 0.0, x - y)
 
 
-def _hypot(x: Value, y: Value) -> Value:
+def _norm(*values: Value) -> Value:
     """The root of the sum of squares."""
-    a, b = abs(x), abs(y)
-    large, small = a.do("max", a.type_, b), a.do("min", a.type_, b)
-    ratio = small / choice(large.compare("eq", 0.0), 1.0, large)
-    root = large * ratio.fma(ratio, 1.0).sqrt()
-    endless = large.compare("eq", inf)
-    return choice(endless, inf, choice(a.is_nan, a, choice(b.is_nan, b, root)))
+    sizes = [abs(value) for value in values]
+    large, *others = sizes
+    for i, size in enumerate(others):
+        large, others[i] = large.do("max", size.type_, size), large.do("min", size.type_, size)
+    divisor, total = choice(large.compare("eq", 0.0), 1.0, large), large.number(1.0)
+    for size in others:
+        ratio = size / divisor
+        total = ratio.fma(ratio, total)
+    root, endless = large * total.sqrt(), large.compare("eq", inf)
+    for size in reversed(sizes):
+        root = choice(size.is_nan, size, root)
+    return choice(endless, inf, root)
+
+
+def _quotient(x: Value, y: Value) -> Value:
+    return x * fast(y, "rcp")
+
+
+def _in_double(program: Callable[..., Value]) -> One:
+    """The program of f64 for f32, rounded once more."""
+    return lambda x: program(x.converted("f64")).converted(x.type_)
+
+
+def _binade(x: Value) -> Value:
+    """The exponent of x."""
+    a, form = abs(x), x.format
+    tiny = a < 2.0 ** (1 - form.bias)
+    scaled = choice(tiny, a * 2.0**form.mantissa, a)
+    exponent = (scaled.word >> form.mantissa).converted(x.type_)
+    exponent = exponent - choice(tiny, float(form.bias + form.mantissa), x.number(form.bias))
+    return choice(a.compare("eq", 0.0), -inf, choice(a < inf, exponent, a))
+
+
+def _exponent(x: Value) -> Value:
+    """The exponent of x as an integer: the least of 0 and NaN, the greatest of infinity."""
+    return choice(x.is_nan, -(1 << 31), _to_whole("rni", "s32")(_binade(x)))
 
 
 _LOG2_10 = {
@@ -281,7 +328,7 @@ _BY_MATH = (
     "asin", "acos", "atan", "expm1", "log1p", "asinh", "acosh", "atanh", "erf", "cbrt",
 )  # fmt: skip
 _NEAR: dict[str, tuple[One | Two, int]] = {
-    "hypot": (_hypot, 2), "rhypot": (_inverse(_hypot), 2), "exp10": (_exp10, 1),
+    "hypot": (_norm, 2), "rhypot": (_inverse(_norm), 2), "exp10": (_exp10, 1),
     "rcbrt": (_inverse(FUNCTIONS["math.cbrt"].program), 1),
     "sinpi": (_of_half_turns(0), 1), "cospi": (_of_half_turns(1), 1),
 }  # fmt: skip

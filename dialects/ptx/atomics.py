@@ -124,8 +124,7 @@ class AtomOp(_AtomicOp):
 
 @fields_op("ptx.red")
 class RedOp(_AtomicOp):
-    """`red.SEMANTICS.SPACE.FORM [a], b`: an `atom` that returns nothing, and adds floats side by
-    side too. PTX ISA 9.7.13.6.
+    """`red.SEMANTICS.SPACE.FORM [a], b`: an `atom` that returns nothing. PTX ISA 9.7.13.6.
 
     ```mlir
     ptx.red semantics "relaxed.gpu" "global" "add.f32" %a, 0, %v : !ptx.reg<b64>, !ptx.reg<f32>

@@ -1,4 +1,4 @@
-"""Copies of boxes of tensors. PTX ISA, cp.async.bulk.tensor."""
+"""Copies of boxes of tensors, and of bytes. PTX ISA, cp.async.bulk.tensor and cp.async.bulk."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -123,6 +123,88 @@ class TensorReduceOp(TensorFromSharedOp):
         if self.kind.data not in rows.TENSOR_REDUCE:
             raise self.fail(f"{', '.join(rows.TENSOR_REDUCE)}, got {self.kind.data}")
         super().verify_()
+
+
+class BulkCopyOp(PtxOp):
+    """A copy of `size` bytes that lie one after the other."""
+
+    if TYPE_CHECKING:
+        cache_hint: OptOperand
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic(hint=self.cache_hint is not None)
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.operands(hint=self.cache_hint is not None)
+
+
+@fields_op("ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST)
+class BulkLoadOp(BulkCopyOp):
+    """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`."""
+
+    dest = operand_def(reg("b32"))
+    source = operand_def(reg("b64"))
+    size = operand_def(reg("b32"))
+    barrier = operand_def(reg("b32"))
+    mask = opt_operand_def(reg("b16"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    assembly_format = "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)?"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return rows.BULK_LOAD if self.mask is None else rows.BULK_LOAD_MULTICAST
+
+
+@fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE)
+class BulkStoreOp(BulkCopyOp):
+    """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}`."""
+
+    dest = operand_def(reg("b64"))
+    source = operand_def(reg("b32"))
+    size = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    assembly_format = "$dest `,` $source `,` $size"
+
+
+@fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
+class BulkReduceOp(BulkCopyOp):
+    """`cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size{, policy}`.
+
+    ```mlir
+    ptx.cp.reduce.async.bulk "add.noftz.f16" %dst, %src, %size
+    ```
+    """
+
+    form = prop_def(StringAttr)
+    dest = operand_def(reg("b64"))
+    source = operand_def(reg("b32"))
+    size = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    assembly_format = "$form $dest `,` $source `,` $size"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return rows.BULK_REDUCE[self.form.data]
+
+    def verify_(self) -> None:
+        if self.form.data not in rows.BULK_REDUCE:
+            raise self.fail(f"{', '.join(rows.BULK_REDUCE)}, got {self.form.data}")
+
+
+@fields_op("ptx.cp.async.bulk.prefetch", rows.BULK_PREFETCH)
+class BulkPrefetchOp(BulkCopyOp):
+    """`cp.async.bulk.prefetch.L2.global [src], size{, policy}`."""
+
+    source = operand_def(reg("b64"))
+    size = operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
+
+    assembly_format = "$source `,` $size"
 
 
 BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import func, scf
@@ -56,12 +57,12 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
+    ctas_beside,
     is_alone,
     is_crowded,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import (
-    LateProducts,
     find_late_products,
     register_operands,
 )
@@ -148,8 +149,11 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
     for name in (COMPUTES_LATE, MAX_REGISTERS, TAKES_BLOCKS, BLOCK_CTAS):
         if name in entry.attributes:
             function.attributes[name] = entry.attributes[name]
-    if arch is not None and is_alone(arch, int(plan.lacking_in(kernel).taken)):
-        function.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
+    if arch is not None:
+        taken, threads = int(plan.lacking_in(kernel).taken), thread_count(entry, arch) + WARP
+        beside = ctas_beside(entry, arch, taken) if kernel.late_products.is_shared else 1
+        if is_alone(arch, taken) or bounded_ctas(entry, arch, threads, beside, spare=0):
+            function.attributes.setdefault(MIN_CTAS, IntegerAttr(beside, i32))
 
 
 def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
@@ -184,13 +188,13 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
-    late = LateProducts({})
+    late = kernel.late_products
     if own is None or arch is None:
         _lower_body(source, kernel)
     else:
         if not kernel.tensor.is_used:
             late = find_late_products(entry, arch, plan.ahead, kernel.table)
-        kernel.late_products = late.by_loop
+        kernel.late_products = late
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
         _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
@@ -294,10 +298,13 @@ def _specialise(
         Rings.in_kernel(kernel).restart()
         outer = emitter.enter(produced)
         issuer = Issuer(kernel, issued)
-        issues = second
+        issue = partial(emitter.when, second, partial(issuer.walk, source, record.events))
         if kernel.tensor.ctas > 1:
-            issues = emitter.binary("and", second, kernel.leads)
-        emitter.when(issues, lambda: issuer.walk(source, record.events))
+            # Of a condition of both ptxas does not know that it is true in one thread alone: each
+            # MMA and commit would be in a loop over values of its descriptors (`BRA.U.ANY`).
+            emitter.when(kernel.leads, issue)
+        else:
+            issue()
         emitter.leave(outer)
         kernel.values = places
     produced.add_op(scf.YieldOp())

@@ -63,7 +63,7 @@ class TilePlaces:
             as_matrix = not by_threads and not by_warps
         else:
             copied = self._copied(load)
-            as_matrix = copied is not None and copied.as_matrix
+            as_matrix = copied is not None and copied.product is not None
             by_threads = copied is not None and copied.private
         if as_matrix:
             return "MMAs read it as it lies"

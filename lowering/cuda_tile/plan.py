@@ -93,5 +93,7 @@ def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
     if arch is None or not alone or not producer_pays(entry, arch, ahead.ctas):
         return Plan(entry, arch, stored, ahead, copies)
     needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
-    issued = None if needed is None else needed_for_issues(entry, ahead)
+    # MMAs that read what threads copy are issued behind the barrier of these.
+    by_thread = needed is None or any(own.awaited for own in copies.by_loop.values())
+    issued = None if by_thread else needed_for_issues(entry, ahead)
     return Plan(entry, arch, stored, ahead, copies, needed, issued)

@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
+from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.machine.global_memory import LOCAL, GlobalMemory
 from tilewright.lowering.interpreter.machine.grid import run_grid
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -65,8 +66,8 @@ def run_kernel(
     engine: Engine = "auto",
 ) -> int:
     """Run a kernel, a `ptx.entry` on `registers` by an engine, as `watchers` watch it. Returns how
-    many thread-steps it took. What is watched, counted (`max_steps`) or in a random order, and
-    instructions that write registers after their turn, are the first engine's.
+    many thread-steps it took. What is watched, looked at for NaNs, counted (`max_steps`) or in
+    a random order, and instructions that write registers after their turn, are the first engine's.
 
     Raises OpError for an op that has no semantics, ExecutionError for what no kernel may do.
     """
@@ -82,6 +83,7 @@ def run_kernel(
         memory.variables[LOCAL] = memory.place(LOCAL, np.zeros(size, np.uint8))
     launch.explain = partial(thread_state, builder.registers)
     counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
+    counted = counted or "nan" in ASKED.get()
     if isinstance(builder, RegisterBuilder) and not counted and not builder.asynchronous:
         launch.runner = runner_of(engine, op, program, builder.registers)
     for watcher in watchers:

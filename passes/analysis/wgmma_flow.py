@@ -163,7 +163,7 @@ class WgmmaFlow(ForwardFlow[State]):
                 state.commit(self._limit)
             case wgmma_sync.WgmmaWaitGroupOp():
                 state.wait(op.pending.value.data)
-            case wgmma_sync.FenceProxyAsyncOp():
+            case wgmma_sync.FenceProxyAsyncOp() if op.is_of_shared:
                 state.writes.clear()
             case WarpgroupMmaOp():
                 self._wgmma(op, state)

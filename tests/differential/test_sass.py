@@ -95,6 +95,7 @@ EXIT
 def test_resources() -> None:
     kernel = code(COPY.format(""))
     assert (kernel.registers, kernel.local_bytes, kernel.shared_bytes) == (42, 16, 1024)
+    assert code("SYNCS.EXCH.64 URZ, [UR7], UR4\nEXIT").mbarriers == 1
 
 
 def test_loops() -> None:
@@ -118,6 +119,9 @@ def test_classes() -> None:
     assert issued.counts == {"LDS": 1, "MMA": 3, "branch": 1}
     assert issued.bytes["LDS"] == 8
     assert Issued.of(code(GROUPS)).counts == {"sync": 1, "branch": 3, "uniform": 2, "MMA": 1}
+    assert code("@!PT LDS RZ, [RZ]").instructions[0].kind == "ALU", "it loads nothing"
+    barriers = code("BAR.SYNC.DEFER_BLOCKING 0x0\nWARPSYNC.ALL").instructions
+    assert [one.kind for one in barriers] == ["barrier", "sync"]
 
 
 def test_ratio() -> None:

@@ -33,8 +33,9 @@ RECORDED_APART = {
 """By record_special_functions.py."""
 
 
-def test_every_scalar_form_was_recorded() -> None:
-    assert SCALAR_FORMS.keys() == SEEDS.keys() | RECORDED_APART
+def test_every_form_that_was_recorded_is_there() -> None:
+    """What was not is in test_forms_by_the_isa.py."""
+    assert SCALAR_FORMS.keys() >= SEEDS.keys() | RECORDED_APART
 
 
 def test_every_atom_that_the_chip_runs_was_recorded() -> None:

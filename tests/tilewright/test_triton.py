@@ -94,6 +94,17 @@ def test_softmax_is_numpys():
     np.testing.assert_allclose(out, powers / powers.sum(1, keepdims=True), rtol=1e-6)
 
 
+def test_scripts_may_ask_for_the_device_by_any_number():
+    with tw.triton.on_cpu(capability=(10, 0)):
+        (ours,) = triton.backends.backends.values()
+        assert ours.driver.is_active()
+        driver = triton.runtime.driver.active
+        told = [driver.utils.get_device_properties(i) for i in (0, driver.get_current_device())]
+    assert told[0] == told[1] == {
+        "max_shared_mem": 232448, "multiprocessor_count": 148, "warpSize": 32
+    }  # fmt: skip
+
+
 def test_autotune_runs_each_configuration_with_its_hooks():
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernels.BLOCKS.clear()

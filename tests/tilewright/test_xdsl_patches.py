@@ -173,6 +173,26 @@ def test_types_are_read_once_and_aliases_anew() -> None:
     assert str(other[0]) == "!cute_nvgpu.fragment<8xf32>"
 
 
+BEHIND = """module {
+  func.func @f() { func.return loc(#c) } loc(#a)
+}
+#a = loc("k.py":1:2)
+#b = loc("inner"(#a))
+#c = loc(callsite(#b at #a))
+"""
+
+
+def test_locations_are_defined_behind_the_module_once() -> None:
+    (function,) = parse_module(BEHIND).ops
+    (end,) = function.regions[0].block.ops
+    assert [str(op.location) for op in (function, end)] == [
+        'loc("k.py":1:2)', 'loc(callsite("inner"("k.py":1:2) at "k.py":1:2))'
+    ]  # fmt: skip
+    for line in ("#b = loc(unknown)", '#b = loc("k.py":7:7)', "#d = i32\n#d = i32"):
+        with pytest.raises(CompileError, match="re-declaration of alias"):
+            parse_module(BEHIND + line)
+
+
 LINES = """func.func @f(%a: i32, %b: i32, %c: i64) {{
   %0 = arith.subi %{0}, %{1} : i32 loc("{2}":1:2)
   func.return

@@ -74,6 +74,7 @@ def test_eight_bit_floats_are_saved_as_bytes(element, place, monkeypatch, capsys
     type_ = Parser(default_context(), text).parse_type()
     parameter = execution.Parameter("to", text, type_)
     monkeypatch.setattr(run_argument, "kernel_signature", lambda *_: [parameter])
+    monkeypatch.setattr(run_argument, "argument_names", lambda *_: ["to"])
     monkeypatch.setattr(execution, "interpret", lambda *_, args, **__: args)
     np.save("in.npy", np.arange(4, dtype=np.uint8))
     for source in ("in.npy", "out.npy"):

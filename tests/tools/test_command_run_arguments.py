@@ -11,6 +11,7 @@ from tilewright.tools.tilewright import main
 
 WRONG = [
     (["x.npy", "r.npy=@y.npy", "2"], "takes 4 arguments", "got 3; missing: n: i32"),
+    (["n=2", "x=x.npy", "y=r.npy=9"], "takes 4 arguments", "got 3; missing: a: f32"),
     (["x.npy", "r.npy=@y.npy", "2", "3", "z"], "takes 4 arguments", "got 5; too many: 'z'"),
     (["f64.npy", "r.npy=9", "2", "3"], "argument 1 (x: memref<?xf32>)", "float64 in 'f64.npy'"),
     (["no.npy", "r.npy=9", "2", "3"], "argument 1", "'no.npy', which is no file"),

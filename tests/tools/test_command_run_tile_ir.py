@@ -56,12 +56,26 @@ def test_arrays_stand_for_their_shapes(capsys: pytest.CaptureFixture[str]) -> No
 KERNEL = """
 import cuda.tile as ct
 
+Size = ct.Constant[int]
+
 
 @ct.kernel
-def scaled(x, y, factor: float, T: ct.Constant[int]):
+def scaled(x, T: Size, y, factor: float):
     i = ct.bid(0)
     ct.store(y, (i, 0), ct.load(x, (i, 0), (T, T)) * factor)
 """
+NAMES = [
+    (["a.npy"], "takes 3 arguments (x, y, factor), got 1; missing: y, factor"),
+    (["factor=2", "x=a.npy"], "takes 3 arguments (x, y, factor), got 2; missing: y"),
+    (["a.npy", "o.npy=8x8", "1", "2"], "takes 3 arguments (x, y, factor), got 4; too many: '2'"),
+    (["y=b.npy", "x=a.npy", "factor=2"], "argument 2 (y: ptr<f32>): expected dtype float32, got f"),
+    (["a.npy", "o.npy=8x8:q", "2"], "argument 2 (y: ptr<f32>): expected DTYPE f32"),
+    (["x=a.npy", "y=o.npy=8x8", "factor=b"], "argument 3 (factor: f32): expected a number"),
+    (["x=a.npy", "y=o.npy=8x8", "factor=2", "--check", "unwritten"], "every element of 'y' to be"),
+    (["x=a.npy", "y=o.npy=8x8", "factor=2", "--check", "unwritten", "--level", "ptx"],
+     "every element of 'y' to be"),
+    (["y=a.npy", "x=a.npy", "fact=2.5"], "expected each of x, y, factor once, by its name, got 'f"),
+]  # fmt: skip
 
 
 def test_arguments_have_the_names_of_python(
@@ -72,11 +86,16 @@ def test_arguments_have_the_names_of_python(
     scaled = import_module("scaled_kernel").scaled
     x = np.arange(64, dtype=np.float32).reshape(8, 8)
     np.save("a.npy", x)
-    Path("k.tileirbc").write_bytes(tw.cutile.bytecode(scaled, (x, x, 2.0, 4)))
+    Path("k.tileirbc").write_bytes(tw.cutile.bytecode(scaled, (x, 4, x, 2.0)))
     main(["run", "k.tileirbc", "--grid", "2", "y=out.npy=@a.npy", "factor=2.5", "x=a.npy"])
     assert (np.load("out.npy")[:, :4] == 2.5 * x[:, :4]).all()
-    said = refused(capsys, "k.tileirbc", "--grid", "2", "y=a.npy", "x=a.npy", "fact=2.5")
-    assert "expected each of x, y, factor, T once, by its name, got 'fact'" in said
+    np.save("b.npy", x.astype(np.float64))
+    for words, message in NAMES:
+        assert message in refused(capsys, "k.tileirbc", "--grid", "2", *words)
+    main(["report", "k.tileirbc", "--grid", "2", "--arch", "sm_90a", "x=8x8", "y=8x8", "factor=2"])
+    with pytest.raises(SystemExit):
+        main(["report", "k.tileirbc", "--grid", "2", "8x8"])
+    assert "(x, y, factor), got 1; missing: y, factor" in capsys.readouterr().err
 
 
 def test_33_arrays_have_their_names_in_a_run_and_in_a_report(

@@ -4,7 +4,7 @@ The law is one for both sides; each gives the memory that arrays are placed in, 
 bound arguments what its kernels take (`interpreted`, `Entry.values`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -100,11 +100,12 @@ class Binding:
     ):
         if len(args) != len(parameters):
             raise ArgumentError(wrong_count(parameters, len(args)))
-        self._memory, self._on_gpu = memory, on_gpu
+        self._memory, self._on_gpu, self.parameters = memory, on_gpu, parameters
         named = ((parameter.name, arg) for parameter, arg in zip(parameters, args, strict=True))
         self.host = HostMemory(named, memory.place)
         self.placed: list[ArrayArgument] = []
         self._places: list[HostPlace] = []
+        self._names: list[str] = []
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
     def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
@@ -116,6 +117,17 @@ class Binding:
             raise written_read_only(name)
         pairs = zip(self.placed, self._places, strict=True)
         return [array.seen(place.of(blocks)) for array, place in pairs]
+
+    def unwritten(
+        self, outputs: Collection[str], written: Sequence[NDArray[np.bool_]]
+    ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """Those arrays of some names that have elements outside of what was written, the bytes of
+        each buffer of the memory; and these elements."""
+        flags = [buffer.view(np.uint8) for buffer in written]
+        for name, array, place in zip(self._names, self.placed, self._places, strict=True):
+            missing = array.seen(place.of(flags))[..., None].view(np.uint8) == 0
+            if name in outputs and missing.any():
+                yield name, np.asarray(missing.any(axis=-1))
 
     def parts(self, parameters: Sequence[Parameter]) -> list[Bound]:
         """The argument of each parameter of a kernel that was lowered from the tile level."""
@@ -210,6 +222,7 @@ class Binding:
         """The address of a NumPy array in the memory."""
         assert array.flat is not None
         self.placed.append(array)
+        self._names.append(parameter.name)
         self._places.append(self.host.place(parameter.name, array.flat))
         return self._places[-1].address
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -189,5 +189,6 @@ def _answering(answer: Any) -> Callable[..., Any]:
     return lambda *_, **__: answer
 
 
-def _no_choice(*_: Any, **__: Any) -> AbstractContextManager[None]:
-    return nullcontext()
+@contextmanager
+def _no_choice(*_: Any, **__: Any) -> Generator[None]:
+    yield

@@ -64,8 +64,8 @@ class LocatedParser(QuickParser):
         self._starts = [0]
         self._line_offset = line_offset
         self._begun: set[str] = set()
-        self._ahead: dict[str, int] = {}
-        self._definitions: dict[str, int] | None = None
+        self._ahead: dict[int, int] = {}
+        self._definitions: dict[str, re.Match[str]] | None = None
         self.attribute_aliases = _Aliases(self)
         for line in text.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -107,34 +107,45 @@ class LocatedParser(QuickParser):
         return locations.place(self._file, line, column)
 
     def _parse_alias_def(self) -> None:
-        name = self._current_token.text
-        end = self._ahead.pop(name, None)
+        token = self._current_token
+        end = self._ahead.get(token.span.start)
         if end is not None:
             self._resume_from(end)
             return
-        self._begun.add(name)
+        self._begun.add(token.text)
         super()._parse_alias_def()
 
     def read_ahead(self, name: str) -> bool:
         """Read the definition of an alias that stands further on, if there is one."""
         if self._definitions is None:
-            definitions = reversed(list(_DEFINITION.finditer(self._text)))
-            self._definitions = {match[1]: match.end() for match in definitions}
+            self._find_definitions()
+            return name in self.attribute_aliases
         definition = self._definitions.get(name)
         if definition is None or name in self._begun:
             return False
         self._begun.add(name)
-        short = _LOCATION.match(self._text, definition)
-        location = None if short is None else self._short_location(*short.groups())
-        if short is None or location is None:
-            here = self.pos
-            self._resume_from(definition)
-            location, end = self.parse_attribute(), self.pos
-            self._resume_from(here)
-        else:
-            end = short.end()
-        self.attribute_aliases[name], self._ahead[name] = location, end
+        here = self.pos
+        self._resume_from(definition.end(1))
+        self.parse_punctuation("=")
+        self.attribute_aliases[name] = self.parse_attribute()
+        self._ahead[definition.start()] = self.pos
+        self._resume_from(here)
         return True
+
+    def _find_definitions(self) -> None:
+        """Find the first definition of each alias; read those of locations that say little, of
+        which several in lines on end are passed at once."""
+        self._definitions = definitions = dict[str, re.Match[str]]()
+        read: list[re.Match[str]] = []
+        for match in _DEFINITION.finditer(self._text):
+            name, *short = match.groups()
+            if definitions.setdefault(name, match) is match and name not in self._begun:
+                location = self._short_location(*short) if any(short) else None
+                if location is not None:
+                    self.attribute_aliases[name] = location
+                    read.append(match)
+        for match in reversed(read):
+            self._ahead[match.start()] = self._ahead.get(match.end() + 1, match.end())
 
     def parse_optional_location(self) -> Any:
         """`loc(...)`, without its tokens where it says little."""
@@ -222,7 +233,6 @@ class LocatedParser(QuickParser):
         return super()._parse_builtin_dense_attr()
 
 
-_DEFINITION = re.compile(r"^([#!][\w.$-]+)[ \t]*=[ \t]*", re.MULTILINE)
 _ALIAS = r"(#[\w.$-]+)"
 _LOCATION = re.compile(
     rf'loc\((?:{_ALIAS}|"([^"\\]*)"(?::(\d+):(\d+)|\({_ALIAS}\))'
@@ -230,6 +240,9 @@ _LOCATION = re.compile(
     re.ASCII,
 )
 """Locations that are another one, a place, a name of one, or a call."""
+_DEFINITION = re.compile(
+    rf"^([#!][\w.$-]+)[ \t]*=[ \t]*(?:{_LOCATION.pattern})?", re.ASCII | re.MULTILINE
+)
 
 READ = ReadBefore()
 """Types and ops that the default context has read."""

@@ -96,8 +96,10 @@ class DeviceKernel:
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
     def registers(self) -> tuple[int, int]:
-        """The registers of a thread, and those that it keeps in memory."""
-        return self._kernel.load(self._kernel.entry()).registers()
+        """The registers of a thread as it is given them, eight at a time, so that a grid of as many
+        blocks as share the GPU is one wave; and those that it keeps in memory."""
+        registers, spilled = self._kernel.load(self._kernel.entry()).registers()
+        return -(-registers // 8) * 8, spilled
 
     def is_ordered(self, whole: bool) -> bool:
         """True where it is of no account what memory the arguments share; of descriptors `whole`

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,9 +82,14 @@ class HostDriver:
         self._time = time
         self.launcher_cls = _launcher
         self.utils = SimpleNamespace(
-            load_binary=_load_binary, get_device_properties=_get_device_properties
+            load_binary=_load_binary, get_device_properties=self._get_device_properties
         )
         self._capability = capability
+
+    @staticmethod
+    def is_active() -> bool:
+        """True where it is registered."""
+        return True
 
     def get_current_target(self) -> Any:
         """The target of kernels."""
@@ -108,6 +114,12 @@ class HostDriver:
     def get_active_torch_device(self) -> Any:
         """The device on which torch keeps tensors."""
         return import_module("torch").device("cpu")
+
+    def _get_device_properties(self, device: int) -> dict[str, int]:
+        """Those of a GPU of the capability, whatever the number that a script calls it by."""
+        most = SHARED_MEMORY[self._capability].dynamic
+        count = chip_of(self.get_device_capability()).count
+        return {"max_shared_mem": most, "multiprocessor_count": count, "warpSize": 32}
 
     def get_device_interface(self) -> Any:
         """The part of `torch.cuda` that `triton.testing` asks for."""
@@ -140,13 +152,9 @@ class HostDriver:
         """There is none."""
 
 
+@lru_cache(maxsize=64)
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and its entry; no registers, no spills, and threads of a block at most."""
+    """A kernel's module and its entry; no registers, no spills, and threads of a block at most.
+    Sweeps of parameters compile the same text again and again."""
     module, _ = verified(code, name)
     return module, find_entry(module, None, name), 0, 0, 1024
-
-
-def _get_device_properties(device: int) -> dict[str, int]:
-    most = SHARED_MEMORY[-device].dynamic  # a device has its capability for a number
-    count = chip_of(divmod(-device, 10)).count
-    return {"max_shared_mem": most, "multiprocessor_count": count, "warpSize": 32}

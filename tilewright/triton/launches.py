@@ -102,7 +102,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     launch, kept_by = function.run, source.hash
 
     def in_its_file(self: Any) -> str:
-        """What Triton keeps a kernel by, which does not know that texts name lines of files."""
+        """The name that Triton keeps a kernel by, and the file, as texts name its lines."""
         return f"{kept_by(self)}-{inspect.getfile(self.fn.fn)}"
 
     def with_arrays(self: Any, *args: Any, grid: Any, **named: Any) -> Any:

@@ -74,9 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     'fast'), or native code in long runs (auto)
 --executor NAME: share the blocks, or the random orders, out to processes:N, to dask:ADDRESS or to
     mpi
---check WORDS: of Tile IR, what is looked for, with commas between: undetermined padding that takes
-    effect (padding; without it it is zeros), undefined results of arithmetic (integers), the first
-    NaN or infinity (nan), outputs that no block wrote (unwritten); default: padding,integers
+--check WORDS: what is looked for, with commas between: the first NaN or infinity (nan), outputs
+    that no block wrote (unwritten), undefined results of arithmetic (integers), and, of Tile IR,
+    undetermined padding that takes effect (padding; without it it is zeros); default: of Tile IR
+    padding,integers
 --padding: "zeros" is --check without padding
 --trace TRACE.json: write when each warp of the first blocks ran and waited, by a model of the chip,
     as trace events, which Perfetto opens; implies --level ptx (Tile IR is compiled)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,10 +56,16 @@ def read_arguments(
     names; what is random is of a `seed`, a number may be an array's length only with `lengths`, and
     an array a file's only with `files`. Raises InputError and CompileError."""
     parameters = kernel_signature(source, options.kernel, name)
-    texts = _in_order(options.arguments, argument_names(source, options.kernel, name))
-    arguments = _flat(texts, parameters, np.random.default_rng(options.seed), lengths, files)
-    if len(arguments) != len(parameters):
-        raise InputError(_wrong_count(texts, parameters))
+    names = argument_names(source, options.kernel, name)
+    texts = _by_parameter(options.arguments, names)
+    generator = np.random.default_rng(options.seed)
+    try:
+        arguments = _flat(texts, parameters, names, generator, lengths, files)
+    except InputError:
+        own = len(names) < len(parameters)
+        if own and [name for name, _ in texts if name] != names[: len(texts)]:
+            raise InputError(_wrong_count(texts, names)) from None
+        raise
     paths = [
         os.path.realpath(argument.output) for argument in arguments if argument.output is not None
     ]
@@ -69,23 +76,30 @@ def read_arguments(
 
 
 def _flat(
-    texts: Sequence[str],
+    texts: Sequence[tuple[str, str]],
     parameters: Sequence[Parameter],
+    names: Sequence[str],
     generator: np.random.Generator,
     lengths: bool,
     files: bool,
 ) -> list[KernelArgument]:
-    """Arguments in order, as far as there are parameters. Where they are fewer, and of bytecode,
-    whose parameters have no names and may be parts of what Python passes, an array stands for its
-    shape and its strides, too."""
+    """Arguments in order, each with its parameter's name. Where they are fewer than the parameters,
+    and of bytecode, whose parameters have no names and may be parts of what Python passes, an array
+    stands for its shape and its strides, too."""
     unnamed = all(parameter.name == f"arg{i}" for i, parameter in enumerate(parameters))
     whole = unnamed and len(texts) < len(parameters)
+    own = whole and len(names) < len(parameters)
+    wrong_count = InputError(_wrong_count(texts, names if own else list(map(str, parameters))))
+    if len(texts) > len(parameters) or (len(texts) < len(names) and not whole):
+        raise wrong_count
     arguments: list[KernelArgument] = []
-    for text in texts:
+    for number, (name, text) in enumerate(texts, 1):
         if len(arguments) >= len(parameters):
-            raise InputError(_wrong_count(texts, parameters))
+            raise wrong_count
         parameter = parameters[len(arguments)]
-        reader = _Reader(f"argument {len(arguments) + 1} ({parameter})", parameter, files)
+        if own and name:
+            parameter = replace(parameter, name=name)
+        reader = _Reader(f"argument {number} ({parameter})", parameter, files)
         if not lengths and text.isdecimal() and parameter.element is not None:
             raise InputError(f"{reader.where}: expected {_FORMS}, got '{text}', which is no file")
         arguments.append(replace(reader.read(text, generator), name=parameter.name))
@@ -93,27 +107,31 @@ def _flat(
         if whole and isinstance(array, np.ndarray):
             strides = (step // array.itemsize for step in array.strides)
             arguments += map(KernelArgument, (*array.shape, *strides))
+    if len(arguments) < len(parameters):
+        raise wrong_count
     return arguments
 
 
-def _in_order(texts: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """Arguments by their place, of those that may be NAME=ARG."""
+def _by_parameter(texts: Sequence[str], names: Sequence[str]) -> Sequence[tuple[str, str]]:
+    """Arguments in the order of the parameters, with their names, by which they may be given; of
+    more arguments than names they are empty."""
     pairs = [(name, argument) for name, _, argument in (text.partition("=") for text in texts)]
     if not any(name in names and argument for name, argument in pairs):
-        return texts
+        return list(zip_longest(names[: len(texts)], texts, fillvalue=""))
     by_name = dict(pairs)
     for name, argument in pairs:
         if name not in names or argument != by_name[name]:
             raise InputError(f"expected each of {', '.join(names)} once, by its name, got '{name}'")
-    return [by_name[name] for name in names if name in by_name]
+    return [(name, by_name[name]) for name in names if name in by_name]
 
 
-def _wrong_count(texts: Sequence[str], parameters: Sequence[Parameter]) -> str:
-    spelled = list(map(str, parameters))
+def _wrong_count(texts: Sequence[tuple[str, str]], spelled: Sequence[str]) -> str:
     signature = f"the kernel takes {len(spelled)} arguments ({', '.join(spelled)})"
     if len(texts) < len(spelled):
-        return f"{signature}, got {len(texts)}; missing: {', '.join(spelled[len(texts) :])}"
-    extra = ", ".join(f"'{text}'" for text in texts[len(spelled) :])
+        given = {name for name, _ in texts}
+        missing = ", ".join(one for one in spelled if one.partition(":")[0] not in given)
+        return f"{signature}, got {len(texts)}; missing: {missing}"
+    extra = ", ".join(f"'{text}'" for _, text in texts[len(spelled) :])
     return f"{signature}, got {len(texts)}; too many: {extra}"
 
 

@@ -26,7 +26,12 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES, TensorCopyRow
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_COPIES,
+    TENSOR_COPIES,
+    BulkCopyRow,
+    TensorCopyRow,
+)
 from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.render_table import line
 
@@ -53,7 +58,7 @@ def listings() -> Iterator[Listing]:
     """One of every row; of scalars one of every requirement."""
     yield from map(_async_copy, (CP_ASYNC, CP_ASYNC_PREFETCH))
     yield from map(_row, ROWS)
-    yield from map(_tensor_copy, TENSOR_COPIES)
+    yield from map(_bulk_copy, (*TENSOR_COPIES, *BULK_COPIES))
     yield from map(_memory_access, (*LOADS, *STORES))
     for row in SCALARS.values():
         for requirement in dict.fromkeys(form.requirement for form in row.forms.values()):
@@ -131,7 +136,7 @@ def _async_copy(row: AsyncCopyRow) -> Listing:
     )  # fmt: skip
 
 
-def _tensor_copy(row: TensorCopyRow) -> Listing:
+def _bulk_copy(row: TensorCopyRow | BulkCopyRow) -> Listing:
     requirement = Requirement.of(row)
     return _listing(row.op, row.does, requirement, row.section, row.forms, threads="one")
 

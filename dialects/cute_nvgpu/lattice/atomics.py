@@ -1,20 +1,29 @@
-"""Atomic operations on one word of memory: `atom`, and `red`, which returns nothing and adds floats
-side by side, too. They may order what a thread did before and does after them. PTX ISA 9.7.13.5 and
+"""Atomic operations on a word of memory, or that add floats side by side: `atom`, and `red`, which
+returns nothing. They may order what a thread did before and does after them. PTX ISA 9.7.13.5 and
 9.7.13.6."""
 
+from collections.abc import Iterable
+
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CLUSTER_SPACE,
     GENERIC,
+    SCOPES,
     SEMANTICS,
     SPACES,
     needs_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar, Vector
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
+    OperandForm,
+    Result,
+    Scalar,
+    Vector,
+)
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
 
-ADDRESSED: dict[str, str] = {**SPACES, GENERIC: "b64"}
+ADDRESSED: dict[str, str] = {**SPACES, CLUSTER_SPACE: "b32", GENERIC: "b64"}
 """The spaces of atomic operations, and the width of their addresses."""
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -37,16 +46,17 @@ _TARGETS = {"bf16": needs("sm_90", (7, 8)), "f16": _HALVES, "b16": _HALVES}
 """Needs of some types beyond the baseline."""
 
 
-_SIDE_BY_SIDE: dict[tuple[str, int], str] = {
+_SUMS_SIDE_BY_SIDE: dict[tuple[str, int], str] = {
     (type_.removesuffix("x2"), count * (1 + type_.endswith("x2"))): ".".join(
         ("add", *("noftz",) * type_.endswith("x2"), *(f"v{count}",) * (count > 1), type_)
     )
     for type_, counts in {"f32": (2, 4), "f16x2": (1, 2, 4), "bf16x2": (1, 2, 4)}.items()
     for count in counts
 }
+SIDE_BY_SIDE = tuple(_SUMS_SIDE_BY_SIDE.values())
 SUMS: dict[tuple[str, int], str] = {
     **{(t, 1): f"{operations[0]}.{t}" for t, operations in OPERATIONS.items() if "f" in t},
-    **_SIDE_BY_SIDE,
+    **_SUMS_SIDE_BY_SIDE,
 }
 """The form that adds so many floats of a type side by side: `add.noftz.v4.f16x2` of 8 f16."""
 
@@ -77,7 +87,7 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
             for operation in OPERATIONS[type_]
             if (operation == "cas") is compares
             and (operation != "exch" or name == "atom")
-            and later(own, needs_of(semantics)) == requirement
+            and _needed(own, semantics, space) == requirement
         ),
         requirement,
         "9.7.13.5" if name == "atom" else "9.7.13.6",
@@ -85,24 +95,26 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
     )
 
 
-def _sum(form: str, requirement: Requirement) -> InstructionRow:
+def _sum(name: str, form: str, requirement: Requirement) -> InstructionRow:
     """That of elements side by side, of the orders that need no less."""
     register, count = registers_of(form)
-    one = Scalar("b", form.rpartition(".")[2], plain=True)
-    value = Vector("b", register, count) if count > 1 else one
-    least = next(iter(_needs("red", form)))
+    values: tuple[OperandForm, ...] = (Scalar("b", form.rpartition(".")[2], plain=True),)
+    result: tuple[OperandForm, ...] = (Result("d", register, ("r", "_")),)
+    if count > 1:
+        values = (Vector("b", register, count),)
+        result = (Vector("d", register, count, written=True),)
     return InstructionRow(
-        "ptx.red",
+        f"ptx.{name}",
         "add values to words of memory side by side, no thread between",
         tuple(
-            mnemonic("red", semantics, space, form)
-            for semantics in SEMANTICS["red"]
-            for space in (ADDRESSED if count == 1 else ("global",))
-            if later(least, needs_of(semantics)) == requirement
+            mnemonic(name, semantics, space, form)
+            for semantics in SEMANTICS[name]
+            for space in _spaces(count)
+            if _needed(_own(form), semantics, space) == requirement
         ),
         requirement,
-        "9.7.13.6",
-        (Address("a"), value),
+        "9.7.13.5" if name == "atom" else "9.7.13.6",
+        (*(result if name == "atom" else ()), Address("a"), *values),
     )
 
 
@@ -112,11 +124,28 @@ _DOES = (
 )
 
 
-def _needs(name: str, form: str) -> dict[Requirement, None]:
-    """Needs of the orders of an instruction, and of its form."""
+def _spaces(count: int) -> Iterable[str]:
+    return ADDRESSED if count == 1 else ("global",)
+
+
+def _own(form: str) -> Requirement:
+    """The needs of a form, whatever its order and space."""
     vector, type_ = registers_of(form)[1] > 1, form.rpartition(".")[2].removesuffix("x2")
-    own = needs("sm_90", (8, 1)) if vector else _TARGETS.get(type_, BASELINE)
-    return dict.fromkeys(later(own, needs_of(semantics)) for semantics in SEMANTICS[name])
+    return needs("sm_90", (8, 1)) if vector else _TARGETS.get(type_, BASELINE)
+
+
+def _needed(own: Requirement, semantics: str, space: str) -> Requirement:
+    """The needs of a form in an order and a space."""
+    ordered = later(own, needs_of(semantics))
+    return later(ordered, SCOPES["cluster"]) if space == CLUSTER_SPACE else ordered
+
+
+def _needs(name: str, form: str) -> dict[Requirement, None]:
+    """The needs of an instruction in its orders and spaces."""
+    spaces = _spaces(registers_of(form)[1])
+    return dict.fromkeys(
+        _needed(_own(form), semantics, space) for semantics in SEMANTICS[name] for space in spaces
+    )
 
 
 ROWS: tuple[InstructionRow, ...] = (
@@ -129,9 +158,10 @@ ROWS: tuple[InstructionRow, ...] = (
         for requirement in _needs(name, type_)
     ),
     *(
-        _sum(form, requirement)
-        for form in _SIDE_BY_SIDE.values()
-        for requirement in _needs("red", form)
+        _sum(name, form, requirement)
+        for name in ("atom", "red")
+        for form in SIDE_BY_SIDE
+        for requirement in _needs(name, form)
     ),
 )
 """Rows by instruction, type and needs; those that compare have their own."""

@@ -26,7 +26,7 @@ REGISTER_OF: dict[str, str] = {
     "pred": "pred",
     **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
     **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2", "s16x2", "u16x2"), "b32"),
-    **dict.fromkeys(("b64", "s64", "u64"), "b64"),
+    **dict.fromkeys(("b64", "s64", "u64", "f32x2"), "b64"),
     **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
     **dict.fromkeys(("s8", "u8"), "b16"),
     **dict.fromkeys(("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
@@ -92,7 +92,7 @@ class ScalarRow:
             count = len(types) - 1
             elements = [Vector("a", types[0], count)] if count > 2 else sources[:-1]
             sources = [*elements, Register("rbits")]
-        more = self.third is not None and form.result == "f32"
+        more = self.third is not None and form.result == "f32" and "xorsign" not in suffix
         third = (Scalar("c", "f32", optional=True, target=self.third),) if more else ()
         return Result("d", REGISTER_OF[form.result], self.results), *sources, *third
 
@@ -100,16 +100,21 @@ class ScalarRow:
 def forms(
     types: Iterable[str],
     arity: int,
-    prefix: str = "",
+    *prefixes: str,
     result: str | None = None,
     requirement: Requirement = BASELINE,
 ) -> dict[str, Form]:
     """Forms `prefix.type`, every operand and (unless given) the result of that type."""
     rows = (
         Form(f"{prefix}{type_}", (type_,) * arity, type_ if result is None else result, requirement)
-        for type_ in types
+        for prefix, type_ in product(prefixes or ("",), types)
     )
     return {row.suffix: row for row in rows}
+
+
+def _words(*choices: Iterable[str]) -> Iterator[str]:
+    """Prefixes of one of the choices for each place."""
+    return map("".join, product(*choices))
 
 
 _SIGNED = ("s16", "s32", "s64")
@@ -119,43 +124,60 @@ _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
 _TURING = needs("sm_75", (7, 0))
 _AMPERE = needs("sm_80", (7, 0))
+_XORSIGN = needs("sm_86", (7, 2))
 _HOPPER = needs("sm_90", (7, 8))
+_HOPPER_PAIRS = needs("sm_90", (8, 0))
+_BLACKWELL = needs("sm_100", (8, 6))
 _BIT_MASKS = needs("sm_70", (7, 6))
 _HALF = ("f16", "f16x2")
 _BRAIN = ("bf16", "bf16x2")
 _PAIRS = ("s16x2", "u16x2")
-_ROUNDED = (*_FLOAT, "f16")
 DIRECTIONS = ("rz", "rm", "rp")
 """Roundings towards zero, minus and plus infinity. PTX ISA 9.7.3."""
 
 
+_ROUNDINGS = ("rn.", *(f"{way}." for way in DIRECTIONS))
+_ANY_ROUNDING = ("", *_ROUNDINGS)
+_FTZ, _NAN, _SAT = ("", "ftz."), ("", "NaN."), ("", "sat.")
 FLUSHING = ".ftz."
-"""Of forms of f32 for which subnormal numbers are zeros of their sign."""
+"""Of forms for which subnormal numbers are zeros of their sign."""
 
 
-def _directed(arity: int) -> dict[str, Form]:
-    rows = [row for way in DIRECTIONS for row in forms(_FLOAT, arity, f"{way}.").values()]
-    for way in ("rn", *DIRECTIONS):
-        rows += forms(("f32",), arity, f"{way}{FLUSHING}").values()
-    return {row.suffix: row for row in rows}
+def _rounded(arity: int, roundings: Iterable[str] = _ROUNDINGS) -> dict[str, Form]:
+    """Those of f64, and of f32, which may flush."""
+    return {
+        **forms(("f64",), arity, *roundings),
+        **forms(("f32",), arity, *_words(roundings, _FTZ)),
+    }
 
 
-def _of_f32(arity: int, *prefixes: str) -> dict[str, Form]:
-    """Forms of f32 of some modifiers each."""
-    return {f"{prefix}f32": Form(f"{prefix}f32", ("f32",) * arity, "f32") for prefix in prefixes}
+def _of_floats(arity: int, roundings: Iterable[str]) -> dict[str, Form]:
+    """Those of add, sub, mul and fma in f32, also saturated, in two of them side by side, and in
+    f64."""
+    return {
+        **_rounded(arity, roundings),
+        **forms(("f32",), arity, *_words(roundings, _FTZ, ("sat.",))),
+        **forms(("f32x2",), arity, *_words(roundings, _FTZ), requirement=_BLACKWELL),
+    }
 
 
 def _sums() -> dict[str, Form]:
     """Those of add, sub and mul in floats: where no rounding is said it is rn, and ptxas may fuse a
     product with a sum."""
     return {
-        **forms((*_ROUNDED, "f16x2"), 2, "rn."),
-        **_directed(2),
-        **forms((*_ROUNDED, "f16x2"), 2),
-        **forms(_BRAIN, 2, requirement=_HOPPER),
-        **forms(_HALF, 2, "sat."),
-        **_of_f32(2, "ftz.", "sat.", "ftz.sat.", "rn.sat.", "rn.ftz.sat."),
+        **_of_floats(2, _ANY_ROUNDING),
+        **forms(_HALF, 2, *_words(("", "rn."), _FTZ, _SAT)),
+        **forms(_BRAIN, 2, "", "rn.", requirement=_HOPPER),
     }
+
+
+def _mixed(arity: int, roundings: Iterable[str]) -> dict[str, Form]:
+    """Those in f32 whose last operand alone is f32."""
+    rows = (
+        Form(f"{prefix}f32.{type_}", (*((type_,) * arity)[1:], "f32"), "f32", _BLACKWELL)
+        for prefix, type_ in product(_words(roundings, _SAT), ("f16", "bf16"))
+    )
+    return {row.suffix: row for row in rows}
 
 
 def _wide(arity: int) -> dict[str, Form]:
@@ -167,53 +189,59 @@ def _wide(arity: int) -> dict[str, Form]:
     }
 
 
-_APPROXIMATE = _of_f32(1, "approx.ftz.", "approx.")
+_APPROXIMATE = forms(("f32",), 1, "approx.ftz.", "approx.")
 _ALSO_DOUBLE = {**_APPROXIMATE, **forms(("f64",), 1, "approx.ftz.")}
 _EXTREMES = {
     **forms(_INTEGER, 2),
     **forms(_FLOAT, 2),
-    **forms(("f32",), 2, "NaN.", requirement=_AMPERE),
-    **_of_f32(2, "ftz."),
-    **forms(("f32",), 2, "ftz.NaN.", requirement=_AMPERE),
+    **forms(("f32",), 2, "ftz."),
+    **forms(("f32", *_HALF), 2, *_words(_FTZ, ("NaN.",)), requirement=_AMPERE),
     **forms((*_HALF, *_BRAIN), 2, requirement=_AMPERE),
-    **forms((*_HALF, *_BRAIN), 2, "NaN.", requirement=_AMPERE),
-    **forms(_PAIRS, 2, requirement=needs("sm_90", (8, 0))),
+    **forms(_HALF, 2, "ftz.", requirement=_AMPERE),
+    **forms(_BRAIN, 2, "NaN.", requirement=_AMPERE),
+    **forms(("f32", *_HALF), 2, *_words(_FTZ, _NAN, ("xorsign.abs.",)), requirement=_XORSIGN),
+    **forms(_BRAIN, 2, *_words(_NAN, ("xorsign.abs.",)), requirement=_XORSIGN),
+    **forms(_PAIRS, 2, requirement=_HOPPER_PAIRS),
+    **forms(("s16x2", "s32"), 2, "relu.", requirement=_HOPPER_PAIRS),
 }
 _SIGNS = {
     **forms(_SIGNED, 1),
     **forms((*_FLOAT, *_HALF), 1),
     **forms(_BRAIN, 1, requirement=_AMPERE),
-    **_of_f32(1, "ftz."),
+    **forms(("f32", *_HALF), 1, "ftz."),
 }
 
 ARITHMETIC = (
     ScalarRow(
         "add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
         {
-            **forms(_INTEGER, 2), **_sums(), **forms(("s32",), 2, "sat."),
-            **forms(_PAIRS, 2, requirement=needs("sm_90", (8, 0))),
+            **forms(_INTEGER, 2), **_sums(), **_mixed(2, _ANY_ROUNDING),
+            **forms(("s32",), 2, "sat."), **forms(_PAIRS, 2, requirement=_HOPPER_PAIRS),
         },
     ),
     ScalarRow(
         "sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
-        {**forms(_INTEGER, 2), **_sums(), **forms(("s32",), 2, "sat.")},
+        {
+            **forms(_INTEGER, 2), **_sums(), **_mixed(2, _ANY_ROUNDING),
+            **forms(("s32",), 2, "sat."),
+        },
     ),
     ScalarRow(
         "mul", "d = a * b: its low half (`lo`), high half (`hi`), all (`wide`), or rounded",
         "9.7.1.3, 9.7.3.5",
-        {**forms(_INTEGER, 2, "lo."), **forms(_INTEGER, 2, "hi."), **_sums(), **_wide(2)},
+        {**forms(_INTEGER, 2, "lo.", "hi."), **_sums(), **_wide(2)},
     ),
     ScalarRow(
         "mad", "d = a * b + c, with the low half of the product, the high half or all", "9.7.1.4",
-        {**forms(_INTEGER, 3, "lo."), **forms(_INTEGER, 3, "hi."), **_wide(3)},
+        {**forms(_INTEGER, 3, "lo.", "hi."), **_wide(3)},
     ),
     ScalarRow(
         "mul24", "d = a * b of the low 24 bits: the low 32 bits or the high ones of 48", "9.7.1.5",
-        {**forms(("s32", "u32"), 2, "lo."), **forms(("s32", "u32"), 2, "hi.")},
+        forms(("s32", "u32"), 2, "lo.", "hi."),
     ),
     ScalarRow(
         "mad24", "d = a * b + c, of the low 24 bits of a and b", "9.7.1.6",
-        {**forms(("s32", "u32"), 3, "lo."), **forms(("s32", "u32"), 3, "hi.")},
+        forms(("s32", "u32"), 3, "lo.", "hi."),
     ),
     ScalarRow("sad", "d = c + |a - b|", "9.7.1.7", forms(_INTEGER, 3)),
     ScalarRow(
@@ -235,25 +263,28 @@ ARITHMETIC = (
     ScalarRow(
         "fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
         {
-            **forms((*_ROUNDED, "f16x2"), 3, "rn."),
-            **forms(_BRAIN, 3, "rn.", requirement=_AMPERE),
-            **forms((*_HALF, *_BRAIN), 3, "rn.relu.", requirement=_AMPERE),
-            **forms(_HALF, 3, "rn.sat."),
-            **_directed(3),
-            **_of_f32(3, "rn.sat.", "rn.ftz.sat."),
+            **_of_floats(3, _ROUNDINGS),
+            **_mixed(3, _ROUNDINGS),
+            **forms(_HALF, 3, *_words(("rn.",), _FTZ, _SAT)),
+            **forms(_HALF, 3, "rn.relu.", "rn.ftz.relu.", requirement=_AMPERE),
+            **forms(_BRAIN, 3, "rn.", "rn.relu.", requirement=_AMPERE),
+            **forms(
+                (*_HALF, *_BRAIN), 3, "rn.oob.", "rn.oob.relu.",
+                requirement=needs("sm_90", (8, 1)),
+            ),
         },
     ),
     ScalarRow(
         "div", "d = a / b", "9.7.1.8, 9.7.3.8",
         {
-            **forms(_INTEGER, 2), **forms(_FLOAT, 2, "rn."), **_directed(2),
-            **_of_f32(2, "approx.", "approx.ftz.", "full.", "full.ftz."),
+            **forms(_INTEGER, 2), **_rounded(2),
+            **forms(("f32",), 2, *_words(("approx.", "full."), _FTZ)),
         },
     ),
     ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
     ScalarRow(
         "abs", "d = |a|", "9.7.1.10, 9.7.3.9",
-        {**_SIGNS, **forms(_HALF, 1, requirement=needs("sm_70", (6, 5)))},
+        {**_SIGNS, **forms(_HALF, 1, *_FTZ, requirement=needs("sm_70", (6, 5)))},
     ),
     ScalarRow("neg", "d = -a", "9.7.1.11, 9.7.3.10", _SIGNS),
     ScalarRow("copysign", "d = the magnitude of b with the sign of a", "9.7.3.2", forms(_FLOAT, 2)),
@@ -262,7 +293,7 @@ ARITHMETIC = (
         {
             row.suffix: row for kind in
             ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
-            for row in forms(_FLOAT, 1, f"{kind}.", "pred").values()
+            for row in forms(_FLOAT, 1, f"{kind}.", result="pred").values()
         },
     ),
     ScalarRow(
@@ -277,7 +308,7 @@ ARITHMETIC = (
     ),
     ScalarRow(
         "sqrt", "d = the square root of a, rounded", "9.7.3.14",
-        {**forms(_FLOAT, 1, "rn."), **_directed(1), **_APPROXIMATE},
+        {**_rounded(1), **_APPROXIMATE},
     ),
 )  # fmt: skip
 
@@ -297,7 +328,7 @@ APPROXIMATE = (
     ),
     ScalarRow(
         "rcp", "d = 1 / a, approximately or rounded; with `ftz` subnormal numbers become zeros",
-        "9.7.3.13, 9.7.3.23", {**_ALSO_DOUBLE, **forms(_FLOAT, 1, "rn."), **_directed(1)},
+        "9.7.3.13, 9.7.3.23", {**_ALSO_DOUBLE, **_rounded(1)},
     ),
     ScalarRow(
         "rsqrt", "d = 1 / sqrt(a), approximately; with `ftz` subnormal numbers become zeros",
@@ -319,25 +350,27 @@ APPROXIMATE = (
 
 def bits_are_known(suffix: str) -> bool:
     """True where the bits of a form's results are known: otherwise nothing computes it. How the
-    special function unit rounds to 16 bits is not."""
-    return not suffix.startswith("approx") or suffix.endswith(("f32", "f64"))
+    special function unit rounds to 16 bits is not, nor which NaN `oob` takes for 0, nor where
+    constants and parameters are."""
+    rounds = suffix.startswith("approx") and not suffix.endswith(("f32", "f64"))
+    return not rounds and "oob" not in suffix and suffix not in ("const", "param", "param::entry")
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
+_ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
 _UNORDERED = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
 
 
 def _comparisons() -> dict[str, Form]:
     table: dict[str, Form] = {}
-    for relation in ("eq", "ne", "lt", "le", "gt", "ge"):
-        table |= forms((*_INTEGER, *_FLOAT, "f16"), 2, f"{relation}.", "pred")
-        table |= forms(("bf16",), 2, f"{relation}.", "pred", _HOPPER)
-        table |= forms(("f32",), 2, f"{relation}{FLUSHING}", "pred")
+    for relation in _ORDERED:
+        table |= forms(_INTEGER, 2, f"{relation}.", result="pred")
     for relation in ("eq", "ne"):
-        table |= forms(_BITS, 2, f"{relation}.", "pred")
-    for relation in _UNORDERED:
-        table |= forms((*_FLOAT, "f16"), 2, f"{relation}.", "pred")
-        table |= forms(("f32",), 2, f"{relation}{FLUSHING}", "pred")
+        table |= forms(_BITS, 2, f"{relation}.", result="pred")
+    for relation in (*_ORDERED, *_UNORDERED):
+        table |= forms((*_FLOAT, "f16"), 2, f"{relation}.", result="pred")
+        table |= forms(("bf16",), 2, f"{relation}.", result="pred", requirement=_HOPPER)
+        table |= forms(("f32", "f16"), 2, f"{relation}{FLUSHING}", result="pred")
     return table
 
 
@@ -411,7 +444,7 @@ LOGIC = (
         "9.7.1.16",
         {
             row.suffix: row for prefix in ("", "shiftamt.")
-            for row in forms(_PLACED, 1, prefix, "b32").values()
+            for row in forms(_PLACED, 1, prefix, result="b32").values()
         },
     ),
     ScalarRow(
@@ -445,14 +478,35 @@ LOGIC = (
     ),
 )  # fmt: skip
 
-_TO_INTEGER = ("rni", "rmi", "rpi", "rzi")
+_TO_INTEGER = ("rni.", "rmi.", "rpi.", "rzi.")
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
+_OCTETS = ("s8", "u8")
+_REAL = ("f16", *_FLOAT)
+_PACK = needs("sm_72", (6, 5))
 
 
 def _conversion(
     to: str, source: str, rounding: str = "", requirement: Requirement = BASELINE
 ) -> Form:
     return Form(f"{rounding}{to}.{source}", (source,), to, requirement)
+
+
+def _between(
+    types: Iterable[str],
+    sources: Iterable[str],
+    roundings: Iterable[str] = ("",),
+    requirement: Requirement = BASELINE,
+) -> Iterator[Form]:
+    """Conversions to each of the types from each of the others."""
+    for rounding, to, source in product(roundings, types, sources):
+        if rounding or to != source:
+            yield _conversion(to, source, rounding, requirement)
+
+
+def _contains(type_: str, other: str) -> bool:
+    """True where an integer type has every number of another."""
+    unlike = type_[0] != other[0]
+    return int(type_[1:]) >= int(other[1:]) + unlike and not (unlike and type_[0] == "u")
 
 
 def _narrow(to: str, source: str) -> Form:
@@ -516,48 +570,47 @@ def _narrow_floats() -> Iterator[Form]:
     yield _conversion("bf16x2", "ue8m0x2", "rn.", _NARROW)
 
 
-def _octets() -> Iterator[Form]:
-    """8-bit integers, clamped, in the low bits of a b16 that has their sign or zeros above."""
-    for octet in ("s8", "u8"):
-        for source, rounding in product(("f32", "f16"), ("rni.", "rzi.")):
-            yield Form(f"{rounding}sat.{octet}.{source}", (source,), octet)
-        yield Form(f"sat.{octet}.s32", ("s32",), octet)
-        for source in _INTEGERS:
-            yield Form(f"{octet}.{source}", (source,), octet)
-        for real in ("f16", "f32", "f64"):
-            yield Form(f"rn.{real}.{octet}", (octet,), real)
-
-
 def _conversions() -> dict[str, Form]:
-    rows = [_conversion(to, source) for to in _INTEGERS for source in _INTEGERS if to != source]
-    rows += [_narrow(to, source) for to in _INTEGERS for source in ("s8", "u8")]
-    for integer in _INTEGERS:
-        for real in ("f16", "f32", "f64"):
-            rows += [_conversion(real, integer, "rn."), _conversion(integer, real, "rzi.")]
-            rows += [_conversion(integer, real, f"{way}.") for way in ("rni", "rmi", "rpi")]
-        for way in DIRECTIONS:
-            rows += [_conversion(real, integer, f"{way}.") for real in _FLOAT]
-        rows += [_conversion(integer, "f32", f"{way}.ftz.") for way in _TO_INTEGER]
-    rows += [
-        _conversion("f32", "f16"),
-        _conversion("f64", "f16"),
-        _conversion("f64", "f32"),
-        _conversion("f16", "f32", "rn."),
-        _conversion("f16", "f64", "rn."),
-        _conversion("f32", "f64", "rn."),
-        _conversion("bf16", "f32", "rn.", _AMPERE),
-        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
-        *(_conversion("f32", "f64", f"{way}.") for way in DIRECTIONS),
-        *(_conversion("f32", "f32", modifiers) for modifiers in ("sat.", "ftz.", "ftz.sat.")),
-        *(_conversion("f32", "f32", f"{way}.ftz.") for way in _TO_INTEGER),
+    """Of integers and floats, and of floats; 8-bit integers are in the low bits of a b16 that has
+    their sign or zeros above. What saturates has numbers that the other type has not."""
+    clamped = [
+        (to, of) for to, of in product((*_INTEGERS, *_OCTETS), repeat=2) if not _contains(to, of)
     ]
-    rows += [
-        _conversion(real, real, f"{direction}.") for real in _FLOAT for direction in _TO_INTEGER
+    rows = [
+        *_between((*_INTEGERS, *_OCTETS), _INTEGERS),
+        *(_narrow(to, source) for to in _INTEGERS for source in _OCTETS),
+        *(_conversion(to, source, "sat.") for to, source in clamped),
+        *_between(_INTEGERS, _REAL, _TO_INTEGER),
+        *_between(_INTEGERS, ("f32",), _words(_TO_INTEGER, ("ftz.",))),
+        *_between(_OCTETS, _REAL, _words(_TO_INTEGER, ("sat.",))),
+        *_between(_OCTETS, ("f32",), _words(_TO_INTEGER, ("ftz.sat.",))),
+        *_between(_REAL, _INTEGERS, _ROUNDINGS),
+        *_between(("bf16",), (*_INTEGERS, "f64"), _ROUNDINGS, _HOPPER),
+        *_between(_REAL, _OCTETS, ("rn.",)),
+        *_between(("f32", "f64"), ("f16",)),
+        _conversion("f64", "f32"),
+        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
+        *_between(("f16",), _FLOAT, _ROUNDINGS),
+        *_between(("bf16",), ("f32",), _ROUNDINGS, _AMPERE),
+        *_between(("f32",), ("f64",), _ROUNDINGS),
+        *_between(("f32",), ("f32",), ("sat.", "ftz.", "ftz.sat.")),
+        *_between(("f32",), ("f32",), _words(_TO_INTEGER, _FTZ)),
+        *_between(("f64",), ("f64",), _TO_INTEGER),
     ]
     table = {row.suffix: row for row in rows}
-    for row in (*_halves(), *_narrow_floats(), *_octets()):
+    for row in (*_halves(), *_narrow_floats(), *_packs()):
         table.setdefault(row.suffix, row)
     return table
+
+
+def _packs() -> Iterator[Form]:
+    """Two integers of 32 bits clamped and side by side, the first above the second; narrow ones in
+    the low bits, with those of a third operand above."""
+    for to in ("s16", "u16"):
+        yield Form(f"pack.sat.{to}.s32", ("s32", "s32"), "b32", _PACK)
+    for to in (*_OCTETS, "s4", "u4", "s2", "u2"):
+        needed = _PACK if to in _OCTETS else needs("sm_75", (6, 5))
+        yield Form(f"pack.sat.{to}.s32.b32", ("s32", "s32", "b32"), "b32", needed)
 
 
 CONVERT = (
@@ -575,6 +628,18 @@ CONVERT = (
                 for space, to in product(("global", "shared", "local", "const"), ("", "to."))
             },
             "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70", (7, 7))),
+        },
+        plain=True,
+    ),
+    ScalarRow(
+        "isspacep", "p = a generic address is one of the space", "9.7.9.19",
+        {
+            space: Form(space, ("u64",), "pred", requirement)
+            for space, requirement in {
+                **dict.fromkeys(("global", "shared", "local", "const"), BASELINE),
+                "param": needs("sm_70", (7, 7)), "param::entry": needs("sm_70", (8, 3)),
+                "shared::cta": needs("sm_70", (7, 8)), "shared::cluster": _HOPPER,
+            }.items()
         },
         plain=True,
     ),

@@ -1,5 +1,6 @@
 """The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -132,6 +133,81 @@ def why_not_reduced(kind: str, element: str) -> str | None:
         f"cp.reduce.async.bulk.tensor); nearest legal: {nearest}"
     )
 
+
+@dataclass(frozen=True, slots=True)
+class BulkCopyRow(NeedingRow):
+    """`cp.async.bulk...` of bytes that lie one after the other; the suffix says where the hint of a
+    cache stands. A reduction is of elements of an MLIR type."""
+
+    op: str
+    does: str
+    suffix: str
+    needs: Requirement
+    plain: tuple[OperandForm, ...]
+    stem: str = "cp.async.bulk"
+    element: str = "i64"
+
+    @property
+    def section(self) -> str:
+        """The instruction."""
+        return self.stem
+
+    def mnemonic(self, *, hint: bool = False) -> str:
+        """The mnemonic, with the hint of a cache or without."""
+        return f"{self.stem}.{self.suffix.format('.L2::cache_hint' if hint else '')}"
+
+    def operands(self, *, hint: bool = False) -> tuple[OperandForm, ...]:
+        """The operands, in PTX's order."""
+        return (*self.plain, _POLICY) if hint else self.plain
+
+    @property
+    def forms(self) -> dict[str, tuple[OperandForm, ...]]:
+        """The operands of every mnemonic."""
+        return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in (False, True)}
+
+
+_BYTES_BETWEEN = Address("dstMem"), Address("srcMem"), Choice("size")
+BULK_LOAD = BulkCopyRow(
+    "ptx.cp.async.bulk.load",
+    "start to copy bytes of global memory to shared memory; they arrive at an mbarrier",
+    "shared::cluster.global.mbarrier::complete_tx::bytes{}", _HOPPER,
+    (*_BYTES_BETWEEN, Address("mbar")),
+)  # fmt: skip
+BULK_LOAD_MULTICAST = BulkCopyRow(
+    BULK_LOAD.op, "start to copy bytes of global memory to the shared memory of several CTAs",
+    "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster{}",
+    TENSOR_LOAD_MULTICAST.needs, (*BULK_LOAD.plain, Choice("ctaMask", range(1 << 16))),
+)  # fmt: skip
+BULK_STORE = BulkCopyRow(
+    "ptx.cp.async.bulk.store",
+    "start to copy bytes of shared memory to global memory, as part of a bulk group",
+    "global.shared::cta.bulk_group{}", _HOPPER, _BYTES_BETWEEN,
+)  # fmt: skip
+BULK_PREFETCH = BulkCopyRow(
+    "ptx.cp.async.bulk.prefetch", "bring bytes of global memory to the L2",
+    "L2.global{}", _HOPPER, _BYTES_BETWEEN[1:], stem="cp.async.bulk.prefetch",
+)  # fmt: skip
+
+
+def _bulk_reductions() -> Iterator[tuple[str, BulkCopyRow]]:
+    for kind, elements in REDUCED_ELEMENTS.items():
+        for element in elements:
+            # Bits for logic, numbers for the rest.
+            if element.startswith("i") is (kind in ("and", "or", "xor")):
+                type_ = element.replace("ui", "u").replace("si", "s").replace("i", "b")
+                rounds = kind == "add" and type_ in ("f16", "bf16")
+                form = f"{kind}{'.noftz' * rounds}.{type_}"
+                yield form, BulkCopyRow(
+                    "ptx.cp.reduce.async.bulk",
+                    f"start to combine bytes of shared memory with global memory by {kind}",
+                    f"global.shared::cta.bulk_group{{}}.{form}", _HOPPER, _BYTES_BETWEEN,
+                    "cp.reduce.async.bulk", element,
+                )  # fmt: skip
+
+
+BULK_REDUCE = dict(_bulk_reductions())
+"""Combine bytes with global memory, by form: `add.noftz.f16`."""
+BULK_COPIES = BULK_LOAD, BULK_LOAD_MULTICAST, BULK_STORE, BULK_PREFETCH, *BULK_REDUCE.values()
 
 BULK_COMMIT_GROUP = InstructionRow(
     "tma.commit_group", "make the thread's bulk copies that are in no group yet the latest group",

@@ -15,6 +15,7 @@ _DIRECTED = {
     for name, scalar in SCALARS.items()
     for form, row in scalar.forms.items()
     if name != "cvt"
+    and {*row.types} <= {"f32", "f64"}
     and (
         form.partition(".")[0] in (*DIRECTIONS, "full")
         or (FLUSHING in form and form.startswith("rn"))

@@ -56,9 +56,14 @@ class FencesProxy(FieldsOp):
         space = () if self.space is None else (self.space.data,)
         return ".".join((rows.FENCE_PROXY_ASYNC.mnemonic, *space))
 
+    @property
+    def is_of_shared(self) -> bool:
+        """True where it is for writes to shared memory."""
+        return self.space != StringAttr("global")
+
     def verify_(self) -> None:
-        if self.space is not None and self.space.data not in rows.FENCED_SPACES:
-            legal = " or ".join(map(repr, rows.FENCED_SPACES))
+        if self.space and self.mnemonic not in rows.FENCE_PROXY_ASYNC.mnemonics:
+            legal = " or ".join(map(repr, ("global", *rows.FENCED_SPACES)))
             raise self.fail(
                 f"{legal} or no space, got '{self.space.data}'; nearest legal: no space, for all "
                 "memory (PTX ISA 9.7.13.4)"
@@ -74,6 +79,6 @@ class FenceProxyAsyncOp(FencesProxy, NvgpuOp):
     ```
 
     Needed between stores to shared memory (not by TMA) and a wgmma or TMA store that reads it. With
-    `shared::cta` or `shared::cluster` writes to shared memory alone are ordered; without, writes to
-    global memory are waited for too. PTX ISA 9.7.13.4.
+    `shared::cta` or `shared::cluster` writes to shared memory alone are ordered, with `global` ones
+    to global memory; without, both. PTX ISA 9.7.13.4.
     """

@@ -37,7 +37,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
+from tilewright.passes.cuda_tile.analysis.find_late_products import LateProducts
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.elements import (
@@ -144,6 +144,10 @@ class CopiesAhead(Protocol):
         """True of one whose copies by other threads may not have been made yet."""
         ...
 
+    def issued(self, product: Operation) -> None:
+        """Go on behind a product's MMAs in tensor memory."""
+        ...
+
 
 class Kernel:
     """Lowers the body of one entry, to the end of a block at a time."""
@@ -170,7 +174,7 @@ class Kernel:
         self.maps: dict[ArgumentAttr, SSAValue] = {}
         self.ahead: LoadsAhead
         self.copied: CopiesAhead
-        self.late_products: Mapping[ForOp, LateMultiplication] = {}
+        self.late_products = LateProducts({})
         self.late: DeferredProduct | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()

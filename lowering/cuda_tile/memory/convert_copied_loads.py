@@ -6,16 +6,17 @@
 
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
 for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
-iteration less ahead. Where every thread reads what it has copied there is no barrier. The stages
-are the beginning of the memory in which tiles change layout, which outside of the loop is free for
-that; those that `wgmma` reads have their own.
+iteration less ahead. MMAs in tensor memory are issued first, then those of k - 1 waited for. Where
+every thread reads what it has copied there is no barrier. The stages are the beginning of the
+memory in which tiles change layout, which outside of the loop is free for that; those that MMAs
+read as they lie have their own.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -29,6 +30,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     CopiedLoad,
@@ -53,7 +55,7 @@ class CopyRing(LoopPart):
         self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
 
     def place(self, lines: dict[LineKey, SSAValue]) -> None:
-        """Take the memory that `wgmma` reads, or share what another loop has taken."""
+        """Take the memory that MMAs read, or share what another loop has taken."""
         emitter, stages = self.kernel.emitter, self.plan.stages
         for load in self.plan.matrices:
             if (key := self.plan.line(load)) not in lines:
@@ -67,6 +69,8 @@ class CopyRing(LoopPart):
     def before(self, bounds: Range) -> None:
         """Begin to fill all stages but those that are read."""
         kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
+        if plan.awaited is not None:
+            kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
         for load in plan.loads:
@@ -84,13 +88,26 @@ class CopyRing(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
-        kernel, emitter, ahead = self.kernel, self.kernel.emitter, self.plan.ahead
-        (self.stage,) = (stage,) = self.carried
-        emitter.add(copy.CpAsyncWaitGroupOp(ahead - 1))
+        kernel, emitter = self.kernel, self.kernel.emitter
+        (self.stage,), self.bounds = self.carried, bounds
+        emitter.add(copy.CpAsyncWaitGroupOp(self.plan.ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
+        if self.plan.awaited is None:
+            self._refill(bounds)
+
+    def issued(self, product: Operation) -> None:
+        """Go on behind the MMAs of a product in tensor memory."""
+        if product is self.plan.awaited and self.bounds is not None:
+            Rings.in_kernel(self.kernel).wait_for_before(product)
+            self._refill(self.bounds)
+
+    def _refill(self, bounds: Range) -> None:
+        """Fill a stage anew that is free, for a later iteration."""
+        kernel, emitter = self.kernel, self.kernel.emitter
+        stage, ahead = self.stage, self.plan.ahead
         back = self.plan.stages - ahead
         wraps = emitter.compare("lt", stage, back)
         less = emitter.binary("sub", stage, back)
@@ -209,6 +226,11 @@ class CopyRings:
     def of(self, loop: ForOp) -> CopyRing | None:
         """The ring of a loop."""
         return self._rings.get(loop)
+
+    def issued(self, product: Operation) -> None:
+        """Go on behind a product's MMAs."""
+        for ring in self._rings.values():
+            ring.issued(product)
 
     def load(self, op: Load) -> LoweredTile | None:
         """The tile of a load that was made ahead; None of any other."""

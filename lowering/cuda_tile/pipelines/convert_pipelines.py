@@ -85,6 +85,11 @@ class Rings:
         for ring in self._running():
             ring.issued(product)
 
+    def wait_for_before(self, product: Operation) -> None:
+        """Wait until a product's MMAs of the iteration before are complete."""
+        for ring in self._running():
+            ring.wait_for_before(product)
+
     def load(self, op: LoadViewTkoOp) -> SharedTile | None:
         """The tile of a load that is made ahead; None of any other."""
         planned = self.plan.of(op)

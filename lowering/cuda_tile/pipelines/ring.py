@@ -335,6 +335,15 @@ class Ring:
                 self.left.append(self.kernel.tensor.wait)
             self.left.append(partial(self.release, group, self.place))
 
+    def wait_for_before(self, product: Operation) -> None:
+        """Wait until the MMAs of a product are complete that read the stage before."""
+        before = self.before(self.place)
+        for group in self._groups_of(product):
+            if group.released_by_mma:
+                _, empty = self._barriers[group]
+                wait = mbarrier.WaitOp(empty, [self._index(before.stage)], before.parity)
+                self.kernel.emitter.add(wait)
+
     def _groups_of(self, product: Operation) -> list[LoadGroup]:
         return [group for group in self.pipeline.groups if group.product is product]
 

@@ -105,6 +105,7 @@ class TensorCoreProduct:
         issued = IssuedProduct(op, {name: operands[name] for name in staged})
         tensor.issue(issued, lambda: self.issue(operands))
         kernel.ahead.issued(op)
+        kernel.copied.issued(op)
         kernel[op.result] = placed(accumulators, kernel)
 
     def issue(self, operands: Mapping[str, OperandMatrices]) -> None:

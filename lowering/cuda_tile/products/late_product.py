@@ -42,7 +42,7 @@ class LateProduct(LoopPart):
     @classmethod
     def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
         """That of a loop, where others copy to its stages."""
-        late, ring = kernel.late_products.get(loop), Rings.in_kernel(kernel).of(loop)
+        late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)
 
     def begin(self, bounds: Range) -> None:

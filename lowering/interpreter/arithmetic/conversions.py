@@ -29,21 +29,25 @@ _ROUNDINGS: dict[str, Callable[..., Any]] = {
     "rpi": np.ceil,
     "rzi": np.trunc,
 }
+_OCTETS = ("s8", "u8")
 
 
 def conversion(form: str) -> Function:
     """The function of a form: raw bits in, raw bits out."""
     *modifiers, to, source = form.split(".")
+    if "pack" in modifiers:
+        return partial(_packed, modifiers[2] if source == "b32" else to)
     if to == source:
         return partial(_within_f32 if to == "f32" else _rounded, modifiers)
-    if to in ("s8", "u8"):
-        return partial(_to_octet, to=to, source=source, rounding=(*modifiers, "")[0])
-    if to in _INTEGERS and source in FLOATS:
-        return partial(_float_to_integer, to=to, source=source, modifiers=modifiers)
-    is_directed = (*modifiers, "")[0] in DIRECTIONS and to in ("f32", "f64")
+    if to in _OCTETS:
+        return partial(_widened_octet, _to_integer(modifiers, to, source), to)
+    if to in _INTEGERS:
+        return _to_integer(modifiers, to, source)
+    is_directed = (*modifiers, "")[0] in DIRECTIONS or to == "bf16"
     if is_directed and source in ("f64", *_INTEGERS):
         return partial(_directed, to=to, source=source, rounding=modifiers[0])
-    if {"x2", "x4", "tf32"} & {to[-2:], to} or {"rz", "relu", "satfinite"} & set(modifiers):
+    altered = {*DIRECTIONS, "relu", "satfinite"} & set(modifiers)
+    if altered or {"x2", "x4", "tf32"} & {to[-2:], to}:
         return float_conversion(modifiers, to, source)
     if (to, source) == ("f32", "bf16"):
         return _widened
@@ -51,15 +55,55 @@ def conversion(form: str) -> Function:
         return partial(_convert_double, to=to, source=source)
 
     def run(a: Bits) -> Bits:
-        # An 8-bit source is the low byte of its 16-bit register.
-        value = a.astype(np.uint8) if source in ("s8", "u8") and a.dtype != np.uint8 else a
         with np.errstate(all="ignore"):
-            return raw(typed(value, source).astype(DTYPES[to]), to)
+            return raw(_number(a, source).astype(DTYPES[to]), to)
 
     return run
 
 
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
+
+
+def _number(a: Bits, type_: str) -> Any:
+    """Raw bits as a number; one of 8 bits is in the low byte of its 16-bit register."""
+    octet = type_ in _OCTETS and a.dtype != np.uint8
+    return typed(a.astype(np.uint8) if octet else a, type_)
+
+
+def _to_integer(modifiers: list[str], to: str, source: str) -> Function:
+    """A number as an integer, its low bits, or the nearest of the type; of floats always that."""
+    if source in FLOATS:
+        return partial(_float_to_integer, to=to, source=source, modifiers=modifiers)
+    low, high = _common(to, source) if modifiers else (None, None)
+
+    def run(a: Bits) -> Bits:
+        value = _number(a, source)
+        return raw((np.clip(value, low, high) if modifiers else value).astype(DTYPES[to]), to)
+
+    return run
+
+
+def _widened_octet(compute: Function, type_: str, a: Bits) -> Bits:
+    """8 bits with their sign or zeros above them."""
+    return typed(compute(a), type_).astype(np.int16).view(np.uint16)
+
+
+def _common(type_: str, other: str) -> tuple[int, int]:
+    """The least and largest integer that both types have."""
+    a, b = np.iinfo(DTYPES[type_]), np.iinfo(DTYPES[other])
+    return max(int(a.min), int(b.min)), min(int(a.max), int(b.max))
+
+
+def _packed(type_: str, a: Bits, b: Bits, *c: Bits) -> Bits:
+    """Clamped integers side by side, a above b, and the low bits of c above them."""
+    bits, signed = int(type_[1:]), type_[0] == "s"
+    low, high = -(1 << bits - 1) * signed, (1 << bits - signed) - 1
+
+    def part(x: Bits) -> Bits:
+        return np.clip(typed(x, "s32"), low, high).view(np.uint32) & np.uint32((1 << bits) - 1)
+
+    above = sum(word << np.uint32(2 * bits) for word in c)
+    return part(a) << np.uint32(bits) | part(b) | np.uint32(above)
 
 
 def _widened(a: Bits) -> Bits:
@@ -91,14 +135,15 @@ def _directed(a: Bits, to: str, source: str, rounding: Any) -> Bits:
     value = typed(a, source)
     with np.errstate(all="ignore"):
         if source == "f64":
-            result = encode(value, format_named("f32"), rounding)
-            return np.where(np.isnan(value), _convert_double(a, to, source), result)
+            result = encode(value, format_named(to), rounding)
+            nan = np.isnan(value) & (to != "bf16")
+            return np.where(nan, _convert_double(a, to, source), result)
         # A half of 64 bits is exact in f64, their sum rounded to odd knows the side of the rest.
         wide = value.astype(np.int64 if source[0] == "s" else np.uint64)
         low = (wide & wide.dtype.type(0xFFFFFFFF)).astype(np.float64)
         high = (wide >> wide.dtype.type(32)).astype(np.float64) * 2.0**32
-        if to == "f32":
-            return encode(odd_sum(high, low), format_named("f32"), rounding)
+        if to != "f64":
+            return encode(odd_sum(high, low), format_named(to), rounding)
         return raw(fma64(high, np.ones(1), low, rounding), "f64")
 
 
@@ -112,18 +157,6 @@ def _convert_double(a: Bits, to: str, source: str) -> Bits:
         nan = np.isnan(result)
         return np.where(nan, bits | QUIET, bits) if nan.any() else bits
     return bits
-
-
-def _to_octet(a: Bits, to: str, source: str, rounding: str) -> Bits:
-    """8 bits with their sign or zeros above them: the low ones, or clamped, NaN being 0."""
-    if not rounding:
-        return typed(a, source).astype(DTYPES[to]).astype(np.int16).view(np.uint16)
-    info = np.iinfo(DTYPES[to])
-    with np.errstate(all="ignore"):
-        value = np.nan_to_num(typed(a, source).astype(np.float64), posinf=np.inf, neginf=-np.inf)
-    if rounding in _ROUNDINGS:
-        value = _ROUNDINGS[rounding](value)
-    return np.clip(value, info.min, info.max).astype(np.int16).view(np.uint16)
 
 
 def _float_to_integer(a: Bits, to: str, source: str, modifiers: list[str]) -> Bits:

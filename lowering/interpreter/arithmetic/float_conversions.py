@@ -6,12 +6,14 @@ is the type's NaN, of a type without one its largest number.
 """
 
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.lowering.interpreter.numerics.formats import Floats
+from tilewright.lowering.interpreter.numerics.rounding import Rounding
 from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
@@ -79,12 +81,8 @@ def _random_bits(random: Bits, place: int, count: int, width: int) -> Bits:
     return (random >> first & 0xFF) | (random >> first >> 16 & 0xFF) << 8
 
 
-def _to_nearest(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
-    return encode(values, fmt)
-
-
-def _towards_zero(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
-    return encode(values, fmt, "rz")
+def _rounded(rounding: Rounding) -> Callable[[Floats, FloatFormat, Bits], Bits]:
+    return lambda values, fmt, random: encode(values, fmt, rounding)
 
 
 _TF32 = format_named("tf32")
@@ -140,8 +138,7 @@ def _power(up: bool) -> Callable[[Floats, FloatFormat, Bits], Bits]:
 
 
 _ROUNDERS: dict[str, Callable[[Floats, FloatFormat, Bits], Bits]] = {
-    "rn": _to_nearest,
-    "rz": _towards_zero,
+    **{rounding: _rounded(rounding) for rounding in get_args(Rounding)},
     "rs": _stochastic,
 }
 _POWERS = {"rz": _power(up=False), "rp": _power(up=True)}

@@ -8,7 +8,10 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
+from tilewright.lowering.interpreter.arithmetic.watched import floats
 from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.checks import ASKED, check_finite
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model, dot_add
 
 Matrices = AnyArray
@@ -39,10 +42,19 @@ def product_of(
         scale: Any = getattr(atom.row, "scale", None)
         modifiers |= {"scale_a": scale_a, "scale_b": scale_b, "scale_type": scale.type}
     a_type, b_type, *types = atom.types
-    return dot_add(
+    d = dot_add(
         a, b, c, a_type=a_type, b_type=b_type, c_type=types[0], d_type=types[-1], model=model,
         satfinite=atom.satfinite, **modifiers,
     )  # fmt: skip
+    if "nan" in ASKED.get():
+        given = [(a, a_type), (b, b_type), (c, types[0])]
+        if scales is not None:
+            given += [(scale, modifiers["scale_type"]) for scale in scales]
+        try:
+            check_finite(floats(given), floats([(d, types[-1])]))
+        except Fault as fault:  # the row is no thread
+            raise Fault(fault.message) from None
+    return d
 
 
 def turned(a: Matrices, element: ElementType, negative: bool) -> Matrices:

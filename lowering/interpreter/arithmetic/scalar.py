@@ -47,14 +47,18 @@ def scalar(mnemonic: str, form: str) -> Function:
         return _comparison(modifiers[0], type_, flushes="ftz" in modifiers)
     if form == "sat.s32":
         return partial(integers.within_range, np.add if mnemonic == "add" else np.subtract)
+    if modifiers[-1:] == ["f32"] and type_ in ("f16", "bf16"):
+        return _widening(scalar(mnemonic, form.removesuffix(f".{type_}")), type_)
     for word, change in _CHANGED.items():
         if word in modifiers:
             return change(scalar(mnemonic, form.replace(f"{word}.", "")), type_)
     if type_.endswith("x2"):
         return on_halves(scalar(mnemonic, form.removesuffix("x2")))
+    if "xorsign" in modifiers:
+        return _apart(scalar(mnemonic, form.replace("xorsign.abs.", "")), type_)
     if "ftz" in modifiers and modifiers[0] not in ("approx", "full"):
         fused = mnemonic if mnemonic in _ROUNDED else None
-        return _flushing(fused, scalar(mnemonic, form.replace("ftz.", "")))
+        return _flushing(fused, scalar(mnemonic, form.replace("ftz.", "")), type_)
     if modifiers and modifiers[0] in DIRECTIONS:
         compute = directed("div" if mnemonic == "rcp" else mnemonic, type_, modifiers[0])
         if mnemonic == "rcp":
@@ -92,13 +96,36 @@ def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False)
     return run
 
 
-def _flushing(mnemonic: str | None, compute: Function) -> Function:
-    """A function of bits of f32, with subnormal numbers taken as zeros."""
+def _flushing(mnemonic: str | None, compute: Function, type_: str) -> Function:
+    """A function of bits of f32 or f16, with subnormal numbers taken as zeros."""
 
     def on_values(*operands: Any) -> Any:
-        return compute(*(raw(operand, "f32") for operand in operands)).view(np.float32)
+        return compute(*(raw(operand, type_) for operand in operands)).view(DTYPES[type_])
 
-    return _valued(flushing(on_values, mnemonic), "f32")
+    return _valued(flushing(on_values, mnemonic), type_)
+
+
+def _widening(compute: Function, type_: str) -> Function:
+    """A function of bits of f32, whose operands but the last are of a type that f32 contains."""
+    widen = conversion(f"f32.{type_}")
+    return lambda *operands: compute(*map(widen, operands[:-1]), operands[-1])
+
+
+def _apart(compute: Function, type_: str) -> Function:
+    """A function of magnitudes, with a sign where those of the operands differ, but for NaN."""
+    top = _sign_bit(type_)
+
+    def run(a: Bits, b: Bits) -> Bits:
+        bits = compute(a & ~top, b & ~top)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isnan(typed(bits, type_)), bits, bits | ((a ^ b) & top))
+
+    return run
+
+
+def _sign_bit(type_: str) -> Any:
+    dtype = bits_dtype(type_)
+    return dtype.type(1 << (8 * dtype.itemsize - 1))
 
 
 def _saturated(compute: Function, type_: str) -> Function:
@@ -207,12 +234,14 @@ def _fma(type_: str, *_: str) -> Function:
 
 
 def on_halves(function: Function) -> Function:
-    """A function of 16-bit values on each half of words."""
+    """A function of values of half the width on each half of words."""
 
     def run(*words: Bits) -> Bits:
         wide = np.broadcast_arrays(*words)
-        halves = [np.ascontiguousarray(word)[..., None].view(np.uint16) for word in wide]
-        return np.ascontiguousarray(function(*halves)).view(np.uint32)[..., 0]
+        dtype = wide[0].dtype
+        narrow = f"uint{4 * dtype.itemsize}"
+        halves = [np.ascontiguousarray(word)[..., None].view(narrow) for word in wide]
+        return np.ascontiguousarray(function(*halves)).view(dtype)[..., 0]
 
     return run
 
@@ -228,8 +257,8 @@ def _fused(compute: Callable[..., Any], type_: str) -> Function:
 
 def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
     """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
-    x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
+        x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
         return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 
@@ -267,9 +296,8 @@ def _absolute(type_: str, *_: str) -> Function:
 
 def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
     """A float with its sign bit changed; a NaN keeps its sign."""
-    dtype = bits_dtype(type_)
-    top = 1 << (8 * dtype.itemsize - 1)
-    mask = dtype.type(top if sign else top - 1)
+    top = _sign_bit(type_)
+    mask = top if sign else ~top
 
     def run(a: Bits) -> Bits:
         result = raw(change(a, mask).view(DTYPES[type_]), type_)
@@ -279,7 +307,7 @@ def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
 
 
 def _copy_sign(type_: str, *_: str) -> Function:
-    top = bits_dtype(type_).type(1 << 8 * bits_dtype(type_).itemsize - 1)
+    top = _sign_bit(type_)
 
     def run(a: Bits, b: Bits) -> Bits:
         return (b & ~top) | (a & top)

@@ -161,7 +161,7 @@ class Code(Tracer):
             self.builder.store(start, place)
         return place
 
-    def each(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """A vector of a value."""
         type_, zero = ir.VectorType(value.type, LANES), ir.Constant(I64, 0)
         one = self.builder.insert_element(ir.Constant(type_, ir.Undefined), value, zero)

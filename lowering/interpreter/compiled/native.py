@@ -71,7 +71,7 @@ def _add_turns(code: Code, functions: dict[int, Any]) -> None:
     builder.position_at_end(stopped)
     with code.vectors(threads) as first:
         at = code.load(points, np.int32, first)
-        here, stop = (code.word(code.each(one)).astype(np.int32) for one in (place, result))
+        here, stop = (code.word(code.broadcast(one)).astype(np.int32) for one in (place, result))
         code.store(points, first, numpy.where(at == here, stop, at))
     builder.branch(none)
     builder.position_at_end(none)

@@ -16,6 +16,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
 from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.checks import check_written
 from tilewright.lowering.interpreter.cuda_tile import rules
 from tilewright.lowering.interpreter.cuda_tile.allocations import (
     Allocations,
@@ -23,7 +24,7 @@ from tilewright.lowering.interpreter.cuda_tile.allocations import (
     PlacedArguments,
 )
 from tilewright.lowering.interpreter.cuda_tile.blocks import Preparation
-from tilewright.lowering.interpreter.cuda_tile.checks import check_written, watch_floats
+from tilewright.lowering.interpreter.cuda_tile.checks import watch_floats
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     element_of,
@@ -108,7 +109,7 @@ def run_kernel(
             run_grid(machine, prepared, values, 1 if polls else _gang_size(ops))
         except OrderNeeded:
             continue
-        check_written(entry, arrays, launch.source)
+        check_written(entry, arrays.unwritten(), launch.source)
         return arrays
     raise AssertionError("a synchronising run needs no other")
 

@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.array_types import (
     Int64Array,
     UInt8Array,
 )
+from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -38,7 +39,7 @@ class GlobalAccesses:
     def __init__(self, memory: GlobalMemory, races: str, *, alone: bool = True):
         self.memory = memory
         self._races = races
-        self.are_checked = races != "ignore"
+        self.are_checked = races != "ignore" or "unwritten" in ASKED.get()
         self._alone = alone
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
@@ -66,6 +67,15 @@ class GlobalAccesses:
     def uses(self) -> list[BufferUse]:
         """The accesses to each buffer."""
         return [self._use(allocation.data) for allocation in self.memory.allocations]
+
+    def written(self) -> list[BoolArray]:
+        """The bytes of each buffer that were written, or may have been by strong accesses."""
+        every = [allocation.data for allocation in self.memory.allocations]
+        shadows = [(self._shadows.get(data.ctypes.data), data) for data in every]
+        return [
+            np.zeros(len(data), np.bool_) if shadow is None else shadow.written()
+            for shadow, data in shadows
+        ]
 
     def _use(self, data: UInt8Array) -> BufferUse:
         read = written = np.zeros(len(data), dtype=np.bool_)
@@ -405,4 +415,5 @@ class GlobalAccesses:
     def _report(self, message: str, row: int) -> None:
         if self._races == "error":
             raise Fault(message, row)
-        warnings.warn(message, stacklevel=2)
+        if self._races == "warn":
+            warnings.warn(message, stacklevel=2)

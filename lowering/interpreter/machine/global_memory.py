@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, TensorElement
 from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
-from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
 LOCAL = "local memory"
@@ -100,6 +101,20 @@ class GlobalMemory:
                 f"expected the address of a tensor map among the arguments, got {address:#x}"
             )
         return tensor_map
+
+    def run_of(self, address: int, size: int, element: TensorElement) -> TensorImage:
+        """The elements that a bulk copy of so many bytes names. Raises Fault where it may not."""
+        for what, number in (("address", address), ("size in bytes", size)):
+            if number % CHUNK or number < CHUNK:
+                raise Fault(
+                    f"expected a multiple of {CHUNK} as {what}, got {number}; nearest legal: "
+                    f"{max(round(number / CHUNK), 1) * CHUNK}"
+                )
+        thread, counts = np.zeros(1, np.int64), np.array([size])
+        where, first = self._bounds(np.array([address], np.uint64), thread, counts, "copy")
+        shape = (size // element.bytes,)
+        box = ElementRun(shape, element)
+        return TensorImage(where.name, where, int(first[0]), shape, (element.bytes,), box)
 
     def allocate(self, name: str, content: UInt8Array) -> Allocation:
         """A new buffer holding a copy of these bytes."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -37,6 +38,8 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
         executed += machine.executed
         if launch.progress is not None:
             launch.progress(last, launch.ctas)
+    if "unwritten" in ASKED.get():
+        launch.written = accesses.written()
     if share is not None:
         share.executed, share.uses = executed, accesses.uses()
     return executed

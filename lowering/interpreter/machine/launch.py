@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
+from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.machine.special_registers import Dim
 from tilewright.lowering.interpreter.share import Share, print_text
 
@@ -26,7 +27,8 @@ class Launch:
     schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
     becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
     runs, what takes the text that the kernel prints, what says more of an op that went wrong, of a
-    machine, a gang, the op, a lane and the message, and what runs gangs in place of the machine.
+    machine, a gang, the op, a lane and the message, and what runs gangs in place of the machine;
+    after a run that asks for it, the bytes of each buffer that were `written`.
     """
 
     grid: Dim
@@ -44,6 +46,7 @@ class Launch:
     say: Callable[[str], Any] = print_text
     explain: Callable[[Any, Any, Operation, int | None, str], list[str]] | None = None
     runner: Runner | None = None
+    written: Sequence[BoolArray] = ()
 
     @property
     def threads(self) -> int:

@@ -17,6 +17,13 @@ from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
 
 
+class ElementRun(TensorBox):
+    """Elements that lie one after the other, as many as they are."""
+
+    def __post_init__(self) -> None:
+        """Any number of them is copied."""
+
+
 class Buffer(Protocol):
     """A buffer of global memory."""
 

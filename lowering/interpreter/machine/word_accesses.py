@@ -167,6 +167,11 @@ class Shadow:
         read = (self.reads.last != NOBODY) | (self.strong_reads.last != NOBODY)
         return np.repeat(read, self.unit), np.repeat(self.writes.who != NOBODY, self.unit)
 
+    def written(self) -> BoolArray:
+        """Which bytes were written, or strongly accessed, as what is combined to the same is."""
+        words = (self.writes.who != NOBODY) | (self.strong_reads.last != NOBODY)
+        return np.repeat(words, self.unit)
+
     def note_read(self, places: Int64Array, who: Int64Array, now: Int32Array,
                   op: int) -> None:  # fmt: skip
         """Threads, [threads, 1], read words: [threads, words]."""

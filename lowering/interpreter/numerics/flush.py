@@ -1,7 +1,7 @@
-"""f32 with subnormal numbers as zeros of their sign, `.ftz`.
+"""f32 and f16 with subnormal numbers as zeros of their sign, `.ftz`.
 
 A result is flushed by its exact value: one that would round up to the smallest normal number is
-zero too (H100: mul, fma and div in every rounding).
+zero too (H100: mul, fma and div of f32 in every rounding; no chip has said it of f16).
 """
 
 from collections.abc import Callable
@@ -11,16 +11,20 @@ import numpy as np
 
 from tilewright.lowering.interpreter.numerics.directed import directed
 
-_NORMAL = np.float32(2.0**-126)
 _where: Any = np.where
 
 
+def _normal(values: Any) -> Any:
+    """The smallest normal number."""
+    return values.dtype.type(2.0**-14 if values.dtype.itemsize == 2 else 2.0**-126)
+
+
 def flushed(values: Any) -> Any:
-    """f32 with subnormals replaced by zeros of their sign."""
-    tiny: Any = np.abs(values) < _NORMAL
+    """Numbers with subnormals replaced by zeros of their sign."""
+    tiny: Any = np.abs(values) < _normal(values)
     if not tiny.any():
         return values
-    zeros: Any = np.copysign(np.float32(0), values)
+    zeros: Any = np.copysign(values.dtype.type(0), values)
     return _where(tiny, zeros, values)
 
 
@@ -32,10 +36,12 @@ def flushing(compute: Callable[..., Any], name: str | None = None) -> Callable[.
     def run(*operands: Any) -> Any:
         operands = tuple(map(flushed, operands))
         result: Any = compute(*operands)
-        smallest = np.abs(result) == _NORMAL
+        smallest = np.abs(result) == _normal(result)
         if toward_zero is not None and smallest.any():
-            rounded_up = smallest & (np.abs(toward_zero(*operands)) < _NORMAL)
-            result = _where(rounded_up, np.copysign(np.float32(0), result), result)
+            # Of f16, too: f32 has the smallest normal number.
+            exact = toward_zero(*(operand.astype(np.float32, copy=False) for operand in operands))
+            rounded_up = smallest & (np.abs(exact) < _normal(result))
+            result = _where(rounded_up, np.copysign(result.dtype.type(0), result), result)
         return flushed(result)
 
     return run

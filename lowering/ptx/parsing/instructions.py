@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
-from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_COPIES
+from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
@@ -74,7 +74,7 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
 def _by_words() -> dict[tuple[str, ...], str]:
     """The mnemonics of scalars, of rows and of copies of matrices and boxes, by their words."""
     scalar = (f"{name}.{suffix}" for name, row in SCALARS.items() for suffix in row.forms)
-    copies = matrix_copies(), *(row.forms for row in TENSOR_COPIES)
+    copies = matrix_copies(), *(row.forms for row in (*TENSOR_COPIES, *BULK_COPIES))
     known = (*scalar, *_by_mnemonic(), *chain.from_iterable(copies))
     return {in_any_order(mnemonic): mnemonic for mnemonic in known}
 
@@ -89,20 +89,23 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
     if (form := row.forms.get(suffix)) is None:
         return _carry(mnemonic)
     types, result = form.types, REGISTER_OF[form.result]
+    counts = len(types), len(row.operands(suffix)) - 1
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
         dest, _, negated = dest.partition("|")
-        if len(sources) == 1 and len(types) > 1:
-            sources = [source.strip() for source in sources[0].strip("{}").split(",")]
-        if len(sources) != len(types):
+        sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
+        if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
-        inputs = [reader.take(text, type_) for text, type_ in zip(sources, types, strict=True)]
+        typed = zip(sources, (*types, types[-1]), strict=False)
+        inputs = [reader.take(text, type_) for text, type_ in typed]
         if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        result = reader.add(op.of(suffix, inputs)).results[0]
+        result = reader.add(op.of(suffix, inputs[: len(types)])).results[0]
+        for third in inputs[len(types) :]:
+            result = reader.add(op.of(suffix, [result, third])).results[0]
         reader.give(dest, result)
         if negated:
             reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
@@ -221,7 +224,7 @@ def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribu
     for name, field in op.get_irdl_definition().properties.items():
         bases = set(field.constr.get_bases() or ())
         if StringAttr in bases:
-            choices.append([(name, StringAttr(run)) for run in runs])
+            choices.append([(name, None), *((name, StringAttr(run)) for run in runs)])
         elif UnitAttr in bases:
             choices.append([(name, None), (name, UnitAttr())])
         elif name == "cta_group":

@@ -8,6 +8,7 @@ import re
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import canonical
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, OPERATIONS
 from tilewright.dialects.cute_nvgpu.lattice.atomics import mnemonic as atomic
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES, SPACES
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
@@ -23,11 +24,20 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(selp|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
         (r"mad(\.r[nzmp](?:\.ftz)?(?:\.sat)?\.f\d\d)", r"fma\1"),
         (r"(cvt\.r[nmpz]i(?:\.ftz)?)\.sat(\.[us](?:16|32|64)\.f\d\d)", r"\1\2"),
+        (r"(cvt\.r[nmpz]i(?:\.ftz)?)(\.[us]8\.f\d\d)", r"\1.sat\2"),
+        (r"cvt\.r[zmp](\.f\d\d\.[us]8)", r"cvt.rn\1"),
+        (r"cvt\.(f32|f64)\.\1", r"mov.\1"),
+        (r"cvt\.(f16\.bf16|bf16\.f16)", r"cvt.rn.\1"),
+        (r"cvt\.ftz((?:\.sat)?\.f32\.f16)", r"cvt\1"),
         (r"cvt\.(?:r[nmpz]\.)?f32\.bf16", "cvt.f32.bf16"),
-        (r"cvt\.(r[nz])\.ftz\.f16\.f32", r"cvt.\1.f16.f32"),
+        (r"cvt\.(r[nz])\.ftz((?:\.sat)?)\.f16\.f32", r"cvt.\1\2.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
-        (r"membar\.proxy\.(\w+)", r"fence.proxy.\1"),
+        (r"prefetchu\.L1", "prefetch.L1"),
+        (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
+        (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
+        (r"ld\.param::entry\.(.*)", r"ld.param.\1"),
+        (r"membar\.proxy\.alias", "fence.proxy.alias"),
         (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),
         (r"membar\.gl", "fence.sc.gpu"),
@@ -35,7 +45,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"barrier(?:\.cta)?\.sync\.aligned", "bar.sync"),
         (r"barrier(?:\.cta)?\.arrive\.aligned", "bar.arrive"),
         (r"bar\.cta\.(sync|arrive|red)(.*)", r"bar.\1\2"),
-        (r"barrier\.cta\.(sync|arrive)", r"barrier.\1"),
+        (r"barrier\.cta\.(sync|arrive|red.*)", r"barrier.\1"),
         (r"barrier(?:\.cta)?\.red\.(popc|and|or)\.aligned\.(.*)", r"bar.red.\1.\2"),
         (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)(\.aligned)?", r"\1\2"),
         (r"(bra|call)\.uni", r"\1"),
@@ -46,14 +56,16 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"(mma\..*\.col)\.(s32\.\w+\.\w+\.s32)\.satfinite", r"\1.satfinite.\2"),
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
-        (r"(mbarrier\.try_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
+        (r"(mbarrier\.(?:try|test)_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
         (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
-        (r"(cvta\.to\.shared)::\w+(\..*)", r"\1\2"),
+        (r"(cvta(?:\.to)?\.shared)::\w+(\..*)", r"\1\2"),
+        (r"(cp\.async\.bulk)\.shared::cta(\.global\..*)", r"\1.shared::cluster\2"),
         (
-            r"(cp\.async\.bulk\.tensor\.\dd)\.shared::\w+\.global(?:\.tile)?(\.mbarrier.*)",
-            r"\1.shared::cluster.global.tile\2",
+            r"(cp\.async\.bulk\.tensor\.\dd)((?:\.cta_group::2)?)\.shared::\w+\.global(?:\.tile)?"
+            r"(\.mbarrier::complete_tx::bytes(?:\.multicast::cluster)?)(.*)",
+            r"\1.shared::cluster.global.tile\3\2\4",
         ),
         (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
@@ -74,17 +86,23 @@ def normal(mnemonic: str) -> str:
 
 
 _ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_NAMES = {part for names in OPERATIONS.values() for name in names for part in name.split(".")}
 _ON_BITS = ("exch", "cas", "and", "or", "xor")
 """The operations whose types are bits alone, whatever sign the text gives them."""
 
 
 def _atomic(mnemonic: str) -> str:
     """An atomic operation with the order that it has if nothing is said."""
-    name, *words = mnemonic.replace("::cta", "").split(".")
+    name, *words = re.sub(r"::cta\b", "", mnemonic).split(".")
     order = [word for word in words if word in _ORDERS] or ["relaxed"]
     order += [word for word in words if word in SCOPES] or ["gpu"]
-    space = next((word for word in words if word in SPACES), GENERIC)
-    operation, *rest = [word for word in words if word not in (*order, space)]
+    space = next((word for word in words if word in ADDRESSED), GENERIC)
+    # A vector's length may stand before the operation.
+    rest = sorted(
+        (word for word in words if word not in (*order, space)),
+        key=lambda word: (word in REGISTER_OF) - (word in _NAMES),
+    )
+    operation, *rest = rest
     if rest[-1:] == ["s32"] and operation == "add":
         rest = ["u32"]
     elif rest and operation in _ON_BITS:

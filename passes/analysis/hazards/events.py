@@ -30,7 +30,9 @@ from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.tmem import RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
+from tilewright.dialects.ptx.bulk_copy import BulkLoadOp
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.dialects.row_ops import memory_operand, ops_of
@@ -90,8 +92,9 @@ def _arrive(op: Any) -> Effect:
 def _arrive_in_cluster(op: Any) -> Effect:
     """An arrival in another CTA, whose rank an address has in it."""
     rank = getattr(op, "rank", op.operands[0])
-    count = content(getattr(op, "count", None)) or 1
-    arrival = count, 0, op.reads is not None
+    count = content(getattr(op, "count", None))
+    expects = op.row is cluster.MBARRIER_EXPECT_TX_CLUSTER
+    arrival = *((1, count) if expects else (count or 1, 0)), op.reads is not None
     return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
 
 
@@ -117,6 +120,18 @@ def _tma_store(op: Any) -> Effect:
     if (box := box_of(op.map)) is None:
         return Effect("unknown")
     return Effect("tma.store", places=(place_of_box(op, box, "source", writes=False),))
+
+
+def _bulk(op: Any) -> Effect:
+    """A copy of bytes, as many as a constant says."""
+    size = op.size.owner.unsigned if isinstance(op.size.owner, ConstOp) else None
+    loads = isinstance(op, BulkLoadOp)
+    name = "dest" if loads else "source"
+    places = () if size is None else (place_of(op, size, name, writes=loads),)
+    if loads:
+        masks = (op.mask,) if op.mask else ()
+        return Effect("tma.load", _mbarrier(op, "barrier"), places, masks, size)
+    return Effect("tma.store", places=places) if places else Effect("unknown")
 
 
 def _wmma(op: Any) -> Effect | None:
@@ -209,9 +224,10 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_pending("cp.wait"), (data_movement.CP_ASYNC_WAIT_GROUP,)),
     (_tma_load, (tma.TENSOR_LOAD,)),
     (_tma_store, (tma.TENSOR_STORE, tma.TENSOR_REDUCE["add"])),
+    (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
-    (_plain("fence.proxy"), (sync.FENCE_PROXY_ASYNC,)),
+    (lambda op: Effect("fence.proxy") if op.is_of_shared else None, (sync.FENCE_PROXY_ASYNC,)),
     # Barriers.
     (
         lambda op: Effect("init", _mbarrier(op), constant=op.count.value.data),
@@ -223,14 +239,17 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
         lambda op: Effect("arrive", _mbarrier(op), constant=(1, op.count.value.data)),
         (mbarrier.MBARRIER_ARRIVE_EXPECT_TX,),
     ),
-    (_arrive_in_cluster, (cluster.MBARRIER_ARRIVE_CLUSTER,)),
+    (
+        _arrive_in_cluster,
+        (cluster.MBARRIER_ARRIVE_CLUSTER, cluster.MBARRIER_EXPECT_TX_CLUSTER),
+    ),
     (
         lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster)),
         (mbarrier.MBARRIER_TRY_WAIT,),
     ),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
-    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT)),
+    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),
     (_bar(False), (sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)),
     (_plain("warp.sync"), (sync.BAR_WARP_SYNC,)),
     (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE, cluster.CLUSTER_ARRIVE_RELAXED)),

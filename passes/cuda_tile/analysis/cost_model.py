@@ -32,7 +32,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
 from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
@@ -108,7 +108,6 @@ _ONE_AND_ITS_END = 2
 """The ops of a region that is one op."""
 
 WARP, WARPGROUP = 32, 128
-TMA = target("sm_90")
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15
@@ -350,10 +349,8 @@ def late_registers(
     """The registers that threads which compute are raised to, where each holds so many more and a
     warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
     too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
-    threads, alone = thread_count(entry, arch), registers_of(entry, arch)
-    all_threads, needed = threads + WARPGROUP, alone + weights + _SPARE
-    fitting = (shared_memory_limit(arch) + RESERVED) // (memory + RESERVED)
-    least = min(fitting, _held(threads + WARP, alone))
+    threads, least = thread_count(entry, arch), ctas_beside(entry, arch, memory)
+    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + weights + _SPARE
     room = _of_thread(_REGISTERS, ctas * all_threads)
     if needed <= room:
         return 0 if _held(threads + WARP, needed) >= least else None
@@ -361,12 +358,21 @@ def late_registers(
     return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
 
 
-def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int) -> bool:
-    """True where so many CTAs of a multiprocessor leave each thread registers enough: their warps
-    are dealt to four parts of it, each of which has registers of its own."""
+def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
+    """The CTAs that share a multiprocessor, each of which has so much shared memory, and a warp of
+    its own that copies."""
+    fitting = (shared_memory_limit(arch) + RESERVED) // (memory + RESERVED)
+    return min(fitting, _held(thread_count(entry, arch) + WARP, registers_of(entry, arch)))
+
+
+def bounded_ctas(
+    entry: EntryOp, arch: Target, threads: int, ctas: int, spare: int = _SPARE
+) -> bool:
+    """True where so many CTAs of a multiprocessor leave each thread registers enough, and `spare`
+    ones: their warps are dealt to four parts of it, each of which has registers of its own."""
     warps = -(-ctas * threads // WARP // _PARTS)
     room = _of_thread(_REGISTERS, _PARTS * WARP * warps)
-    return ctas > 1 and registers_of(entry, arch) + _SPARE <= room
+    return ctas > 1 and registers_of(entry, arch) + spare <= room
 
 
 def is_alone(arch: Target, memory: int) -> bool:

@@ -30,7 +30,11 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.analysis.tensor_maps import (
+    is_repeatable_number,
+    is_weak,
+    reads_only,
+)
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.passes.cuda_tile.analysis.view_access import (
     contiguous,
@@ -49,6 +53,7 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
 )
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
 NARROWEST = min(CP_ASYNC.sizes["ca"])
@@ -71,14 +76,14 @@ cuTile's block-scaled sample strip-mined, 72 bytes are spilled."""
 @dataclass(frozen=True, eq=False)
 class CopiedLoad:
     """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
-    of their number; `as_matrix` where `wgmma` reads the stage, `private` where every thread reads
-    what it has copied."""
+    of their number; the `product` whose MMAs read the stage as it lies, `private` where every
+    thread reads what it has copied."""
 
     op: Load
     order: MatrixOrder
     run: int
     element: Attribute
-    as_matrix: bool = False
+    product: Multiplication | None = None
     private: bool = False
     beside: bool = False
     """True of a load beside a product, which gives way where memory is short."""
@@ -97,7 +102,7 @@ class CopiedLoop(LoopSlice):
     loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
     stages: int = 0
     trailing: bool = False
-    """True where MMAs that read a stage may be in flight while the next iteration begins."""
+    """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
 
     @property
     def stage(self) -> int:
@@ -121,8 +126,18 @@ class CopiedLoop(LoopSlice):
 
     @property
     def matrices(self) -> list[CopiedLoad]:
-        """The loads that `wgmma` reads, each in memory of its own."""
-        return [load for load in self.loads if load.as_matrix]
+        """The loads that MMAs read as they lie, each in memory of its own."""
+        return [load for load in self.loads if load.product is not None]
+
+    @property
+    def awaited(self) -> Multiplication | None:
+        """The last product in tensor memory that reads a stage as it lies: once its MMAs are
+        issued, and those of the iteration before are complete, threads copy to the stage of
+        these."""
+        block = self.loop.region.block
+        products = [load.product for load in self.loads if load.product is not None]
+        placed = [product for product in products if in_tensor_memory(product)]
+        return max(placed, key=block.get_operation_index, default=None)
 
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""
@@ -195,9 +210,9 @@ def find_copied_loads(
         copied = _copied(source.load)
         if not isinstance(copied, str):
             order = copied.order
-            direct = multiplies_by_warpgroups(product, arch)
+            direct = _reads_stages(product, source.load, arch, plan)
             direct = direct and is_readable(order, source, operand, product)
-            copied = replace(copied, as_matrix=direct)
+            copied = replace(copied, product=product if direct else None)
             layouts = thread_read_layout(source.load, order, product, thread_bits, arch)
             read = None if direct else next(layouts, None)
             copied = _add(copied, copies, plan)
@@ -207,7 +222,7 @@ def find_copied_loads(
             copies.refused[source.load] = copied
     spare = registers_of(entry, arch) <= _MOST_BESIDE
     for load in _beside(entry) if spare else ():
-        if load not in tried and plan.of(load) is None:
+        if load not in tried and plan.of(load) is None and not is_repeatable_number(load):
             copied = _copied(load)
             if isinstance(copied, CopiedLoad):
                 copied = _add(replace(copied, beside=True), copies, plan)
@@ -232,6 +247,15 @@ def _operands(entry: EntryOp) -> Iterator[tuple[Multiplication, SSAValue]]:
         if atom_of(op) is not None:
             yield op, op.lhs
             yield op, op.rhs
+
+
+def _reads_stages(product: Multiplication, load: Load, arch: Target, plan: Pipelines) -> bool:
+    """True of MMAs that may read what threads copy as it lies: of those in tensor memory, of one
+    CTA, threads know that they are complete by a stage of TMA that these release."""
+    if not in_tensor_memory(product):
+        return multiplies_by_warpgroups(product, arch)
+    groups = [group for _, group in plan.groups if group.product is product and not group.paired]
+    return load.parent is product.parent and any(group.released_by_mma for group in groups)
 
 
 def _beside(entry: EntryOp) -> Iterator[Load]:
@@ -274,7 +298,8 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
         return needed
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
     own.loads.append(copied)
-    own.trailing |= copied.as_matrix and loop in plan.by_loop
+    by_warpgroups = copied.product is not None and not in_tensor_memory(copied.product)
+    own.trailing |= by_warpgroups and loop in plan.by_loop
     own.extend(needed, loop)
     return None
 

@@ -15,6 +15,7 @@ from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import (
+    ctas_beside,
     late_registers,
     products_of,
     thread_count,
@@ -43,10 +44,12 @@ class LateMultiplication:
 @dataclass(frozen=True)
 class LateProducts:
     """Those of a kernel, by their loops, and what the threads that compute have to raise their
-    registers to; 0 where they have enough."""
+    registers to; 0 where they have enough. Where more CTAs share a multiprocessor without them,
+    there are none, and it `is_shared`."""
 
     by_loop: dict[ForOp, LateMultiplication]
     registers: int = 0
+    is_shared: bool = False
 
 
 def find_late_products(
@@ -57,7 +60,9 @@ def find_late_products(
         return LateProducts({})
     operands = register_operands(entry, arch, table)
     registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
-    return LateProducts({}) if registers is None else LateProducts(by_loop, registers)
+    if registers is None:
+        return LateProducts({}, is_shared=ctas_beside(entry, arch, plan.bytes) > plan.ctas)
+    return LateProducts(by_loop, registers)
 
 
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:

@@ -67,6 +67,10 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         return
     refused: dict[Operation, str] = {}
     places, room = _dealt(entry, arch, refused), _room(entry, arch)
+    while room < COLUMNS and any(place.column is None for place, _ in places):
+        # Fewer CTAs than hinted, each with more columns, multiply more than MMAs of warps.
+        room = min(2 * room, COLUMNS)
+        places = _dealt(entry, arch, refused, room)
     for op, why in refused.items():
         _refuse(op, why)
     for place, taken in places:
@@ -101,10 +105,13 @@ def _room(entry: EntryOp, arch: Target) -> int:
 
 
 def _dealt(
-    entry: EntryOp, arch: Target, refused: dict[Operation, str] | None = None
+    entry: EntryOp,
+    arch: Target,
+    refused: dict[Operation, str] | None = None,
+    room: int | None = None,
 ) -> list[tuple[_AccumulatorPlace, int]]:
     """The places of products, each beside the columns that were taken before it; why others are
-    `refused` one."""
+    `refused` one. By default the room of a CTA is as the kernel hints."""
     if not arch.supports(DATACENTER_BLACKWELL):
         return []
     refused, leaves = {} if refused is None else refused, _leaves_late(entry)
@@ -113,7 +120,7 @@ def _dealt(
             refused[op] = why
     products = [op for op in multiplications(entry) if op not in refused]
     dealt: list[tuple[_AccumulatorPlace, int]] = []
-    taken, room = 0, _room(entry, arch)
+    taken, room = 0, room or _room(entry, arch)
     for place in _places(entry, products) if products else ():
         dealt.append((place, taken))
         others: dict[int | None, list[_AccumulatorPlace]] = {}

@@ -3,6 +3,7 @@
     64 * %block + iota                          64 b + i       i: the place along the dimension
     offset(%p, row * %stride + column + 8)      %p, i s + j + 8
     (64 * %block + iota) % %n                   (64 b + i) mod n, a factor of its own
+    if %tile >= %first { (%tile - %first) / %n }    not negative
 
 Equal polynomials are equal numbers, whatever ops compute them. Taken for granted is what Triton's
 own axis analysis takes, that integers of which addresses are computed do not overflow; and of what
@@ -30,12 +31,14 @@ from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.passes.cuda_tile.analysis.facts import known_integer, pointee_bytes
+from tilewright.passes.cuda_tile.analysis.guards import guards
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 
 Monomial = tuple[int, ...]
 """The numbers of its factors, in order."""
 Polynomial = Mapping[Monomial, int]
 """Monomials with their coefficients, which are other than zero."""
+_LESS = (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL)
 ONE: Monomial = ()
 ZERO: Polynomial = {}
 
@@ -131,6 +134,21 @@ class Polynomials:
             coefficient > 0 and all(self.factors[number].natural for number in monomial)
             for monomial, coefficient in polynomial.items()
         )
+
+    def _is_natural_at(self, polynomial: Polynomial, op: Operation) -> bool:
+        """True of what `is_natural`, and of a difference that the branches around an op say is."""
+        if self.is_natural(polynomial) or not self.is_scalar(polynomial):
+            return self.is_natural(polynomial)
+        for guard in guards(op):
+            less, more = guard.rhs, guard.lhs
+            if guard.comparison_predicate.data in _LESS:
+                less, more = more, less
+            low, high = self.of(less), self.of(more)
+            if low is None or high is None:
+                continue
+            if self.sum(high, low, -1) == polynomial:
+                return True
+        return False
 
     def placed(self, monomial: Monomial) -> list[Factor]:
         """The factors of a monomial that depend on the place of an element."""
@@ -269,7 +287,7 @@ class Polynomials:
         """A factor that an op computes of scalars."""
         if not (self.is_scalar(a) and self.is_scalar(b)):
             return None
-        key = (type(op), *op.properties.values(), frozen(a), frozen(b))
+        key = (type(op), *op.properties.values(), frozen(a), frozen(b), natural)
         return self._factor(key, op.results[0], natural=natural, parts=(a, b))
 
     def _wrapped(self, inner: Polynomial, limit: Polynomial, rest: Hashable) -> Polynomial | None:
@@ -317,7 +335,6 @@ class Polynomials:
         return total
 
     def _binary(self, op: Operation, a: Polynomial, b: Polynomial) -> Polynomial | None:
-        natural = self.is_natural(a), self.is_natural(b)
         match op:
             case integer.AddIOp():
                 return self.sum(a, b)
@@ -330,12 +347,14 @@ class Polynomials:
             case integer.DivIOp():
                 return self._quotient(a, b, op)
             case integer.RemIOp():
-                own = self._computed(a, b, op, natural=natural[0])
+                own = self._computed(a, b, op, natural=self._is_natural_at(a, op))
                 return self._wrapped(a, b, "remainder") if own is None else own
             case integer.MinIOp():
-                return self._computed(a, b, op, natural=all(natural))
+                natural = self.is_natural(a) and self.is_natural(b)
+                return self._computed(a, b, op, natural=natural)
             case integer.MaxIOp():
-                return self._computed(a, b, op, natural=any(natural))
+                natural = self.is_natural(a) or self.is_natural(b)
+                return self._computed(a, b, op, natural=natural)
             case _:
                 return None
 
@@ -343,7 +362,7 @@ class Polynomials:
         by = b.get(ONE, 0) if set(b) == {ONE} else 0
         if by > 0 and all(coefficient % by == 0 for coefficient in a.values()):
             return {monomial: coefficient // by for monomial, coefficient in a.items()}
-        quotient = self._computed(a, b, op, natural=self.is_natural(a))
+        quotient = self._computed(a, b, op, natural=self._is_natural_at(a, op))
         if quotient is not None and by > 0 and self._counts_by(a, by):
             ((number,),) = quotient
             self.factors[number].divided = a, by

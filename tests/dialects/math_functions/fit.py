@@ -2,23 +2,29 @@
 
     python tests/dialects/math_functions/fit.py > dialects/math_functions/coefficients.py
 
-Chebyshev fits in 60 digits, each coefficient rounded to its type. Needs mpmath (the `test` extra).
+Chebyshev fits in 60 digits, of functions of f64 alone in 36, each coefficient rounded to its type.
+Needs mpmath (the `test` extra).
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mpmath import (  # pyright: ignore[reportMissingTypeStubs]
     asin,
     atan,
+    besseli,
+    besselj,
+    bessely,
     chebyfit,
     cos,
     erf,
     erfc,
     exp,
+    findroot,
     ln,
     log,
     mp,
@@ -53,6 +59,91 @@ def erfc_scaled(low: int, high: int) -> Callable[[Any], Any]:
     return law
 
 
+def erfcx(t: Any) -> Any:
+    """erfc(x) exp(x^2) (1 + 2x) of t = (x - 4) / (x + 4)."""
+    if t > 1 - TINY:
+        return 2 / sqrt(pi)
+    x = 4 * (1 + t) / (1 - t)
+    if x < 100:
+        return erfc(x) * exp(x * x) * (1 + 2 * x)
+    terms, term = mpf(0), mpf(1)
+    for k in range(1, 20):
+        terms, term = terms + term, -term * (2 * k - 1) / (2 * x * x)
+    return terms * (1 / x + 2) / sqrt(pi)
+
+
+FIRST = mpf(10) ** -12
+_NEAR_ROOTS = {"j0": (2.4, 5.5), "j1": (3.8, 7.0), "y0": (0.9, 3.96, 7.09), "y1": (2.2, 5.43)}
+KINDS = {"j": besselj, "y": bessely}
+ROOTS = {name: [findroot(partial(KINDS[name[0]], int(name[1])), near) for near in places]
+         for name, places in _NEAR_ROOTS.items()}  # fmt: skip
+"""The places below 8 where Bessel functions are 0."""
+MIDDLE = {0: (0.6, 2.5), 1: (1.6, 3.6)}
+"""From where on those of the second kind are products with the distances from their roots, and of
+what place m the others are functions of (x - m) / (x + m)."""
+
+
+def bessel_near(kind: Any, order: int) -> Callable[[Any], Any]:
+    """Of u = x^2 what is multiplied by x^order: of the first kind the quotient by all x^2 - root^2,
+    of the second what is added to 2/pi ln(x) times the first, less 2/pi / x of order 1."""
+
+    def law(u: Any) -> Any:
+        x = sqrt(max(u, FIRST))
+        value = kind(order, x)
+        if kind is bessely:
+            value -= 2 / pi * (ln(x) * besselj(order, x) - order / x)
+        for root in ROOTS[f"j{order}"] if kind is besselj else ():
+            value /= (x - root) * (x + root)
+        return value / x**order
+
+    return law
+
+
+def bessel_middle(order: int) -> Callable[[Any], Any]:
+    """Y divided by all x - root."""
+
+    def law(z: Any) -> Any:
+        x = MIDDLE[order][1] * (1 + z) / (1 - z)
+        return bessely(order, x) / mp.fprod(x - root for root in ROOTS[f"y{order}"])
+
+    return law
+
+
+def middle(order: int) -> tuple[Any, Any]:
+    """Its interval."""
+    low, place = MIDDLE[order]
+    return (low - mpf(place)) / (low + mpf(place)), (8 - mpf(place)) / (8 + mpf(place))
+
+
+def centred(law: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A law of u in [0, 64] as one of u / 32 - 1."""
+    return lambda t: law(32 * t + 32)
+
+
+def bessel_far(order: int, beside: bool) -> Callable[[Any], Any]:
+    """Of v = (8 / x)^2 what sqrt(pi x / 2) (J + iY) is, divided by e^i(x - (2 order + 1) pi / 4):
+    the real part, or x / 8 times the other."""
+
+    def law(v: Any) -> Any:
+        x = 8 / sqrt(max(v, FIRST))
+        angle, first, second = x - (2 * order + 1) * pi / 4, besselj(order, x), bessely(order, x)
+        there = second * cos(angle) - first * sin(angle)
+        along = first * cos(angle) + second * sin(angle)
+        return sqrt(pi * x / 2) * (there * x / 8 if beside else along)
+
+    return law
+
+
+def modified_far(order: int) -> Callable[[Any], Any]:
+    """I(x) e^-x sqrt(x) of t = 16 / x - 1."""
+
+    def law(t: Any) -> Any:
+        x = 16 / (1 + max(t, FIRST - 1))
+        return besseli(order, x) * exp(-x) * sqrt(x)
+
+    return law
+
+
 HALF_LN2 = ln(2) / 2 * mpf("1.001")
 OCTANT = (pi / 4) ** 2 * mpf("1.001")
 LOG = near(mpf(1) / 3, lambda f: (log(1 + f) - f + f * f / 2) / f**3)
@@ -76,6 +167,21 @@ FITS: dict[str, tuple[Any, Any, Any, int, int]] = {
     "erf": (near(2 / sqrt(pi) - 1, lambda u: erf(sqrt(u)) / sqrt(u) - 1), mpf(0), mpf(1), 7, 14),
 }
 TAILS = {"erfc_scaled": {"f32": (erfc_scaled(1, 4), 12), "f64": (erfc_scaled(1, 6), 28)}}
+# Of f64 alone: law, interval, how many coefficients.
+OF_DOUBLES: dict[str, tuple[Any, Any, Any, int]] = {
+    "erfcx": (erfcx, mpf(-1), mpf(1), 26),
+    **{f"bessel_j{order}": (centred(bessel_near(besselj, order)), mpf(-1), mpf(1), 14)
+       for order in range(2)},
+    **{f"bessel_y{order}": (bessel_near(bessely, order), mpf(0), mpf(MIDDLE[order][0]) ** 2, count)
+       for order, count in enumerate((7, 9))},
+    **{f"bessel_y{order}_middle": (bessel_middle(order), *middle(order), count)
+       for order, count in enumerate((42, 32))},
+    **{f"bessel_i{order}": (bessel_near(besseli, order), mpf(0), mpf(64), 18)
+       for order in range(2)},
+    **{f"bessel_{'pq'[beside]}{order}": (bessel_far(order, bool(beside)), mpf(0), mpf(1), 11)
+       for beside in range(2) for order in range(2)},
+    **{f"bessel_i{order}_far": (modified_far(order), mpf(-1), mpf(1), 22) for order in range(2)},
+}  # fmt: skip
 # Constants as sums of numbers of a type, the first ones short where their products must be exact.
 CONSTANTS = {
     "ln2": ln(2),
@@ -102,13 +208,16 @@ def rounded(value: Any, type_: str, bits: int | None = None) -> float:
 
 def fitted(name: str, type_: str) -> tuple[float, ...]:
     """The coefficients of a polynomial, the constant first."""
-    if name in TAILS:
+    if name in OF_DOUBLES:
+        law, low, high, count = OF_DOUBLES[name]
+    elif name in TAILS:
         law, count = TAILS[name][type_]
         low, high = mpf(-1), mpf(1)
     else:
         law, low, high, *counts = FITS[name]
         count = counts[type_ == "f64"]
-    found: list[Any] = chebyfit(law, [low, high], count)
+    with mp.workdps(36 if name in OF_DOUBLES else mp.dps):
+        found: list[Any] = chebyfit(law, [low, high], count)
     return tuple(rounded(value, type_) for value in reversed(found))
 
 
@@ -132,7 +241,14 @@ def two_over_pi() -> tuple[int, ...]:
 def tables() -> dict[tuple[str, str], tuple[float, ...]]:
     """All polynomials and constants, by name and type."""
     names = [(name, fitted) for name in (*FITS, *TAILS)] + [(name, parts) for name in CONSTANTS]
-    return {(name, type_): make(name, type_) for name, make in names for type_ in ("f32", "f64")}
+    both = {(name, type_): make(name, type_) for name, make in names for type_ in ("f32", "f64")}
+    return {
+        **both,
+        **{(name, "f64"): fitted(name, "f64") for name in OF_DOUBLES},
+        **{(f"roots_{name}", "f64"): tuple(
+            part for root in roots for part in (float(root), float(root - mpf(float(root))))
+        ) for name, roots in ROOTS.items()},
+    }  # fmt: skip
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -32,6 +32,9 @@ OLDEST = "sm_75"
 """The oldest GPU that ptxas of CUDA 13 compiles for; texts of older targets assemble for it."""
 
 ACCESS_OF = {"b16": "b16", "b32": "b32", "b64": "b64", "f32": "f32", "f64": "f64"}
+
+
+Ptxas = Callable[..., PtxasReport]
 
 
 @dataclass
@@ -171,6 +174,17 @@ def complaints(text: str, report: PtxasReport) -> dict[str, list[str]]:
 def instructions(text: str, start: str) -> set[str]:
     """The lines of the text that begin with a mnemonic."""
     return {line.strip() for line in text.splitlines() if line.strip().startswith(start)}
+
+
+def refuse_older(text: str, lines: set[str], ptxas: Ptxas) -> None:
+    """ptxas takes none of these lines of the text at the PTX ISA version before its own."""
+    target, version = directives(text)
+    lowered = with_version(text, older_version(version))
+    report = ptxas(lowered, gpu_of(target))
+    if version > TARGETS[target].ptx_version:
+        assert lines <= set(complaints(lowered, report))
+    else:
+        assert not report.ok  # The target is as young as its instructions.
 
 
 def bits_of(kind: str) -> int:

@@ -3,11 +3,12 @@ target and at the PTX version that its row says, and not below them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
@@ -76,7 +77,7 @@ def name(requirement: Requirement) -> str:
 
 
 @pytest.mark.parametrize("requirement", sorted(requirements(), key=str), ids=name)
-def test_every_form_assembles(requirement: Requirement, ptxas: Callable[..., PtxasReport]) -> None:
+def test_every_form_assembles(requirement: Requirement, ptxas: Ptxas) -> None:
     """A kernel for each op that has forms of that requirement."""
     for target in alternatives(requirement.target):
         kernels: list[Kernel] = []
@@ -94,7 +95,7 @@ def test_every_form_assembles(requirement: Requirement, ptxas: Callable[..., Ptx
         assert complaints(text, ptxas(text, gpu_of(target.name))) == {}
 
 
-def test_no_form_needs_less_than_its_row_says(ptxas: Callable[..., PtxasReport]) -> None:
+def test_no_form_needs_less_than_its_row_says(ptxas: Ptxas) -> None:
     """Below the row's target or version, ptxas refuses each form above the baseline."""
     above = [(op, row) for op in SCALAR_OPS for row in op.ROW.forms.values()]
     for requirement in requirements() - {BASELINE}:
@@ -120,7 +121,7 @@ def refused(text: str, report: PtxasReport, lines: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a", "sm_120a"])
-def test_every_form_assembles_on_later_chips(arch: str, ptxas: Callable[..., PtxasReport]) -> None:
+def test_every_form_assembles_on_later_chips(arch: str, ptxas: Ptxas) -> None:
     kernel = Kernel()
     for op_type in SCALAR_OPS:
         for row in op_type.ROW.forms.values():

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
     instructions,
+    older_target,
+    older_version,
     text_of,
     with_target,
     with_version,
 )
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
@@ -28,27 +31,35 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    APPLY_PRIORITY,
     CLUSTER_REGISTERS,
+    CLUSTER_SPACE,
     CP_ASYNC_PREFETCH,
+    DISCARD,
     GENERIC,
     SEMANTICS,
-    SPACES,
     VECTOR_BITS,
     WEAK,
     AsyncCopyRow,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
-from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE, FENCE_IN_CLUSTERS
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    FENCE,
+    FENCE_IN_CLUSTERS,
+    PROXY_FENCES,
+    PROXY_FENCES_OF_MAPS,
+    RESTRICTED_FENCES,
+)
+from tilewright.dialects.cute_nvgpu.lattice.warp import REDUX_FLOAT
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import multimem, registers, synchronization
+from tilewright.dialects.ptx import multimem, registers, synchronization, warp
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.launch.ptxas import PtxasReport
 
-Ptxas = Callable[..., PtxasReport]
 OFFSETS = (0, 32, -32)
 
 
@@ -92,11 +103,15 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
 
 
 def test_wider_vectors_need_a_later_target(ptxas: Ptxas) -> None:
-    """Why 256-bit accesses do not verify: ptxas takes them from sm_100 on alone."""
     kernel = Kernel()
-    kernel.output(kernel.add(data.LdOp("global", "b64", kernel.pointer, 0, 2)))
-    text = text_of(kernel).replace("ld.global.v2.b64 {", "ld.global.v4.b64 {%rd1, %rd1, ")
-    assert not ptxas(text, "sm_75").ok
+    for access, count in (("b32", 8), ("f32", 8), ("b64", 4), ("f64", 4)):
+        value = kernel.add(data.LdOp("global", access, kernel.pointer, 0, count))
+        kernel.add(data.StOp("global", access, kernel.pointer, value, 32))
+    text = check(kernel, ptxas, lowest=("sm_100", (8, 8)))
+    refused_below(text, ".v4", ptxas)
+    refused_below(text, ".v8", ptxas)
+    with pytest.raises(VerifyException, match="1 or 2 or 4 registers b32 for b32, got"):
+        data.LdOp("shared", "b32", kernel.shared_address(64), 0, 8).verify()
 
 
 def test_parameters_of_every_type(ptxas: Ptxas) -> None:
@@ -249,16 +264,18 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
         instruction, order, scope, *form = mnemonic.split(".")
-        where = form.pop(0) if form[0] in SPACES else GENERIC
+        where = form.pop(0) if form[0] in ADDRESSED else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
             forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
-    vectors = {("sm_90", (8, 1))} if (name, space) == ("red", "global") else set()
-    assert set(forms) == {("sm_70", (6, 0)), ("sm_70", (6, 3)), ("sm_90", (7, 8)), *vectors}
+    everywhere = set() if space == CLUSTER_SPACE else {("sm_70", (6, 0)), ("sm_70", (6, 3))}
+    vectors = {("sm_90", (8, 1))} if space == "global" else set()
+    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form) in enumerate(some):
-            address = kernel.shared_address(256) if space == "shared" else kernel.pointer
+            shared = ADDRESSED[space] == "b32"
+            address = kernel.shared_address(256) if shared else kernel.pointer
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:
@@ -287,6 +304,40 @@ def test_fences(row: InstructionRow, ptxas: Ptxas) -> None:
         refused_below(text, "\tfence", ptxas)
     with pytest.raises(VerifyException, match=r"acq_rel.cta or .*, got acquire.gpu"):
         synchronization.FenceOp("acquire.gpu").verify()
+
+
+def hints(kernel: Kernel) -> dict[tuple[str, tuple[int, int]], list[PtxOp]]:
+    """Fences of other proxies, hints for caches, and reductions of a warp, by what they need."""
+    word, member, at = kernel.input("f32"), kernel.constant(-1, "b32"), kernel.pointer
+
+    def fences(row: InstructionRow, address: SSAValue | None = None) -> list[PtxOp]:
+        forms = (name.removeprefix("fence.") for name in row.mnemonics)
+        return [synchronization.ProxyFenceOp(form, address=address) for form in forms]
+
+    lines = ((data.DiscardOp, DISCARD), (data.ApplyPriorityOp, APPLY_PRIORITY))
+    return {
+        ("sm_90", (8, 3)): [*fences(PROXY_FENCES), *fences(PROXY_FENCES_OF_MAPS, at)],
+        ("sm_90", (8, 6)): fences(RESTRICTED_FENCES),
+        ("sm_80", (7, 4)): [
+            op(at, name.partition(".")[2], 128) for op, row in lines for name in row.mnemonics
+        ],
+        ("sm_100a", (8, 6)): [
+            warp.ReduxOp(word, member, reg("f32"), name.removeprefix("redux.sync."))
+            for name in REDUX_FLOAT.mnemonics
+        ],
+    }
+
+
+@pytest.mark.parametrize("lowest", hints(Kernel()), ids=str)
+def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    for op in hints(kernel)[lowest]:
+        result = kernel.add(op)
+        if op.results:
+            kernel.output(result)
+    text = check(kernel, ptxas, lowest=lowest)
+    older = older_target(lowest[0]), older_version(lowest[1])
+    check_refused(text, op.mnemonic.partition(".")[0], *older, ptxas)
 
 
 def test_multicast_objects(ptxas: Ptxas) -> None:

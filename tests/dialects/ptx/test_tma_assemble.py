@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     gpu_of,
@@ -24,21 +25,18 @@ from xdsl.ir import Block, Region
 from tilewright.dialects.contents import ops_of
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
-from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_REDUCE
+from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
-
-Ptxas = Callable[..., PtxasReport]
 
 
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
-    one = kernel.constant(1, "b32")
+    one, state = kernel.constant(1, "b32"), kernel.input("b64")
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
@@ -52,6 +50,13 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("try_wait_once", mbarrier.TryWaitOnceOp),
             )
         },
+        "arrive_state": [mbarrier.ArriveStateOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx_state": [mbarrier.ArriveExpectTxStateOp(address, 128, 8)],
+        "wait_state": [mbarrier.WaitStateOp(address, state, 8)],
+        "try_wait_state": [
+            mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
+        ],
+        "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -91,6 +96,34 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     }
 
 
+def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
+    """Copies of bytes."""
+    address, far, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
+    sizes, mask = (kernel.input("b32"), kernel.constant(64, "b32")), kernel.input("b16")
+    both = [(size, policy) for size in sizes for policy in (None, hint)]
+    return {
+        "load": [
+            bulk_copy.BulkLoadOp(address, far, size, address, cache_hint=policy)
+            for size, policy in both
+        ],
+        "load_multicast": [
+            bulk_copy.BulkLoadOp(address, far, size, address, mask=mask, cache_hint=policy)
+            for size, policy in both
+        ],
+        "store": [
+            bulk_copy.BulkStoreOp(far, address, size, cache_hint=policy) for size, policy in both
+        ],
+        "reduce": [
+            bulk_copy.BulkReduceOp(far, address, size, form, cache_hint=policy)
+            for form in BULK_REDUCE
+            for size, policy in both
+        ],
+        "prefetch": [
+            bulk_copy.BulkPrefetchOp(far, size, cache_hint=policy) for size, policy in both
+        ],
+    }
+
+
 def warps(kernel: Kernel) -> dict[str, list[PtxOp]]:
     counts = range(SETMAXNREG.lowest, SETMAXNREG.highest + 1, SETMAXNREG.unit)
     return {
@@ -116,7 +149,13 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("wait", cluster.WaitOp),
             )
         },
+        "getctarank": [cluster.GetctarankOp(address)],
         "mapa": [cluster.MapaOp(address, each) for each in ranks],
+        "mbarrier_expect_tx": [
+            cluster.MbarrierExpectTxOp(address, n, 8, reads=reads)
+            for n in (0, MAX_ARRIVALS)
+            for reads in (True, False)
+        ],
         "mbarrier": [
             cluster.MbarrierArriveOp(address, at, count=count)
             for at in (0, 8)
@@ -125,7 +164,7 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
     }
 
 
-GROUPS = (mbarriers, boxes, warps, clusters)
+GROUPS = (mbarriers, boxes, runs, warps, clusters)
 CASES = [(group, name) for group in GROUPS for name in group(Kernel())]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from ptx_kernels import (
     Kernel,
+    Ptxas,
     complaints,
     directives,
     instructions,
@@ -33,10 +34,8 @@ from tilewright.dialects.ptx import tcgen05_memory as memory
 from tilewright.dialects.ptx import tcgen05_sync as sync
 from tilewright.dialects.ptx.instruction import PtxOp, Requirement
 from tilewright.dialects.ptx.types import reg
-from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
 
-Ptxas = Callable[..., PtxasReport]
 TARGETS = ("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f")
 
 

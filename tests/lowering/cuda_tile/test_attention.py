@@ -93,6 +93,17 @@ def test_registers_are_given_up(
     assert ptxas(kernel.ptx, "sm_90a").clean
 
 
+def test_registers_are_bounded_where_more_blocks_share_a_multiprocessor(ptxas: Any) -> None:
+    """A second CTA beside the first one is worth more than a product an iteration late: ptxas is
+    told of it, and need not spill for it."""
+    kernel = tw.compile(attention(128, 64, 64, GIVEN), "sm_90a")
+    assert "wgmma.wait_group.sync.aligned 1" not in kernel.ptx
+    assert ".minnctapersm 2\n" in kernel.ptx
+    report = ptxas(kernel.ptx, "sm_90a")
+    (resources,) = report.kernels.values()
+    assert report.clean and resources.registers <= 96 and not resources.spill_stores
+
+
 def test_blocks_that_may_wait_for_others_have_their_numbers() -> None:
     atomic = (
         COUNT

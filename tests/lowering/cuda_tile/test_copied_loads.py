@@ -11,6 +11,7 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.launch import ptxas
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 
 COPY = "cp.async.cg.shared.global"
 
@@ -446,15 +447,41 @@ def gathered(mask: str) -> str:
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>", body)
 
 
-def test_gathers_laid_down_for_mmas_in_flight() -> None:
-    """Of the iteration before: they have read it when threads write it anew."""
-    text = gathered("less_than %cs, %size")
-    a, b = operand(40, 72, "f16"), operand(72, 32, "f16")
-    args = [a, 72, b, 32, np.arange(64, dtype=np.int32) % 40, 64, np.zeros((64, 32), np.float32),
-            32, 64, 32, 72]  # fmt: skip
+def check_gathered(text: str, times: int = 1) -> None:
+    """Products of gathered rows for an sm_100a, added up so often."""
+    k = 32 * 17 - 8
+    a, b = operand(40, k, "f16"), operand(k, 32, "f16")
+    args = [a, k, b, 32, np.arange(64, dtype=np.int32) % 39, 64, np.zeros((64, 32), np.float32),
+            32, 64, 32, k]  # fmt: skip
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_100a", schedule=1)[3]
-    want = a[np.arange(64) % 40].astype(np.float32) @ b.astype(np.float32)
+    want = times * (a[np.arange(64) % 39].astype(np.float32) @ b.astype(np.float32))
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("relation, direct", [("less_than", True), ("less_than_or_equal", False)])
+def test_gathers_for_mmas_in_flight(relation: str, *, direct: bool) -> None:
+    """Those of the iteration before have read what threads copy over, or lay down anew."""
+    text = gathered(f"{relation} %cs, %size")
+    ptx = tw.compile(text, "sm_100a").ptx
+    assert (COPY in ptx) == direct
+    check_gathered(text)
+
+
+def test_gathers_wait_for_mmas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the iteration before, and where a loop begins again, whose sums go on, of all."""
+    text = gathered("less_than %cs, %size").replace("%sum = for", "%end = for")
+    text = text.replace(
+        "%end = for",
+        """%half = constant <i32: 16> : tile<i32>
+        %sum = for %q in (%o to %depth, step %half) : tile<i32> iter_values(%begun = %zero)
+            -> (tile<64x32xf32>) {
+          %end = for""",
+    ).replace("acc = %zero", "acc = %begun")
+    text = text.replace("    %u = store", "continue %end : tile<64x32xf32> }\n%u = store")
+    check_gathered(text, 2)
+    monkeypatch.setattr(Rings, "wait_for_before", lambda *_: None)
+    with pytest.raises(tw.ExecutionError, match=r"'ptx.cp.async' write .* 'ptx.tcgen05.mma'"):
+        check_gathered(f"{text}\n", 2)
 
 
 @pytest.mark.parametrize("relation, copies", [("less_than", 3), ("less_than_or_equal", 1)])

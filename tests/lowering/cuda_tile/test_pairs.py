@@ -45,6 +45,12 @@ def test_pairs(
           schedule=3, arch=ARCH)  # fmt: skip
 
 
+def test_one_thread_issues() -> None:
+    """No condition of both the CTA and the thread: ptxas would not see that it is one thread."""
+    ptx = tw.compile(paired(persistent=True), ARCH).ptx
+    assert "and.pred" not in ptx[: ptx.index("tcgen05.mma.")]
+
+
 @pytest.mark.parametrize("ctas, more", [(4, False), (8, True)])
 def test_several_pairs(ctas: int, *, more: bool) -> None:
     """A cluster is a pair; sums may begin with C, which threads of both store, tile after tile."""

@@ -76,15 +76,17 @@ def test_sums_of_128_and_of_64_rows_begin_at_the_same_zeros() -> None:
     assert all((x == y).all() and x.any() for x, y in zip(got, want, strict=True))
 
 
-def test_rows_in_turns_where_columns_are_few() -> None:
+@pytest.mark.parametrize("rows, occupancy, mmas", [(256, 8, 4), (64, 20, 2)])
+def test_rows_in_turns_where_columns_are_few(rows: int, occupancy: int, mmas: int) -> None:
     """Attention by 256 rows, whose weights have columns where the scores of one half follow those
-    of the other."""
-    text = hinted(attention(256, 16, 16, GIVEN), "occupancy = 8").replace("sm_90", "default")
+    of the other; by 64, whose sums have more than a twentieth of all columns."""
+    text = hinted(attention(rows, 16, 16, GIVEN), f"occupancy = {occupancy}")
+    text = text.replace("sm_90", "default")
     kernel = tw.compile(text, ARCH)
     assert "tensor-memory" not in {remark.kind for remark in kernel.remarks}
-    assert kernel.ptx.count("tcgen05.mma") == 4
+    assert kernel.ptx.count("tcgen05.mma") == mmas
     options: dict[str, Any] = {
-        "grid": (1, 1), "args": arguments(operands(256, 32, 16, 1), 2), "arch": ARCH,
+        "grid": (1, 1), "args": arguments(operands(rows, 32, 16, 1), 2), "arch": ARCH,
     }  # fmt: skip
     equal_as_ptx(text, **options)
 

@@ -260,3 +260,74 @@ def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:
         assert {
             str(op.predicate) for op in module.walk() if op.name == "cuda_tile.assume"
         } == predicates
+
+
+def guarded(guard: str, loop: bool) -> str:
+    """A kernel that copies the rows that the number of a program less %s says, where that is said
+    not to be negative by `guard`, once or in a loop."""
+    copy = """%w = arith.subi %i, %s : i32
+    %d = arith.divsi %w, %c2 : i32
+    %r = arith.muli %d, %c4 : i32
+    %t = tt.descriptor_load %da[%r, %c0] : !tt.tensordesc<tensor<4x8xi32>> -> tensor<4x8xi32>
+    tt.descriptor_store %db[%r, %c0], %t : !tt.tensordesc<tensor<4x8xi32>>, tensor<4x8xi32>"""
+    once = f"%i = arith.addi %x, %c0 : i32\n {guard}\n scf.if %g {{ {copy} }}"
+    turns = f"""%done = scf.while (%i = %x) : (i32) -> i32 {{
+      {guard}
+      scf.condition(%g) %i : i32
+    }} do {{
+    ^bb0(%i: i32):
+      {copy}
+      %next = arith.subi %i, %c2 : i32
+      scf.yield %next : i32
+    }}"""
+    return f"""tt.func public @k(%a: !tt.ptr<i32>, %b: !tt.ptr<i32>, %n: i32, %s: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c2 = arith.constant 2 : i32
+    %c4 = arith.constant 4 : i32
+    %c8 = arith.constant 8 : i32
+    %one = arith.constant 1 : i64
+    %row = arith.constant 8 : i64
+    %x = tt.get_program_id x : i32
+    %da = tt.make_tensor_descriptor %a, [%n, %c8], [%row, %one] : <i32>, <tensor<4x8xi32>>
+    %db = tt.make_tensor_descriptor %b, [%n, %c8], [%row, %one] : <i32>, <tensor<4x8xi32>>
+    {turns if loop else once}
+    tt.return
+}}"""
+
+
+@pytest.mark.parametrize("loop", [False, True])
+@pytest.mark.parametrize(
+    ("guard", "seen"),
+    [
+        ("%g = arith.cmpi sge, %i, %s : i32", True),
+        ("%g = arith.cmpi slt, %s, %i : i32", True),
+        ("%g = arith.cmpi uge, %i, %s : i32", False),
+        ("%g = arith.cmpi sge, %i, %c0 : i32", False),
+    ],
+)
+def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool) -> None:
+    """Rows that may lie in front of the first one are loaded by pointers."""
+    text = guarded(guard, loop)
+    module, _ = seen_through(text)
+    assert ("_ptr_tko" in str(module)) != seen
+    source = np.arange(80, dtype=np.int32)
+    args = [source, np.full(80, -1, np.int32), 9, 2]
+    left = [tw.interpret(x, "k", grid=(8,), args=args, races="ignore")
+            for x in (converted(text), module)]  # fmt: skip
+    np.testing.assert_array_equal(*(arrays[1] for arrays in left))
+    assert (left[0][1][:72] == source[:72]).all()
+
+
+def test_rows_that_wrap_around_may_be_masked_by_more() -> None:
+    """What is stored of rows leaves those behind the end out, whatever else it leaves out."""
+    rows = f"""%odd = arith.constant dense<3> : {ROW}
+    %ra = arith.cmpi ne, %i, %odd : {ROW}
+    %rb = arith.cmpi slt, %i, %ns : {ROW}
+    %r = arith.andi %ra, %rb : tensor<4xi1>"""
+    text = kernel(row=WRAPPED, rows=rows)
+    module, remarks = seen_through(text)
+    assert "load_view_tko" in str(module)
+    assert [remark.split("'")[1] for remark in remarks] == ["cuda_tile.store_ptr_tko"]
+    args = [np.arange(400, dtype=np.int32), np.full(400, -1, np.int32), 9, 17]
+    left = [tw.interpret(x, "k", grid=(4, 3), args=args) for x in (converted(text), module)]
+    np.testing.assert_array_equal(*(arrays[1] for arrays in left))

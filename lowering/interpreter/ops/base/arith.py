@@ -3,7 +3,7 @@
 A vector is one array [threads, elements], of any rank in row-major order.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -19,6 +19,7 @@ from tilewright.dialects.math_functions.code import Program
 from tilewright.dialects.math_functions.rounded_once import EXTREMES, ON_BITS
 from tilewright.dialects.ptx import scalar_types
 from tilewright.dialects.ptx.constant_bits import constant_bits
+from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS
 from tilewright.dialects.scalar_programs import (
     INSTRUCTIONS,
@@ -30,7 +31,9 @@ from tilewright.dialects.scalar_programs import (
 from tilewright.lowering.interpreter.arithmetic.lane_value import chosen
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.arithmetic.watched import finite, within_width
 from tilewright.lowering.interpreter.builder import Builder, Pure, Step, runs
+from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.source.diagnostic import OpError, at
 
@@ -63,7 +66,16 @@ def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
 
 def pure(op: Operation, builder: Builder, compute: Compute) -> Pure:
     """The step of an op whose results are a function of its operands."""
+    if ASKED.get() and compute is not same and len(op.results) == 1:
+        compute = finite(compute, *_types(op))
     return Pure(compute, builder.slots(op.operands), builder.slots(op.results))
+
+
+def _types(op: Operation) -> tuple[Sequence[str | None], str | None]:
+    """The instruction types of the operands and the result of an op."""
+    if isinstance(op, ScalarOp):
+        return op.row.types, op.row.result
+    return [type_of(op, x.type) for x in op.operands], type_of(op, op.results[0].type)
 
 
 def split(op: Operation, builder: Builder, part: Callable[[Bits, int], Bits]) -> Step:
@@ -141,7 +153,10 @@ def _instruction(op: Operation, builder: Builder) -> Step:
         return _run(op, builder, EXTREMES[op.name])
     if is_reciprocal(op):
         return _run(op, builder, times_reciprocal)
-    return pure(op, builder, scalar(instruction, f"{modifier}{type_}"))
+    compute = scalar(instruction, f"{modifier}{type_}")
+    if instruction in ("shl", "shr"):
+        compute = within_width(compute, int(type_[1:]))
+    return pure(op, builder, compute)
 
 
 @runs(arith.SelectOp)

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects import memref
 
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
+from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, SIDE_BY_SIDE, form_of
 from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
@@ -19,7 +19,13 @@ from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.numerics.flush import flushing
-from tilewright.lowering.interpreter.ops.instructions.operands import is_generic, located, windows
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    as_columns,
+    is_generic,
+    located,
+    moved,
+    windows,
+)
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 from tilewright.source.diagnostic import OpError
 
@@ -134,14 +140,19 @@ def _perform(
     machine: Machine, lanes: Lanes, address: Bits, values: Sequence[Bits], form: str, number: int,
     order: AccessOrder, *, shared: bool,
 ) -> Bits:  # fmt: skip
-    dtype, count = word_type(form), len(lanes)
-    words = [np.ascontiguousarray(spread(value, count)).astype(dtype) for value in values]
-    return machine.atomics.perform(
-        lanes,
-        spread(address, count),
-        words,
-        combine(form, shared=shared),
-        number,
-        order,
-        shared=shared,
-    )
+    count, at = len(lanes), spread(address, len(lanes))
+    change = combine(form, shared=shared)
+    words = [np.ascontiguousarray(spread(value, count)) for value in values]
+    if form not in SIDE_BY_SIDE:
+        words = [word.astype(word_type(form)) for word in words]
+        return machine.atomics.perform(lanes, at, words, change, number, order, shared=shared)
+    [sums] = words
+    elements = as_columns(sums).view(word_type(form))
+    olds = [
+        machine.atomics.perform(
+            lanes, moved(at, place * elements.itemsize), [np.ascontiguousarray(column)], change,
+            number, order, shared=shared,
+        )
+        for place, column in enumerate(elements.T)
+    ]  # fmt: skip
+    return np.stack(olds, axis=1).view(sums.dtype).reshape(sums.shape)

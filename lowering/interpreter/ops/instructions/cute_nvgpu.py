@@ -29,6 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.elements import (
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
+from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
@@ -207,10 +208,11 @@ _VOTED: dict[str, Callable[[AnyArray], Bits]] = {
 }
 
 
-@runs(sync.BAR_COUNT)
+@runs(sync.BAR_COUNT, sync.BARRIER_COUNT)
 def _bar_red(op: Any, builder: Builder) -> Step:
     barrier, outcome = op.barrier.value.data, _VOTED[op.form.data]
-    wait_at(op, builder, barrier, content(op.threads), vote=builder.slot(op.value))
+    aligned, vote = op.mnemonic.startswith("bar."), builder.slot(op.value)
+    wait_at(op, builder, barrier, content(op.threads), aligned=aligned, vote=vote)
     return effect(
         op, builder, lambda machine, gang, *_: outcome(machine.barriers.votes(gang.lanes, barrier))
     )
@@ -222,10 +224,11 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
-# One kernel runs alone, on memory that has one address.
-executes(sync.FENCE_PROXY_ALIAS, sync.GRIDDEPCONTROL_WAIT, sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)(
-    nothing
-)
+# One kernel runs alone, on memory that has one address; tensor maps are not written.
+executes(
+    sync.FENCE_PROXY_ALIAS, sync.PROXY_FENCES, sync.GRIDDEPCONTROL_WAIT,
+    sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
+)(nothing)  # fmt: skip
 
 
 # Fragments
@@ -327,7 +330,7 @@ def convert_elements(conversion: TypeConversion) -> Function:
         elements = unpacked(results[..., None], conversion.result.bits)
         return elements.reshape(len(elements), -1)
 
-    return compute
+    return finite(compute, [conversion.source.name], conversion.result.name)
 
 
 @runs(FmaOp)
@@ -337,7 +340,9 @@ def _fma(op: FmaOp, builder: Builder) -> Step:
 
 def fma_elements(fma: UniversalFma) -> Function:
     """`fma` on elements one by one, in their containers."""
-    return scalar("fma", fma.form.suffix.removesuffix("x2"))
+    form = fma.form.suffix.removesuffix("x2")
+    type_ = form.split(".")[-1]
+    return finite(scalar("fma", form), (type_,) * 3, type_)
 
 
 @runs(RoundedOp)

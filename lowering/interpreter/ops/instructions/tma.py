@@ -1,4 +1,4 @@
-"""Copies of boxes by the tensor memory accelerator, at both levels."""
+"""Copies of boxes, and of bytes, by the tensor memory accelerator, at both levels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,11 +13,22 @@ from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.row_ops import box_corner, memory_operand
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Step,
+    effect,
+    executes,
+    nothing,
+    runs,
+)
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_map import TensorImage, chunk_addresses
+from tilewright.lowering.interpreter.machine.tensor_map import (
+    ElementRun,
+    TensorImage,
+    chunk_addresses,
+)
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.instructions.operands import Locate, located
@@ -58,15 +69,35 @@ def _corners(gang: Gang, coordinates: Sequence[Bits]) -> Int64Array:
     return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
 
 
+Boxes = Callable[[int], tuple[TensorImage, list[int]]]
+"""The tensor of a thread's copy, and the corner of its box there."""
+
+
+def _boxes(machine: Machine, gang: Gang, maps: Bits, coordinates: Sequence[Bits]) -> Boxes:
+    images, corners = _every(gang, maps), _corners(gang, coordinates)
+
+    def box(index: int) -> tuple[TensorImage, list[int]]:
+        image = machine.memory.tensor_map(images[index])
+        return image, _corner(corners[index], image)
+
+    return box
+
+
+def _runs(machine: Machine, gang: Gang, address: Bits, size: Bits, element: str) -> Boxes:
+    starts, sizes, of = _every(gang, address), _every(gang, size), rows.TENSOR_ELEMENTS[element]
+    return lambda index: (machine.memory.run_of(starts[index], sizes[index], of), [0])
+
+
 def _places(
     machine: Machine, lane: int, image: TensorImage, start: int, cta: int | None = None
 ) -> Int64Array:
     """The bytes of a box in the wave's shared memory, in the thread's CTA or another one. Raises
     Fault where it may not be there."""
-    if start % SMEM_ALIGN:
+    what, align = ("a copy", CHUNK) if isinstance(image.box, ElementRun) else ("a box", SMEM_ALIGN)
+    if start % align:
         raise Fault(
-            f"expected a box that starts at a multiple of {SMEM_ALIGN} bytes of shared memory, "
-            f"got byte {start}; nearest legal: byte {round(start / SMEM_ALIGN) * SMEM_ALIGN}"
+            f"expected {what} that starts at a multiple of {align} bytes of shared memory, "
+            f"got byte {start}; nearest legal: byte {round(start / align) * align}"
         )
     addresses, size = chunk_addresses(start, image.box), machine.shared.size
     if (end := int(addresses.max()) + CHUNK) > size:
@@ -113,28 +144,48 @@ def _load(op: Any, builder: Builder) -> Step:
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
         barrier: Bits, mask: Bits | None, rank: Bits | None,
     ) -> None:  # fmt: skip
-        barriers = _every(gang, barrier if rank is None else remote(barrier, rank))
-        masks = [None] * gang.count if mask is None else _every(gang, mask)
-        starts, images = _every(gang, dest), _every(gang, maps)
-        corners = _corners(gang, coordinates)
-
-        def copy(index: int, lane: int) -> None:
-            image = machine.memory.tensor_map(images[index])
-            corner = _corner(corners[index], image)
-
-            def places(cta: int) -> Int64Array:
-                cta = _of_pair(cta, lane // machine.slots) if is_pair else cta
-                return _places(machine, lane, image, starts[index], cta)
-
-            source = machine.accesses.begin_box(lane, image, corner, number)
-            read = partial(image.read, corner)
-            land(machine, lane, barriers[index], masks[index], source, read, places, number)
-
-        each_thread(gang, copy)
+        at = barrier if rank is None else remote(barrier, rank)
+        boxes = _boxes(machine, gang, maps, coordinates)
+        _start_loads(machine, gang, boxes, dest, at, mask, number, is_pair=is_pair)
 
     dest, barrier = _box_start(op, builder, "dest"), located(op, builder, "barrier")
     rank = getattr(op, "rank", None)
     return effect(op, builder, run, op.map, box_corner(op), dest, barrier, op.mask, rank)
+
+
+@runs(rows.BULK_LOAD)
+def _bulk_load(op: Any, builder: Builder) -> Step:
+    number, element = builder.number(op), op.row.element
+
+    def run(
+        machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits,
+        mask: Bits | None,
+    ) -> None:  # fmt: skip
+        boxes = _runs(machine, gang, source, size, element)
+        _start_loads(machine, gang, boxes, dest, barrier, mask, number)
+
+    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier, op.mask)
+
+
+def _start_loads(
+    machine: Machine, gang: Gang, boxes: Boxes, dest: Bits, barrier: Bits, mask: Bits | None,
+    number: int, *, is_pair: bool = False,
+) -> None:  # fmt: skip
+    barriers, starts = _every(gang, barrier), _every(gang, dest)
+    masks = [None] * gang.count if mask is None else _every(gang, mask)
+
+    def copy(index: int, lane: int) -> None:
+        image, corner = boxes(index)
+
+        def places(cta: int) -> Int64Array:
+            cta = _of_pair(cta, lane // machine.slots) if is_pair else cta
+            return _places(machine, lane, image, starts[index], cta)
+
+        source = machine.accesses.begin_box(lane, image, corner, number)
+        read = partial(image.read, corner)
+        land(machine, lane, barriers[index], masks[index], source, read, places, number)
+
+    each_thread(gang, copy)
 
 
 def _of_pair(cta: int, own: int) -> int:
@@ -158,27 +209,49 @@ def _store(op: Any, builder: Builder) -> Step:
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], source: Bits
     ) -> None:
-        starts, images = _every(gang, source), _every(gang, maps)
-        corners = _corners(gang, coordinates)
-        places: list[list[int]] = corners.tolist()
-        boxes = zip(images, map(tuple, places), starts, strict=True)
-        check_issued_once(machine, gang, boxes, kind)
-
-        def copy(index: int, lane: int) -> None:
-            image = machine.memory.tensor_map(images[index])
-            places = _places(machine, lane, image, starts[index])
-            data = machine.bulk_stores.begin(lane, places, number)
-            corner = _corner(corners[index], image)
-            image.check_writable(corner)
-            if machine.accesses.are_checked:
-                changed = image.changes(kind, corner, data)
-                group, op = machine.bulk_stores.group(lane), number if kind is None else -number
-                machine.accesses.write_box(lane, image, corner, changed, op, group)
-            machine.bulk_stores.land(lane, places, partial(image.put, kind, corner))
-
-        each_thread(gang, copy)
+        places: list[list[int]] = _corners(gang, coordinates).tolist()
+        named = zip(_every(gang, maps), map(tuple, places), _every(gang, source), strict=True)
+        check_issued_once(machine, gang, named, kind)
+        boxes = _boxes(machine, gang, maps, coordinates)
+        _start_stores(machine, gang, boxes, source, number, kind)
 
     return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
+
+
+@runs(rows.BULK_STORE, *rows.BULK_REDUCE.values())
+def _bulk_store(op: Any, builder: Builder) -> Step:
+    number, element = builder.number(op), op.row.element
+    kind = None if op.row is rows.BULK_STORE else op.form.data.partition(".")[0]
+
+    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits) -> None:
+        named = zip(*(_every(gang, value) for value in (dest, source, size)), strict=True)
+        check_issued_once(machine, gang, named, kind)
+        boxes = _runs(machine, gang, dest, size, element)
+        _start_stores(machine, gang, boxes, source, number, kind)
+
+    return effect(op, builder, run, op.dest, op.source, op.size)
+
+
+def _start_stores(
+    machine: Machine, gang: Gang, boxes: Boxes, source: Bits, number: int, kind: str | None
+) -> None:
+    starts = _every(gang, source)
+
+    def copy(index: int, lane: int) -> None:
+        image, corner = boxes(index)
+        places = _places(machine, lane, image, starts[index])
+        data = machine.bulk_stores.begin(lane, places, number)
+        image.check_writable(corner)
+        if machine.accesses.are_checked:
+            changed = image.changes(kind, corner, data)
+            group, op = machine.bulk_stores.group(lane), number if kind is None else -number
+            machine.accesses.write_box(lane, image, corner, changed, op, group)
+        machine.bulk_stores.land(lane, places, partial(image.put, kind, corner))
+
+    each_thread(gang, copy)
+
+
+executes(rows.BULK_PREFETCH)(nothing)
 
 
 @executes(rows.BULK_COMMIT_GROUP)

@@ -282,7 +282,7 @@ def _fence_proxy(op: Any, builder: Builder) -> Step:
     space = content(op.space) or ""
 
     def step(machine: Machine, gang: Gang) -> None:
-        if space != "global":
+        if op.is_of_shared:
             machine.shared.fence_proxy(gang.lanes)
             machine.mbarriers.fence(gang.lanes)
         if not space.startswith("shared"):

@@ -27,6 +27,7 @@ from tilewright.dialects.cute.types.tensors import CoordTensorType
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, sized
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -144,6 +145,7 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
         is_float = "f" in tensor.element
         type_ = tensor.element if is_float else f"s{tensor.bits}"
         combine = scalar(instruction, f"{modifier if is_float else ''}{type_}")
+        combine = finite(combine, (type_,) * 2, type_)
         values = read(machine, gang, tensor, number)
         combined, group = _by_element(values, images(reduced.modes)[0], combine)
         if masks:

@@ -317,14 +317,14 @@ def test_other_workers_take_the_same_padding() -> None:
 
 
 @pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
-def test_checks_are_of_the_program_level(level: Any) -> None:
+def test_padding_is_zeros_below_the_program_level(level: Any) -> None:
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     text = entry(PARAMETERS, body)
     options: Any = {"grid": (1,), "args": arrays(), "level": level}
-    for check in (None, "", []):
+    for check in (None, "", [], "integers"):
         got = tw.interpret(text, "k", check=check, **options)[1]
         assert got.tolist() == [0] * 8
-    with pytest.raises(tw.ExecutionError, match="expected Tile IR at level 'program' for check 'p"):
+    with pytest.raises(tw.ExecutionError, match="expected level 'program' for check 'padding', g"):
         tw.interpret(text, "k", check="padding", **options)
     with pytest.raises(tw.ArgumentError, match="check as words of padding, unwritten, nan"):
         tw.interpret(text, "k", grid=(1,), args=arrays(), check="x")

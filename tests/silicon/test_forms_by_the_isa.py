@@ -1,0 +1,36 @@
+"""Scalar forms that no chip was asked for compute what the PTX ISA says, by exact fractions."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from exact import result
+from inputs import form_inputs
+from kernels import scalar_forms
+from test_fixtures import RECORDED_APART, SEEDS
+
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+
+FORMS = {
+    name: form
+    for name, form in scalar_forms("sm_100a").items()
+    if name not in SEEDS and name not in RECORDED_APART
+    if not name.startswith("ptx.cvt.") or name in scalar_forms("sm_90a")
+}
+"""What Blackwell's `cvt` computes is in test_float_conversions.py."""
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_form_equals_exact_arithmetic(name: str) -> None:
+    op, form = FORMS[name]
+    row = op.ROW.forms[form]
+    inputs = [column[::3] for column in form_inputs(row, zlib.crc32(name.encode()))]
+    computed = scalar(op.name.removeprefix("ptx."), form)(*inputs)
+    mnemonic = name.removeprefix("ptx.")
+    expected = [
+        result(mnemonic, row.types, row.result, operands)
+        for operands in zip(*(column.tolist() for column in inputs), strict=True)
+    ]
+    np.testing.assert_array_equal(computed, np.array(expected, dtype=computed.dtype))
