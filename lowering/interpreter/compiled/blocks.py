@@ -219,5 +219,5 @@ class BlockCode:
                         continue
                     differs = here & (code.gather(there, dtype, here) != stored)
                     if not memory_operand(op).is_shared:
-                        differs = differs & (code.word(code.each(checked)) != 0)
+                        differs = differs & (code.word(code.broadcast(checked)) != 0)
                     code.leave(differs, stop)
