@@ -55,11 +55,12 @@ types: typed
 	NODE_OPTIONS=--max-semi-space-size=64 $(BIN)/pyright -p pyrightconfig.json
 
 ## conformance: the verifier against ptxas on every tensor-core instruction, half an hour; the laws
-## of layouts on many examples; every case of which `make test` has a sample
+## of layouts on many examples; every case of which `make test` has a sample; native code in place of NumPy
 conformance: $(VENV)/test.stamp
 	$(BIN)/tilewright conformance lattice --jobs $(JOBS)
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests/dialects/cute tests/lowering/test_cute_to_base.py
 	TILEWRIGHT_THOROUGH=1 $(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --engine compiled tests/lowering/interpreter tests/lowering/test_levels_agree.py tests/silicon
 
 ## bench: speed against the peers, as ratios
 bench: $(VENV)/bench.stamp

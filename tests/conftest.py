@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Generator, Sequence
+from inspect import unwrap
 from typing import Any
 
 import pytest
@@ -29,6 +30,18 @@ if not THOROUGH:
     providers._get_local_constants = lambda: providers._local_constants
 gc.disable()  # until all is loaded
 pytest_plugins = ("pytester",)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", help="that of runs that name none")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if (engine := config.getoption("engine")) is not None:
+        from tilewright import execution
+
+        for function in (execution.interpret, execution.run):
+            unwrap(function).__kwdefaults__["engine"] = engine
 
 
 def pytest_collection_finish() -> None:

@@ -8,9 +8,8 @@ have left it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
-from tilewright.lowering.interpreter.compiled.memory import MOST_WORDS, Accesses, Env
+from tilewright.lowering.interpreter.compiled.memory import ACCESS, Env, access_name, access_names
 from tilewright.lowering.interpreter.compiled.regions import RegionCode
 from tilewright.lowering.interpreter.compiled.stretches import (
     CompiledBlocks,
@@ -40,7 +39,7 @@ class BlockCode:
 
     def __init__(self, blocks: CompiledBlocks, module: Any):
         self.blocks, self._module = blocks, module
-        self._accesses = Accesses(module)
+        self._accesses = {name: ir.Function(module, ACCESS, name) for name in access_names()}
         regions = {
             blocks.point(blocks.program.blocks[number]): function
             for region in blocks.regions
@@ -149,103 +148,76 @@ class BlockCode:
     # Memory
 
     def _add_access(self, code: Code, op: LdOp | StOp, place: int, stop: int) -> None:
-        threads, *_, env = code.arguments
+        threads, _, points, env = code.arguments
+        memory, _, offset = memory_operand(op)
+        slots, flags = self.blocks.slots, self.blocks.flags
+        data = slots[op.results[0] if isinstance(op, LdOp) else op.value]
+        with code.vectors(threads) as first:
+            registers = self.registers(code, first)
+            here = code.load(points, np.int32, first) == np.int32(place)
+            for slot in (slots[operand] for operand in op.operands):
+                if slot in flags:
+                    code.leave(here & (registers.moved(flags[slot]) != 0), stop)
+            if op.predicate is not None:
+                here = here & registers.moved(slots[op.predicate])
+            address = registers.moved(slots[memory])
+            # It wraps at the width of its register.
+            address = (address.astype(np.int64) + offset).astype(address.dtype).astype(np.int64)
+            code.store(code.pointer(env, int(Env.ADDRESSES)), first, address)
+            code.store(code.pointer(env, int(Env.ACTIVE)), first, here)
         verb = "read" if isinstance(op, LdOp) else "write"
-        key = memory_operand(op).is_shared, verb
-        access = ThreadAccess(self, op, env)
-        number = ir.Constant(I64, self.blocks.number_of(op))
-        if verb == "read":
-            logged = code.load(env, np.int64, int(Env.LOGGED)) + code.word(threads) * MOST_WORDS
-            code.leave(logged > code.load(env, np.int64, int(Env.ROOM)), stop)
-        accessing = partial(self._each, code, access, place)
-        with_ = self._accesses
-        for lane, address in accessing(stop):
-            fine = code.call(with_.check[key], env, lane, address, access.size)
-            code.leave(fine == 0, stop)
-        if verb == "write":
-            for lane, address in accessing():
-                access.store(code, lane, code.call(with_.place[key[0]], env, lane, address))
-            for lane, address in accessing():
-                there = code.call(with_.place[key[0]], env, lane, address)
-                code.leave(access.differs(code, lane, there, checked=not key[0]), stop)
-        for lane, address in accessing():
-            if verb == "read":
-                access.load(code, lane, code.call(with_.place[key[0]], env, lane, address))
-            code.call(with_.note[key], env, lane, address, access.size, number)
+        check, note = (
+            self._accesses[access_name(kind, shared=memory_operand(op).is_shared, verb=verb)]
+            for kind in ("check", "note")
+        )
+        size = op.access_bytes * self.blocks.held[data].count
+        given = threads, env, size, self.blocks.number_of(op)
+        code.leave(code.call(check, *given) == 0, stop)
+        if isinstance(op, LdOp):
+            self._add_load(code, op, data, place)
+        else:
+            self._add_store(code, op, data, stop)
+        code.call(note, *given)
 
-    def _each(
-        self, code: Code, access: ThreadAccess, place: int, stop: int | None = None
-    ) -> Iterator[tuple[Any, LaneWord]]:
-        """Code for each thread at a point that makes an access, with the address; of a load that
-        one does not make the result is another register. Code before any access stops where
-        operands are not defined."""
+    def _words(
+        self, code: Code, op: LdOp | StOp, first: Any, count: int
+    ) -> tuple[LaneWord, np.dtype[Any], list[LaneWord]]:
+        """Which threads of a vector access memory, the dtype of words, and where these are."""
+        *_, env = code.arguments
+        here = code.load(code.pointer(env, int(Env.ACTIVE)), bool, first)
+        places = code.load(code.pointer(env, int(Env.PLACES)), np.int64, first)
+        dtype = np.dtype(f"u{op.access_bytes}")
+        return here, dtype, [places + n * dtype.itemsize for n in range(count)]
+
+    def _add_load(self, code: Code, op: LdOp, data: int, place: int) -> None:
         threads, _, points, _ = code.arguments
-        with code.loop(threads) as lane, code.where(code.load(points, np.int32, lane) == place):
-            registers = self.registers(code, lane)
-            if stop is not None:
-                for flag in access.flags:
-                    code.leave(registers.moved(flag) != 0, stop)
-            if access.predicate is None:
-                yield lane, access.address(registers)
-                return
-            with code.where(registers.moved(access.predicate)):
-                yield lane, access.address(registers)
-            if access.otherwise is not None and stop is None:
-                with code.where(~registers.moved(access.predicate)):
-                    registers.write(access.data, registers.moved(access.otherwise))
-                    registers.store(self.blocks.held)
+        container = self.blocks.held[data]
+        with code.vectors(threads) as first:
+            here, dtype, places = self._words(code, op, first, container.count)
+            registers = self.registers(code, first)
+            words = [code.gather(there, dtype, here).astype(container.dtype) for there in places]
+            columns = [word.value for word in words]
+            loaded: Any = LaneWord(code, columns, container.dtype, 1 + (len(columns) > 1))
+            if op.otherwise is not None:
+                loaded = numpy.where(here, loaded, registers.moved(self.blocks.slots[op.otherwise]))
+                here = code.load(points, np.int32, first) == np.int32(place)
+            registers.write(data, loaded)
+            registers.store(self.blocks.held, here)
 
-
-class ThreadAccess:
-    """An access of memory by one thread: `words` of so many bytes `width`."""
-
-    def __init__(self, own: BlockCode, op: LdOp | StOp, env: Any):
-        blocks = own.blocks
-        memory, _, self._offset = memory_operand(op)
-        value = op.results[0] if isinstance(op, LdOp) else op.value
-        self.width, self._env = op.access_bytes, env
-        self.words = blocks.held[blocks.slots[value]].count
-        self.size = self.width * self.words
-        self.data, self._memory = blocks.slots[value], blocks.slots[memory]
-        others = [op.predicate, op.otherwise if isinstance(op, LdOp) else None]
-        self.predicate, self.otherwise = (
-            None if one is None else blocks.slots[one] for one in others
-        )
-        operands = [blocks.slots[one] for one in op.operands]
-        self.flags = [blocks.flags[slot] for slot in operands if slot in blocks.flags]
-        self._own = own
-
-    def address(self, registers: LaneRegisters) -> LaneWord:
-        word = registers.moved(self._memory)
-        moved = (word.astype(np.int64) + self._offset).astype(word.dtype)
-        return moved.astype(np.int64)
-
-    def load(self, code: Code, lane: Any, place: LaneWord) -> None:
-        """Let the result have the words at a place."""
-        registers, dtype = self._own.registers(code, lane), np.dtype(f"u{self.width}")
-        pointer = code.builder.inttoptr(place.value, POINTER)
-        words = [code.load(pointer, dtype, i) for i in range(self.words)]
-        container = self._own.blocks.held[self.data]
-        columns = [word.astype(container.dtype).value for word in words]
-        registers.write(self.data, LaneWord(code, columns, container.dtype, 1 + (self.words > 1)))
-        registers.store(self._own.blocks.held)
-
-    def _stored(self, code: Code, lane: Any) -> list[LaneWord]:
-        word = self._own.registers(code, lane).moved(self.data)
-        dtype = np.dtype(f"u{self.width}")
-        return [LaneWord(code, [value], word.dtype).astype(dtype) for value in word.columns]
-
-    def store(self, code: Code, lane: Any, place: LaneWord) -> None:
-        pointer = code.builder.inttoptr(place.value, POINTER)
-        for number, word in enumerate(self._stored(code, lane)):
-            code.store(pointer, number, word)
-
-    def differs(self, code: Code, lane: Any, place: LaneWord, *, checked: bool) -> LaneWord:
-        """True where another thread's word is there; where races are no errors that is fine."""
-        pointer = code.builder.inttoptr(place.value, POINTER)
-        result = code.word(0, bool)
-        for number, word in enumerate(self._stored(code, lane)):
-            result = result | (code.load(pointer, word.dtype, number) != word)
-        return (
-            result & (code.load(self._env, np.int64, int(Env.CHECKED)) != 0) if checked else result
-        )
+    def _add_store(self, code: Code, op: StOp, data: int, stop: int) -> None:
+        """Store words, and stop where that of another thread of the op is there."""
+        threads, *_, env = code.arguments
+        checked = code.load(env, np.int64, int(Env.CHECKED)).value
+        for writes in (True, False):
+            with code.vectors(threads) as first:
+                word = self.registers(code, first).moved(data)
+                here, dtype, places = self._words(code, op, first, len(word.columns))
+                for value, there in zip(word.columns, places, strict=True):
+                    stored = code.word(value, word.dtype).astype(dtype)
+                    if writes:
+                        code.scatter(there, stored, here)
+                        continue
+                    differs = here & (code.gather(there, dtype, here) != stored)
+                    if not memory_operand(op).is_shared:
+                        differs = differs & (code.word(code.broadcast(checked)) != 0)
+                    code.leave(differs, stop)

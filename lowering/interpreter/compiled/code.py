@@ -64,6 +64,27 @@ class Code(Tracer):
         stored = word.astype(np.uint8) if word.dtype == BOOL else word
         self.builder.store(stored.value, self.place(pointer, word.dtype, index), align=1)
 
+    def gather(self, places: LaneWord, dtype: np.dtype[Any], here: LaneWord) -> LaneWord:
+        """The elements at addresses, for the threads of a vector that are here."""
+        zero = self.word(0, dtype)
+        return self.word(self._at_places("gather", places, here, zero.value, zero.value), dtype)
+
+    def scatter(self, places: LaneWord, word: LaneWord, here: LaneWord) -> None:
+        """The inverse, for one thread after the other."""
+        self._at_places("scatter", places, here, word.value)
+
+    def _at_places(
+        self, name: str, places: LaneWord, here: LaneWord, value: Any, *more: Any
+    ) -> Any:
+        pointers = self.builder.inttoptr(places.value, ir.VectorType(POINTER, LANES))
+        align, loads = ir.Constant(I32, 1), bool(more)
+        given = [*([] if loads else [value]), pointers, align, here.value, *more]
+        result = value.type if loads else ir.VoidType()
+        kinds = [f"v{LANES}{value.type.element}", f"v{LANES}p0"]
+        of = ir.FunctionType(result, [one.type for one in given])
+        name = ".".join(("llvm.masked", name, *kinds))
+        return self.builder.call(self.builder.module.declare_intrinsic(name, (), of), given)
+
     def pointer(self, place: Any, index: Any = 0) -> Any:
         """A pointer that is an element of an array of them."""
         return self.builder.load(self.place(place, INT64, index), typ=POINTER, align=8)

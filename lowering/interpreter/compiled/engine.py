@@ -71,10 +71,7 @@ class NativeFrame:
     def __init__(self, blocks: CompiledBlocks, machine: Machine, gang: Gang):
         self._blocks, self._machine, self._gang = blocks, machine, gang
         self._threads = -(-gang.count // LANES) * LANES
-        self._arrays = {
-            slot: np.zeros((container.count, self._threads), container.dtype)
-            for slot, container in blocks.held.items()
-        }
+        self._octets = np.zeros((blocks.places[-1], self._threads), np.uint8)
         self._lost: list[Undefined] = []
         self._kept: list[Any] = []
 
@@ -84,17 +81,23 @@ class NativeFrame:
     ) -> NativeFrame | None:
         """None where a register that is read holds what native code has no array for."""
         frame = cls(blocks, machine, gang)
-        live = blocks.live(*blocks.at(place)) & blocks.held.keys() - set(blocks.flags.values())
+        live = blocks.read_from(place)
         return frame if all(frame._take(gang.regs[slot], slot) for slot in live) else None
 
+    def _array(self, slot: int) -> AnyArray:
+        """A register of all threads: [registers, threads]."""
+        container, place = self._blocks.held[slot], self._blocks.places[slot]
+        octets = self._octets[place : place + container.count * container.dtype.itemsize]
+        return octets.reshape(-1).view(container.dtype).reshape(container.count, -1)
+
     def _take(self, given: Any, slot: int) -> bool:
-        array, flag = self._arrays[slot], self._blocks.flags.get(slot)
+        array, flag = self._array(slot), self._blocks.flags.get(slot)
         if isinstance(given, Undefined) and flag is not None:
             self._lost.append(given)
             missing: Any = True
             if isinstance(given, PartlyUndefined):
                 given, missing = given.value, given.missing
-            self._arrays[flag][0, : self._gang.count] = missing * np.uint8(len(self._lost))
+            self._array(flag)[0, : self._gang.count] = missing * np.uint8(len(self._lost))
         if is_array(given):
             if given.dtype != array.dtype or given.shape[1:] != (len(array),) * (given.ndim - 1):
                 return False
@@ -107,9 +110,7 @@ class NativeFrame:
     ) -> list[tuple[Gang, int]]:
         """Run code from a point on: the gangs, each with the step of its block that comes next."""
         blocks, gang = self._blocks, self._gang
-        addresses = np.zeros(2 * blocks.count, np.int64)
-        for slot, array in self._arrays.items():
-            addresses[slot] = array.ctypes.data
+        addresses = self._octets.ctypes.data + blocks.places * self._threads
         points = np.full(self._threads, NOWHERE, np.int32)
         points[: gang.count] = place
         behind = (blocks.point(one.block) for one in others if one.awaited is None)
@@ -122,20 +123,20 @@ class NativeFrame:
     def _part(self, chosen: BoolArray, number: int) -> tuple[Gang, int]:
         """The threads of the gang that are at a point."""
         gang, (block, step) = self._gang, self._blocks.at(number)
-        live = self._blocks.live(block, step) - set(self._blocks.flags.values())
-        for slot in self._blocks.held.keys() & live:
+        for slot in self._blocks.read_from(number):
             gang.regs[slot] = self._register(slot)
         # The code may be that of another run.
         gang.block = self._machine.program.blocks[block.number]
+        live = [slot for slot in self._blocks.live(block, step) if slot < self._blocks.count]
         return gang if chosen.all() else gang.part(chosen, live), step
 
     def _register(self, slot: int) -> Any:
         """The value of a register, of which some threads may have no value."""
-        rows = self._arrays[slot][:, : self._gang.count]
+        rows = self._array(slot)[:, : self._gang.count]
         array = rows[0] if len(rows) == 1 else np.ascontiguousarray(rows.T)
         if (number := self._blocks.flags.get(slot)) is None:
             return array
-        flags = self._arrays[number][0, : self._gang.count]
+        flags = self._array(number)[0, : self._gang.count]
         if not flags.any():
             return array
         lost = self._lost[int(flags.max()) - 1]
@@ -162,6 +163,9 @@ class NativeFrame:
             Env.READ: clocks.columns_of_warps(writes=False),
             Env.WROTE: clocks.columns_of_warps(writes=True),
             Env.BUFFERS: self._buffers, Env.LOG: self._log,
+            Env.ADDRESSES: np.empty(self._threads, np.int64),
+            Env.PLACES: np.empty(self._threads, np.int64),
+            Env.ACTIVE: np.empty(self._threads, np.uint8),
         }  # fmt: skip
         if (shadow := shared.plain_shadow()) is not None and self._warps_know_the_same():
             env[Env.SHARED_SIZE], env[Env.UNIT] = shared.size, shadow.unit.bit_length() - 1

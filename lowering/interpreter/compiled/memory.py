@@ -3,12 +3,13 @@ their arrays.
 
 An access is found to be fine, and then done, for all threads of an op. Whatever is not fine at
 first sight, as a race, a word that others have read in their turn, or an address that is wrong,
-nothing is done of: the first engine does it, and says what is wrong.
+nothing is done of: the first engine does it, and says what is wrong. A store counts as one that
+changes the word: that of the value that is there is the first engine's where that matters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from enum import IntEnum, auto
 from typing import Any
@@ -40,6 +41,9 @@ class Env(Numbered):
     LIMIT = auto()  # a turn is the last where one before this point may follow
     TURNS = auto()  # how many turns it may take
     EXECUTED = auto()  # thread-steps
+    ADDRESSES = auto()  # of the threads that are ACTIVE: they access memory there
+    ACTIVE = auto()
+    PLACES = auto()  # of these, where that is
     LANES = auto()
     WHO = auto()
     NOW = auto()
@@ -95,28 +99,56 @@ class BufferRow(Numbered):
 
 WARP_BITS = WARP.bit_length() - 1
 CLUSTER_BITS = LOCAL.bit_length()
+ROW = (np.int64, np.int32, np.int32)
+"""Who accessed a word of global memory, when and by which op."""
+READS = (
+    BufferRow.READS, BufferRow.ELSEWHERE, BufferRow.STRONG_READS, BufferRow.STRONG_ELSEWHERE,
+)  # fmt: skip
 MOST_WORDS = 16
 """The most words of a shadow that an access may have."""
 LOG_ROW = 5
 """The buffer, the word, who read it, when and by which op."""
 
 
-class AccessCode(Code):
-    """A function of the environment and a thread: 1 where its access is fine."""
+ACCESS = ir.FunctionType(I64, [I64, POINTER, I64, I64])
+"""`f(threads, env, size, op)`, of the accesses of threads to so many bytes each by an op."""
 
-    def __init__(self, module: Any, name: str, *more: Any):
-        super().__init__(module, name, [POINTER, I64, *more], apart=True)
-        self.env, self.lane, *self.given = self.arguments
+
+class AccessCode(Code):
+    """Such a function: 0 where an access is not fine."""
+
+    def __init__(self, module: Any, name: str):
+        super().__init__(module, name, ACCESS.args)
+        self.function.linkage = ""
+        self.threads, self.env, *given = self.arguments
+        self.size, self.op = map(self.word, given)
+        self.lane: Any = None
+        self._numbers: dict[Env, LaneWord] = {}
+
+    @contextmanager
+    def accesses(self) -> Generator[LaneWord]:
+        """Code for each thread, with its address; behind it the function ends."""
+        with self.loop(self.threads) as self.lane, self.where(self.own(Env.ACTIVE, bool)):
+            yield self.own(Env.ADDRESSES)
+        self.builder.ret(ir.Constant(I64, 1))
 
     def number(self, name: Env) -> LaneWord:
-        return self.load(self.env, np.int64, int(name))
+        """One that stays the same."""
+        if name not in self._numbers:
+            with self.builder.goto_entry_block():
+                self._numbers[name] = self.load(self.env, np.int64, int(name))
+        return self._numbers[name]
 
     def array(self, name: Env) -> Any:
-        return self.pointer(self.env, int(name))
+        return self.builder.inttoptr(self.number(name).value, POINTER)
 
     def own(self, name: Env, dtype: Any = np.int64) -> LaneWord:
         """The thread's element of an array."""
         return self.load(self.array(name), dtype, self.lane)
+
+    def at(self, place: LaneWord) -> None:
+        """The access is fine, and there."""
+        self.store(self.array(Env.PLACES), self.lane, place)
 
     def require(self, condition: LaneWord) -> None:
         """Where it does not hold the access is not fine."""
@@ -130,213 +162,205 @@ class AccessCode(Code):
         return stamp < self.load(self.array(Env.SEEN), np.int32, row + warp)
 
 
-class Accesses:
-    """The functions of a module by which threads access memory: `check(env, lane, address, size)`
-    and `note(env, lane, address, size, op)` of loads and stores, by whether these are of shared
-    memory; and `place(env, lane, address)`, where it is. A store counts as one that changes the
-    word: that of the value that is there is the first engine's where that matters."""
+def access_names() -> list[str]:
+    """Those of the functions, by `access_name`."""
+    return [
+        access_name(kind, shared=shared, verb=verb)
+        for kind in ("check", "note")
+        for shared in (False, True)
+        for verb in ("read", "write")
+    ]
 
-    def __init__(self, module: Any):
-        self.module = module
-        self.check = {
-            (shared, verb): (self._shared if shared else self._global)(verb)
-            for shared in (False, True)
-            for verb in ("read", "write")
-        }
-        self.note = {
-            (shared, verb): (self._note_shared if shared else self._note_global)(verb)
-            for shared, verb in self.check
-        }
-        self.place = {False: self._global_place(), True: self._shared_place()}
 
-    # Global memory
+def access_name(kind: str, *, shared: bool, verb: str) -> str:
+    """The function that checks accesses, or notes them."""
+    return f"{kind}_{'shared' if shared else 'global'}_{verb}"
 
-    def _located(self, code: AccessCode, address: Any) -> tuple[LaneWord, Any, LaneWord]:
-        """The number of the buffer of an address, its row, and the place there."""
-        number: Any = window_of(address)
-        code.require((number >= 0) & (number < code.number(Env.BUFFER_COUNT)))
-        buffers = code.array(Env.BUFFERS)
-        row = code.place(buffers, np.int64, number * int(BufferRow.ROW))
-        return number, row, address - code.load(row, np.int64, int(BufferRow.BASE))
 
-    def _global_place(self) -> Any:
-        code = AccessCode(self.module, "global_place", I64)
-        _, row, first = self._located(code, code.word(*code.given))
-        code.builder.ret((code.load(row, np.int64, int(BufferRow.DATA)) + first).value)
-        return code.function
+def add_accesses(module: Any) -> None:
+    """Add the functions to a module."""
+    for name in access_names():
+        kind, space, verb = name.split("_")
+        ADDED[kind, space](AccessCode(module, name), verb)
 
-    def _shared_place(self) -> Any:
-        code = AccessCode(self.module, "shared_place", I64)
-        first = code.number(Env.SHARED) + code.own(Env.SHARED_FIRST)
-        code.builder.ret((first + code.word(*code.given)).value)
-        return code.function
 
-    def _global(self, verb: str) -> Any:
-        is_write = verb == "write"
-        code = AccessCode(self.module, f"check_global_{verb}", *[I64] * 2)
-        address, size = map(code.word, code.given)
-        _, row, first = self._located(code, address)
+# Global memory
+
+
+def _located(code: AccessCode, address: Any) -> tuple[LaneWord, Any, LaneWord]:
+    """The number of the buffer of an address, its row, and the place there."""
+    number: Any = window_of(address)
+    code.require((number >= 0) & (number < code.number(Env.BUFFER_COUNT)))
+    row = code.place(code.array(Env.BUFFERS), np.int64, number * int(BufferRow.ROW))
+    return number, row, address - code.load(row, np.int64, int(BufferRow.BASE))
+
+
+def _check_global(code: AccessCode, verb: str) -> None:
+    is_write, size = verb == "write", code.size
+    if not is_write:
+        logged = code.number(Env.LOGGED) + code.word(code.threads) * MOST_WORDS
+        code.require(logged <= code.number(Env.ROOM))
+    with code.accesses() as address:
+        _, row, first = _located(code, address)
         code.require((first >= 0) & (first + size <= code.load(row, np.int64, int(BufferRow.SIZE))))
         code.require(first & size - 1 == 0)
         if is_write:
             code.require(code.load(row, np.int64, int(BufferRow.WRITABLE)) != 0)
-        code.leave(code.number(Env.CHECKED) == 0, 1)
-        unit = code.load(row, np.int64, int(BufferRow.UNIT))
-        code.require((unit >= 0) & (size >> unit << unit == size))
-        with code.loop(size >> unit) as index:
-            place = (first >> unit) + code.word(index)
-            self._require_known(code, row, BufferRow.WRITES, place, Env.WROTE)
-            if is_write:
-                for logged, lasts in (
-                    (BufferRow.LOGGED_READS, (BufferRow.READS, BufferRow.ELSEWHERE)),
-                    (
-                        BufferRow.STRONG_LOGGED_READS,
-                        (BufferRow.STRONG_READS, BufferRow.STRONG_ELSEWHERE),
-                    ),
-                ):
-                    code.require(~code.load(code.pointer(row, int(logged)), bool, place))
-                    for last in lasts:
-                        self._require_known(code, row, last, place, Env.READ)
-        code.builder.ret(ir.Constant(I64, 1))
-        return code.function
+        code.at(code.load(row, np.int64, int(BufferRow.DATA)) + first)
+        with code.where(code.number(Env.CHECKED) != 0):
+            unit = code.load(row, np.int64, int(BufferRow.UNIT))
+            code.require((unit >= 0) & (size >> unit << unit == size))
+            with code.loop(size >> unit) as index:
+                _check_word(code, row, (first >> unit) + code.word(index), is_write=is_write)
 
-    def _require_known(
-        self, code: AccessCode, row: Any, last: BufferRow, place: LaneWord, columns: Env
-    ) -> None:
-        """The last access to a word is the thread's own, or it knows of it."""
-        who = code.load(code.pointer(row, int(last)), np.int64, place)
-        me = code.own(Env.WHO)
-        with code.where((who != NOBODY) & (who != me)):
-            local = who & LOCAL
-            code.require((who >> CLUSTER_BITS == me >> CLUSTER_BITS) & (local < COPIES))
-            when = code.load(code.pointer(row, int(last) + 1), np.int32, place)
-            code.require(code.learned(local >> WARP_BITS, when, columns))
 
-    def _note_global(self, verb: str) -> Any:
-        code = AccessCode(self.module, f"note_global_{verb}", *[I64] * 3)
-        address, size, op = (code.word(one) for one in code.given)
-        code.leave(code.number(Env.CHECKED) == 0, 1)
-        number, row, first = self._located(code, address)
+def _check_word(code: AccessCode, row: Any, place: LaneWord, *, is_write: bool) -> None:
+    lasts = [(BufferRow.WRITES, Env.WROTE)]
+    if is_write:
+        for logged in (BufferRow.LOGGED_READS, BufferRow.STRONG_LOGGED_READS):
+            code.require(~code.load(code.pointer(row, int(logged)), bool, place))
+        lasts += [(last, Env.READ) for last in READS]
+    for last, columns in lasts:
+        _require_known(code, row, last, place, columns)
+
+
+def _require_known(
+    code: AccessCode, row: Any, last: BufferRow, place: LaneWord, columns: Env
+) -> None:
+    """The last access to a word is the thread's own, or it knows of it."""
+    who = code.load(code.pointer(row, int(last)), np.int64, place)
+    me = code.own(Env.WHO)
+    with code.where((who != NOBODY) & (who != me)):
+        local = who & LOCAL
+        code.require((who >> CLUSTER_BITS == me >> CLUSTER_BITS) & (local < COPIES))
+        when = code.load(code.pointer(row, int(last) + 1), np.int32, place)
+        code.require(code.learned(local >> WARP_BITS, when, columns))
+
+
+def _note_global(code: AccessCode, verb: str) -> None:
+    code.leave(code.number(Env.CHECKED) == 0, 1)
+    with code.accesses() as address:
+        number, row, first = _located(code, address)
         unit = code.load(row, np.int64, int(BufferRow.UNIT))
         if verb == "write":
             code.store(row, int(BufferRow.WRITTEN), code.word(1))
         me, now = code.own(Env.WHO), code.own(Env.NOW, np.int32)
-        with code.loop(size >> unit) as index:
+        with code.loop(code.size >> unit) as index:
             place = (first >> unit) + code.word(index)
             if verb == "read":
-                self._displace(code, row, number, place, me)
+                _displace(code, row, number, place, me)
             last = BufferRow.WRITES if verb == "write" else BufferRow.READS
-            self._note(code, row, last, place, (me, now, op))
-        code.builder.ret(ir.Constant(I64, 1))
-        return code.function
+            _note(code, row, last, place, (me, now, code.op))
 
-    def _note(self, code: AccessCode, row: Any, last: int, place: LaneWord, access: Any) -> None:
-        for column, (word, dtype) in enumerate(
-            zip(access, (np.int64, np.int32, np.int32), strict=True)
-        ):
-            code.store(code.pointer(row, int(last) + column), place, word.astype(dtype))
 
-    def _displace(
-        self, code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me: LaneWord
-    ) -> None:
-        """A read of a word that is not the last one any more."""
-        before = [
-            code.load(code.pointer(row, int(BufferRow.READS) + column), dtype, place)
-            for column, dtype in enumerate((np.int64, np.int32, np.int32))
-        ]
-        other = before[0]
-        apart = other >> CLUSTER_BITS != me >> CLUSTER_BITS
-        with code.where((other != NOBODY) & (other != me)):
-            with code.where(apart):
-                self._note(code, row, BufferRow.ELSEWHERE, place, before)
-            with code.where(~apart):
-                code.store(
-                    code.pointer(row, int(BufferRow.LOGGED_READS)), place, code.word(1, bool)
-                )
-                count = code.number(Env.LOGGED)
-                entry = code.place(code.array(Env.LOG), np.int64, count * LOG_ROW)
-                for column, word in enumerate((number, place, *before)):
-                    code.store(entry, column, word.astype(np.int64))
-                code.store(code.env, int(Env.LOGGED), count + 1)
+def _note(code: AccessCode, row: Any, last: int, place: LaneWord, access: Any) -> None:
+    for column, (word, dtype) in enumerate(zip(access, ROW, strict=True)):
+        code.store(code.pointer(row, int(last) + column), place, word.astype(dtype))
 
-    # Shared memory
 
-    def _shared(self, verb: str) -> Any:
-        code = AccessCode(self.module, f"check_shared_{verb}", *[I64] * 2)
-        address, size = map(code.word, code.given)
-        code.require((code.number(Env.SHARED) != 0) & (address >> RANK_SHIFT == 0))
+def _displace(code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me: LaneWord) -> None:
+    """A read of a word that is not the last one any more."""
+    before = [
+        code.load(code.pointer(row, int(BufferRow.READS) + column), dtype, place)
+        for column, dtype in enumerate(ROW)
+    ]
+    other = before[0]
+    apart = other >> CLUSTER_BITS != me >> CLUSTER_BITS
+    with code.where((other != NOBODY) & (other != me)):
+        with code.where(apart):
+            _note(code, row, BufferRow.ELSEWHERE, place, before)
+        with code.where(~apart):
+            code.store(code.pointer(row, int(BufferRow.LOGGED_READS)), place, code.word(1, bool))
+            count = code.load(code.env, np.int64, int(Env.LOGGED))
+            entry = code.place(code.array(Env.LOG), np.int64, count * LOG_ROW)
+            for column, word in enumerate((number, place, *before)):
+                code.store(entry, column, word.astype(np.int64))
+            code.store(code.env, int(Env.LOGGED), count + 1)
+
+
+# Shared memory
+
+
+def _check_shared(code: AccessCode, verb: str) -> None:
+    size, unit = code.size, code.number(Env.UNIT)
+    code.require((code.number(Env.SHARED) != 0) & (size >> unit << unit == size))
+    with code.accesses() as address:
+        code.require(address >> RANK_SHIFT == 0)
         code.require(address + size <= code.number(Env.SHARED_SIZE))
-        unit = code.number(Env.UNIT)
-        code.require((address & size - 1 == 0) & (size >> unit << unit == size))
-        with self._each_unit(code, address, size) as unit:
-            who = code.load(code.array(Env.LAST_WHO), np.int32, unit)
+        code.require(address & size - 1 == 0)
+        code.at(code.number(Env.SHARED) + code.own(Env.SHARED_FIRST) + address)
+        with _each_unit(code, address) as place:
+            who = code.load(code.array(Env.LAST_WHO), np.int32, place)
             code.require(who >= (0 if verb == "read" else NOBODY))
             with code.where((who != NOBODY) & (who.astype(np.int64) != code.own(Env.LANES))):
-                when = code.load(code.array(Env.LAST_WHEN), np.int32, unit)
+                when = code.load(code.array(Env.LAST_WHEN), np.int32, place)
                 warp = numpy.fmod(who.astype(np.int64) >> WARP_BITS, code.number(Env.WARPS))
                 code.require(code.learned(warp, when, Env.WROTE))
             if verb == "write":
-                self._require_reads_known(code, unit)
-        code.builder.ret(ir.Constant(I64, 1))
-        return code.function
+                _require_reads_known(code, place)
 
-    @contextmanager
-    def _each_unit(
-        self, code: AccessCode, address: LaneWord, size: LaneWord
-    ) -> Generator[LaneWord]:
-        """Code for each unit of an access."""
-        unit = code.number(Env.UNIT)
-        with code.loop(size >> unit) as index:
-            yield (code.own(Env.SHARED_FIRST) + address >> unit) + code.word(index)
 
-    def _warp(self, code: AccessCode) -> LaneWord:
-        return numpy.fmod(code.own(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
+@contextmanager
+def _each_unit(code: AccessCode, address: LaneWord) -> Generator[LaneWord]:
+    """Code for each unit of an access."""
+    unit = code.number(Env.UNIT)
+    with code.loop(code.size >> unit) as index:
+        yield (code.own(Env.SHARED_FIRST) + address >> unit) + code.word(index)
 
-    def _bit(self, code: AccessCode) -> LaneWord:
-        return code.word(1, np.uint32) << (code.own(Env.LANES) & WARP - 1).astype(np.uint32)
 
-    def _require_reads_known(self, code: AccessCode, unit: LaneWord) -> None:
-        """The thread knows of all reads of a unit but its own."""
-        with code.loop(code.number(Env.WARPS)) as index:
-            warp = code.word(index)
-            latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
-            with code.where((latest > 0) & ~code.learned(warp, latest, None)):
-                place = warp * code.number(Env.UNITS) + unit
-                stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
-                with code.where((stamp > 0) & ~code.learned(warp, stamp, None)):
-                    readers = code.load(code.array(Env.READERS), np.uint32, place)
-                    code.require((warp == self._warp(code)) & (readers == self._bit(code)))
+def _warp(code: AccessCode) -> LaneWord:
+    return numpy.fmod(code.own(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
 
-    def _note_shared(self, verb: str) -> Any:
-        code = AccessCode(self.module, f"note_shared_{verb}", *[I64] * 3)
-        address, size, op = map(code.word, code.given)
-        now, op = code.own(Env.NOW, np.int32), op.astype(np.int32)
-        lane = code.own(Env.LANES)
-        with self._each_unit(code, address, size) as unit:
-            if verb == "read":
-                self._note_reader(code, unit, now, op)
-            else:
-                self._note_writer(code, unit, (lane.astype(np.int32), now, op))
-        code.builder.ret(ir.Constant(I64, 1))
-        return code.function
 
-    def _note_writer(self, code: AccessCode, unit: LaneWord, access: Sequence[LaneWord]) -> None:
-        for column, word in enumerate(access):
-            code.store(code.array(Env(Env.LAST_WHO + column)), unit, word)
-            plain = Env(Env.PLAIN_WHO + column)
-            with code.where(code.number(plain) != 0):
-                code.store(code.array(plain), unit, word)
-        fences = code.load(code.array(Env.FENCES), np.int32, code.own(Env.LANES))
-        code.store(code.array(Env.FENCED), unit, fences)
+def _bit(code: AccessCode) -> LaneWord:
+    return code.word(1, np.uint32) << (code.own(Env.LANES) & WARP - 1).astype(np.uint32)
 
-    def _note_reader(self, code: AccessCode, unit: LaneWord, now: LaneWord, op: LaneWord) -> None:
-        warp = self._warp(code)
-        place = warp * code.number(Env.UNITS) + unit
-        stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
-        readers = code.load(code.array(Env.READERS), np.uint32, place)
-        kept = numpy.where(code.learned(warp, stamp, None), np.uint32(0), readers)
-        code.store(code.array(Env.READERS), place, kept | self._bit(code))
-        code.store(code.array(Env.READ_STAMPS), place, now)
-        code.store(code.array(Env.READ_OPS), place, op)
+
+def _require_reads_known(code: AccessCode, unit: LaneWord) -> None:
+    """The thread knows of all reads of a unit but its own."""
+    with code.loop(code.number(Env.WARPS)) as index:
+        warp = code.word(index)
         latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
-        code.store(code.array(Env.READ_LAST), warp, numpy.maximum(latest, now))
+        with code.where((latest > 0) & ~code.learned(warp, latest, None)):
+            place = warp * code.number(Env.UNITS) + unit
+            stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+            with code.where((stamp > 0) & ~code.learned(warp, stamp, None)):
+                readers = code.load(code.array(Env.READERS), np.uint32, place)
+                code.require((warp == _warp(code)) & (readers == _bit(code)))
+
+
+def _note_shared(code: AccessCode, verb: str) -> None:
+    with code.accesses() as address, _each_unit(code, address) as unit:
+        (_note_reader if verb == "read" else _note_writer)(code, unit)
+
+
+def _note_writer(code: AccessCode, unit: LaneWord) -> None:
+    access = code.own(Env.LANES), code.own(Env.NOW, np.int32), code.op
+    for column, word in enumerate(access):
+        code.store(code.array(Env(Env.LAST_WHO + column)), unit, word.astype(np.int32))
+        plain = Env(Env.PLAIN_WHO + column)
+        with code.where(code.number(plain) != 0):
+            code.store(code.array(plain), unit, word.astype(np.int32))
+    fences = code.load(code.array(Env.FENCES), np.int32, code.own(Env.LANES))
+    code.store(code.array(Env.FENCED), unit, fences)
+
+
+def _note_reader(code: AccessCode, unit: LaneWord) -> None:
+    warp, now = _warp(code), code.own(Env.NOW, np.int32)
+    place = warp * code.number(Env.UNITS) + unit
+    stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+    readers = code.load(code.array(Env.READERS), np.uint32, place)
+    kept = numpy.where(code.learned(warp, stamp, None), np.uint32(0), readers)
+    code.store(code.array(Env.READERS), place, kept | _bit(code))
+    code.store(code.array(Env.READ_STAMPS), place, now)
+    code.store(code.array(Env.READ_OPS), place, code.op.astype(np.int32))
+    latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
+    code.store(code.array(Env.READ_LAST), warp, numpy.maximum(latest, now))
+
+
+ADDED = {
+    ("check", "global"): _check_global,
+    ("check", "shared"): _check_shared,
+    ("note", "global"): _note_global,
+    ("note", "shared"): _note_shared,
+}

@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.compiled.llvm import (
     constant,
     ir,
 )
-from tilewright.lowering.interpreter.compiled.memory import Env
+from tilewright.lowering.interpreter.compiled.memory import Env, access_names, add_accesses
 from tilewright.lowering.interpreter.compiled.stretches import CompiledBlocks
 from tilewright.lowering.interpreter.compiled.words import numpy
 
@@ -35,6 +35,7 @@ class Native:
     """A program's code, compiled when it first runs."""
 
     def __init__(self, blocks: CompiledBlocks):
+        _accesses()
         module = new_module()
         _add_turns(Code(module, "run", [I64, *[POINTER] * 3]), BlockCode(blocks, module).functions)
         # The function is there as long as the engine is.
@@ -89,6 +90,16 @@ def _machine() -> Any:
 def _initialize() -> None:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
+
+
+@cache
+def _accesses() -> Any:
+    """The engine of the accesses of memory, which the code of all programs calls."""
+    add_accesses(module := new_module())
+    engine = compiled(str(module))
+    for name in access_names():
+        binding.add_symbol(name, engine.get_function_address(name))
+    return engine
 
 
 def new_module() -> Any:

@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.builder import Pure, Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
 from tilewright.lowering.interpreter.compiled.words import LaneWord, numpy
-from tilewright.lowering.interpreter.program import CodeBlock, Fork, Jump, Program
+from tilewright.lowering.interpreter.program import CodeBlock, Fork, Jump, Program, Suspend
 from tilewright.lowering.interpreter.register_builder import Moving, Naming, Overwriting
 from tilewright.lowering.interpreter.values import CONTAINERS, Undefined
 
@@ -165,7 +165,12 @@ class CompiledBlocks:
         self.flags = {slot: slot + self.count for slot in self._loose()}
         self.held |= dict.fromkeys(self.flags.values(), Container(np.dtype(np.uint8)))
         self._numbers = {id(op): number for number, op in enumerate(program.ops, 1)}
-        self._guarded = set[int]()
+        # Where each register is among those of a thread, in bytes, and how many these are.
+        sizes = np.zeros(2 * self.count + 1, np.int64)
+        for slot, container in self.held.items():
+            sizes[slot + 1] = container.count * container.dtype.itemsize
+        self.places = np.cumsum(sizes)
+        self._guarded, self._live = set[int](), dict[int, set[int]]()
         self.stretches: dict[int, Stretch] = {}
         for block in (program.blocks[number] for number in sorted(numbers)):
             for stretch in self._stretches_of(block):
@@ -237,16 +242,29 @@ class CompiledBlocks:
         )
 
     def live(self, block: CodeBlock, first: int) -> set[int]:
-        """The registers that something from a step of a block on reads."""
+        """The registers that something from a step of a block on reads, and their flags."""
+        if (known := self._live.get(place := self.point(block, first))) is not None:
+            return known
         live = set[int]()
         for jump in block.jumps():
             live |= self.program.live_before(jump)
-        if isinstance(block.ending, Fork):
-            live.add(block.ending.condition)
+        match block.ending:
+            case Fork(condition):
+                live.add(condition)
+            case Suspend():
+                assert block.ending_op is not None
+                live |= {self.slots[value] for value in block.ending_op.operands}
+            case _:
+                pass
         for op, step, _ in reversed(block.steps[first:]):
             reads, writes = self._accessed(op, step)
             live = live.difference(writes).union(reads)
-        return live | {self.flags[slot] for slot in self.flags.keys() & live}
+        self._live[place] = live | {self.flags[slot] for slot in self.flags.keys() & live}
+        return self._live[place]
+
+    def read_from(self, point: int) -> list[int]:
+        """The registers of the program that are held and that something from a point on reads."""
+        return [slot for slot in self.live(*self.at(point)) & self.held.keys() if slot < self.count]
 
     def following(self, registers: LaneRegisters, block: CodeBlock) -> LaneWord:
         """The points where threads go on behind a block."""

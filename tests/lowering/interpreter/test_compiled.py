@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import pickle
+import random
 import tarfile
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from inputs import THREADS, form_inputs
 from kernels import access_type, scalar_forms
 from numpy.typing import NDArray
@@ -23,6 +26,7 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
 from tilewright.lowering.interpreter.compiled.native import compiled, new_module
+from tilewright.lowering.interpreter.machine.word_accesses import LOCAL, Readers
 from tilewright.lowering.interpreter.values import CONTAINERS
 from tilewright.source.diagnostic import ExecutionError
 
@@ -99,11 +103,11 @@ def test_kernels_of_nvcc_leave_what_a_chip_left(members: dict[str, bytes], kerne
 
 HEAD = """\
 .version 8.0
-.target sm_80
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 k_out)
 {
-  .shared .align 4 .b8 tile[256];
+  .shared .align 8 .b8 tile[256];
   .reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;
   ld.param.u64 %rd1, [k_out];
   cvta.to.global.u64 %rd1, %rd1;
@@ -172,6 +176,15 @@ RIGHT = {
     "through shared memory": "st.shared.u32 [%r7], %r9; bar.sync 0; xor.b32 %r4, %r7, 124;"
     "ld.shared.u32 %r3, [%r4]; bar.sync 0; add.u32 %r9, %r9, %r3;",
     "equal values": "st.global.u32 [%rd1], %r2; st.shared.u32 [%r8], %r2;",
+    "waiting": "mad.lo.u32 %r3, %r1, 8, %r2; setp.eq.u32 %p2, %r3, 4;"
+    "@%p2 mbarrier.init.shared.b64 [%r8], 64; bar.sync 0; and.b32 %r5, %r2, 1;"
+    "mbarrier.arrive.shared.b64 %rd5, [%r8];"
+    "WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [%r8], %r5; @!%p3 bra WAIT;"
+    "add.u32 %r9, %r9, %r5;",
+    "loops that threads leave one by one": "mov.u32 %r3, %r1; AGAIN: and.b32 %r4, %r3, 1;"
+    "setp.eq.u32 %p2, %r4, 1; @%p2 bra ODD; shr.u32 %r3, %r3, 1; bra EVEN;"
+    "ODD: mad.lo.u32 %r3, %r3, 3, 1; EVEN: add.u32 %r9, %r9, 1;"
+    "setp.gt.u32 %p3, %r3, 1; @%p3 bra AGAIN; st.global.u32 [%rd3], %r3;",
     "narrow": "st.shared.u8 [%r7], %r9; ld.shared.u8 %r3, [%r7]; add.u32 %r9, %r9, %r3;",
 }
 
@@ -183,7 +196,38 @@ def test_kernels_give_the_same(name: str) -> None:
         # The last store is of other values, beside what the others wrote.
         assert isinstance(result, str) and result == outcome(RIGHT[name], "numpy")
     else:
+        assert not isinstance(result, str), result
         np.testing.assert_array_equal(result, outcome(RIGHT[name], "numpy"))
+
+
+def test_any_statements_give_the_same() -> None:
+    """Bits, or the first error, of statements in any order."""
+    plain = [
+        body for body in (*RIGHT.values(), *WRONG.values()) if ":" not in body and "bar" not in body
+    ]
+    statements = {f"{one.strip()};" for body in plain for one in body.split(";") if one.strip()}
+    for seed in range(8):
+        body = " ".join(random.Random(seed).choices([*sorted(statements), "bar.sync 0;"], k=6))
+        native, first = (outcome(body, engine) for engine in ("compiled", "numpy"))
+        assert str(native) == str(first), body
+
+
+@given(st.data())
+def test_readers_of_a_word_come_one_after_the_other(data: st.DataObject) -> None:
+    """Those of one op too: which the engines remember does not depend on who of them notes it."""
+    at_once, in_turn = Readers(4, LOCAL + 1), Readers(4, LOCAL + 1)
+    for op in range(1, 5):
+        threads = sorted(data.draw(st.sets(st.integers(0, 7), min_size=1)))
+        who = np.array([[thread // 4 * (LOCAL + 1) + thread % 4] for thread in threads])
+        places = np.array([[data.draw(st.integers(0, 3))] for _ in threads])
+        now = np.full(who.shape, op, np.int32)
+        at_once.note(places, who, now, op)
+        for row in range(len(threads)):
+            in_turn.note(places[[row]], who[[row]], now[[row]], op)
+    words = np.arange(4)[:, None]
+    for (_, mine), (_, other) in zip(at_once.of(words), in_turn.of(words), strict=True):
+        for column, its in zip(mine, other, strict=True):
+            np.testing.assert_array_equal(column, its)
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
