@@ -37,7 +37,7 @@ from tilewright.triton_script import stand_in
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
-class Text(NamedTuple):
+class Compilation(NamedTuple):
     """A kernel as Triton compiles it, with the options of its launch, and as we do."""
 
     name: str
@@ -52,16 +52,18 @@ def timed(call: Callable[[], Any], quantiles: Sequence[float], **_: Any) -> list
     return [1.0] * len(quantiles)
 
 
-def texts(works: list[Work], checkout: Path) -> list[Text]:
-    """What compiling the works' kernels begins with."""
-    kernels: dict[bytes, Text] = {}
+def texts(works: list[Work], checkout: Path) -> list[Compilation]:
+    """The texts that compiling the kernels of works begins with."""
+    kernels: dict[bytes, Compilation] = {}
 
     def told(
         *, src: Any, metadata: dict[str, Any], metadata_group: dict[str, str], **_: Any
     ) -> None:
         ttir, ours = (Path(metadata_group[f"{src.name}.{x}"]) for x in ("ttir", "tilewright"))
         options = {name: metadata[name] for name in OPTIONS if metadata[name] is not None}
-        text = Text(metadata["name"], ttir.read_text(), options, of_whole_shapes(ours.read_bytes()))
+        text = Compilation(
+            metadata["name"], ttir.read_text(), options, of_whole_shapes(ours.read_bytes())
+        )
         kernels.setdefault(b"%r %b" % (options["num_stages"], text.ours), text)
 
     modules, empty = Modules(checkout), partial(patch.object, torch, new=torch.empty)
@@ -85,12 +87,12 @@ def texts(works: list[Work], checkout: Path) -> list[Text]:
     return list(kernels.values())
 
 
-def by_us(text: Text, arch: str) -> None:
+def by_us(text: Compilation, arch: str) -> None:
     """Compile a kernel."""
     assemble(tw.compile(text.ours, arch).ptx, arch, verbose=False)
 
 
-def by_triton(text: Text, arch: str) -> None:
+def by_triton(text: Compilation, arch: str) -> None:
     """Compile a kernel by Triton's own compiler."""
     target = GPUTarget("cuda", int(arch.strip("sm_af")), 32)
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +104,7 @@ def by_triton(text: Text, arch: str) -> None:
 WAYS = {"ours": by_us, "Triton": by_triton}
 
 
-def seconds(text: Text, arch: str) -> dict[str, float]:
+def seconds(text: Compilation, arch: str) -> dict[str, float]:
     """The seconds of the processor that each takes, ptxas included."""
     taken: dict[str, float] = {}
     for by, compiled in WAYS.items():

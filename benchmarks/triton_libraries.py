@@ -1,10 +1,11 @@
 """Functions of libraries of Triton kernels, for triton_gpu.py: Liger-Kernel's and
-flash-linear-attention's (pip install --no-deps liger-kernel fla-core)."""
+flash-linear-attention's (pip install --no-deps liger-kernel fla-core einops), and SGLang's."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch  # pyright: ignore
+from triton_sglang import works as of_sglang
 from triton_tutorials import Work, random
 
 BF16 = torch.bfloat16
@@ -137,4 +138,4 @@ def of_fla() -> Iterator[Work]:
 
 def works() -> list[Work]:
     """All of them."""
-    return [*of_liger(), *of_fla()]
+    return [*of_liger(), *of_fla(), *of_sglang()]

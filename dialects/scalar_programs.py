@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.math_functions.code import Program, Value, choice
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.libdevice import function_named
-from tilewright.dialects.math_functions.rounded_once import odd_fma, odd_single, odd_whole
+from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whole
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
 
@@ -246,6 +246,9 @@ def _on_integers(op: Operation, *operands: Value) -> Value:
 
 def _unary(op: Operation, x: Value) -> Value:
     mnemonic, modifier = _UNARY[type(op)]
+    if x.type_ in _HALVES and (sign := _SIGNS.get(mnemonic)) is not None:
+        logic, mask = sign
+        return logic(x.seen_as("s16"), mask).seen_as(x.type_)
     value = operand(x)
     return rounded(value.do(mnemonic, f"{modifier}{value.type_}"), x.type_, mnemonic)
 
@@ -255,14 +258,13 @@ _UNARY: dict[type[Operation], tuple[str, str]] = {
     math.AbsFOp: ("abs", ""),
     math.SqrtOp: ("sqrt", "rn."),
 }
+_SIGNS = {"neg": (Value.__xor__, 0x8000), "abs": (Value.__and__, 0x7FFF)}
+"""Their functions of the bits of a half."""
 
 
 def _fma(op: Operation, *operands: Value) -> Value:
     x, *others = operands
-    if x.type_ != "bf16":
-        return x.do("fma", f"rn.{x.type_}", *others)
-    wide = [widened(value).converted("f64") for value in operands]
-    return narrowed(odd_fma(*wide), "bf16")
+    return x.do("fma", f"rn.{x.type_}", *others)
 
 
 def _compare_floats(op: arith.CmpfOp, a: Value, b: Value) -> Value:

@@ -70,6 +70,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import MAKES
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import rewrite_advanced
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.transposed_loads import transpose_load
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT, forget_order
 
 _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
@@ -103,13 +104,18 @@ def pointers_to_views(entry: EntryOp) -> None:
         why = tile if isinstance(tile, str) else _View(op, tile, tiles).replace()
         if why is not None:
             remark(op, "view", f"'{op.name}' has a pointer for each element: {why}")
+        if why is not None and isinstance(op, LoadPtrTkoOp) and transpose_load(op):
+            Rewriter.erase_op(op)
     _erase_unused(entry)
 
 
 def _hoist(entry: EntryOp) -> None:
-    """Compute sums and products of scalars in front of the loops that do not change them."""
+    """Compute sums and products of scalars, and shape tiles, in front of the loops that do not
+    change them."""
     for op in list(entry.walk()):
-        while isinstance(op, _HOISTED) and not shape_of(op.results[0]):
+        while isinstance(op, _SHAPING) or (
+            isinstance(op, _HOISTED) and not shape_of(op.results[0])
+        ):
             loop = op.parent_op()
             if not isinstance(loop, ForOp) or any(map(loop.is_ancestor, _owners(op))):
                 break
@@ -118,6 +124,7 @@ def _hoist(entry: EntryOp) -> None:
 
 
 _HOISTED = (integer.AddIOp, integer.SubIOp, integer.MulIOp, ExtIOp)
+_SHAPING = (core.ReshapeOp, core.BroadcastOp)
 
 
 def _owners(op: Operation) -> list[Operation | Block]:

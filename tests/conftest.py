@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
 
-from tilewright import execution
+from tilewright import levels
 from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
@@ -56,10 +56,11 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache_of_triton(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """What Triton kept of another run, or of another checkout, is none of these tests'."""
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """What Triton, or we, kept of another run, or of another checkout, is none of these tests'."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("triton")))
+        for name in ("TRITON_CACHE_DIR", "TILEWRIGHT_CACHE_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("kept")))
         yield
 
 
@@ -70,11 +71,11 @@ def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch
 
     def setattr(*args: Any, **options: Any) -> None:
         patch(*args, **options)
-        execution._read.cache_clear()
+        levels._read.cache_clear()
 
     monkeypatch.setattr = setattr  # type: ignore[method-assign]
     yield monkeypatch
-    execution._read.cache_clear()
+    levels._read.cache_clear()
 
 
 @pytest.fixture

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, cast
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Operation
 
-from tilewright import pipeline
 from tilewright.arguments.binding import Binding
 from tilewright.arguments.extents import Extents, check_launch, checked_extents
 from tilewright.arguments.interpreted import interpreted_values
@@ -25,9 +24,10 @@ from tilewright.arguments.parameters import (
     symbol_of,
 )
 from tilewright.arguments.shipped import ShippedArguments
-from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
-from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.dialects.cuda_tile.accuracy import Accuracy
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
+from tilewright.levels import Level, ModuleLevels, levels_of, lowest_target
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
 from tilewright.lowering.interpreter.checks import asking, check_written
 from tilewright.lowering.interpreter.kernel import Watcher, run_kernel
@@ -38,21 +38,14 @@ from tilewright.lowering.interpreter.share import Elsewhere, Share, refuse_text
 from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.ptx.registers import RegisterNames
 from tilewright.passes.analysis.written_parameters import written_parameters
-from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import (
     is_tile_ir,
-    lower_for_lowest,
-    lower_programs,
-    lower_tiles,
-    run_pipeline,
-    verified,
 )
 from tilewright.shares import shared_out
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError, ExecutionError
 from tilewright.source.guard import guard
 from tilewright.source.recursion import deep_recursion
-from tilewright.source.verification import verify
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
     Padding,
@@ -67,7 +60,6 @@ from tilewright.tile_kernel import (
 
 __all__ = ["ExecutionError", "Parameter", "Timeline", "interpret", "kernel_signature"]
 
-Level = Literal["program", "tile", "atom", "ptx"]
 Dim = Sequence[int]
 
 
@@ -219,7 +211,7 @@ def _interpret(
     **settings: Any,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
-    levels = _levels(module_or_text, name, accuracy)
+    levels = levels_of(module_or_text, name, accuracy)
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
     if is_tile_ir(module) and level not in (None, "program") and "padding" in (check or ()):
@@ -263,58 +255,6 @@ def _interpret(
     ).arrays  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Levels:
-    """A verified module, its text where there is one, and what it was lowered to: kernels run again
-    and again, at each level and on other arguments."""
-
-    module: ModuleOp
-    source: str | None
-    name: str
-    _lowered: dict[Hashable, tuple[ModuleOp, str]] = field(default_factory=dict[Any, Any])
-
-    def at(self, level: Level, arch: str | None) -> tuple[ModuleOp, str]:
-        """The module at a level below its own, and its chip. Raises CompileError."""
-        key = level, arch, pipeline.PIPELINE
-        if key not in self._lowered:
-            programs = level != "tile" and is_tile_ir(self.module)
-            module = (self.at("tile", arch)[0] if programs else self.module).clone()
-            self._lowered[key] = module, self._lower(module, level, arch)
-        return self._lowered[key]
-
-    def _lower(self, module: ModuleOp, level: Level, arch: str | None) -> str:
-        if level == "ptx" and arch is None:
-            return lower_for_lowest(module, self.source)
-        chip = _lowest_target(module) if arch is None else target(arch).name
-        if level == "ptx":
-            run_pipeline(module, chip, self.source)
-        elif level == "atom":
-            lower_tiles(module, chip, self.source)
-        else:
-            lower_programs(module, chip, self.source)
-            with guard("verify", module, self.source, self.name):
-                verify(module, self.source)
-        return chip
-
-
-@deep_recursion()
-def _levels(
-    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice"
-) -> _Levels:
-    """A verified module, which may be lowered. Raises CompileError."""
-    of = _made if isinstance(module_or_text, ModuleOp) else _read
-    return of(module_or_text, name, accuracy)
-
-
-def _made(module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy) -> _Levels:
-    module, source = verified(module_or_text, name)
-    set_accuracy(module, accuracy)
-    return _Levels(module, source, name)
-
-
-_read = lru_cache(maxsize=8)(_made)
-
-
 @deep_recursion()
 def run(
     module: ModuleOp,
@@ -336,7 +276,7 @@ def run(
     elsewhere: Elsewhere | None = None,
     say: Callable[[str], Any] | None = None,
     watchers: Sequence[Watcher] = (),
-    levels: _Levels | None = None,
+    levels: ModuleLevels | None = None,
     parameters: Sequence[Parameter] | None = None,
     engine: Engine = "numpy",
     check: Collection[str] = (),
@@ -345,7 +285,7 @@ def run(
     executed by one thread is one. `source` is its text, `levels` what it may be lowered to;
     `parameters` are those of the entry of Tile IR that it was."""
     op = find_kernel(module, kernel, name)
-    chip = _lowest_target(module) if arch is None else target(arch).name
+    chip = lowest_target(module) if arch is None else target(arch).name
     x, y, z = grid
     ctas = checked_extents("grid", (x * block_ctas(op), y, z))
     launch = Launch(ctas, block, numerics, chip, source, progress)
@@ -364,7 +304,7 @@ def run(
         executed = elsewhere(buffers, launch.ctas)
         if executed is not None:
             return Run(_results(binding, memory), executed)
-    levels, given = levels or _Levels(module, source, name), op
+    levels, given = levels or ModuleLevels(module, source, name), op
     if level == "atom" or (level == "ptx" and not isinstance(op, EntryOp)):
         module, launch.arch = levels.at(level, arch)
     op = find_kernel(module, symbol, name)
@@ -404,7 +344,7 @@ def kernel_signature(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[Parameter]:
     """The parameters of a kernel. Raises CompileError where there is no such kernel."""
-    module = _levels(module_or_text, name).module
+    module = levels_of(module_or_text, name).module
     if is_tile_ir(module):
         return entry_parameters(find_entry(module, kernel, name))
     return kernel_parameters(find_kernel(module, kernel, name))
@@ -415,7 +355,7 @@ def declared_block(
 ) -> Sequence[int] | None:
     """The threads that the kernel of a module declares, a warp where it declares none; None of Tile
     IR. Raises CompileError where there are more kernels."""
-    module = _levels(module_or_text, name).module
+    module = levels_of(module_or_text, name).module
     if is_tile_ir(module):
         return None
     kernel = find_kernel(module, None, name)
@@ -426,7 +366,7 @@ def argument_names(
     module_or_text: ModuleOp | str | bytes, kernel: str | None = None, name: str = "<string>"
 ) -> list[str]:
     """The names by which a kernel's arguments may be given: of a cuTile kernel those in Python."""
-    module = _levels(module_or_text, name).module
+    module = levels_of(module_or_text, name).module
     names = python_names(find_entry(module, kernel, name)) if is_tile_ir(module) else []
     return names or [one.name for one in kernel_signature(module_or_text, kernel, name)]
 
@@ -437,10 +377,6 @@ def argument_names(
 def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
     """The kernel of that name, or the only one. Raises CompileError."""
     return chosen_kernel(kernels_of(module), kernel, name)
-
-
-def _lowest_target(module: ModuleOp) -> str:
-    return lowest(required_targets(module)).name
 
 
 def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:

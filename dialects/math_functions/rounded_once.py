@@ -1,6 +1,5 @@
 """Single ops of `arith` and `math` that chips do in several instructions: conversions to bf16
-and fp8 that round once, a fused multiply-add of bf16, extremes of f64 that keep NaN, arithmetic of
-one bit.
+and fp8 that round once, extremes of f64 that keep NaN, arithmetic of one bit.
 
 A number that is rounded to odd (truncated, its last bit set where that lost something) may be
 rounded again to two bits fewer: the result is that of one rounding. Boldo and Melquiond, "When
@@ -34,18 +33,6 @@ def odd_double(x: Value) -> Value:
 def odd_whole(x: Value) -> Value:
     """An integer of 32 or 64 bits as f32, rounded to odd."""
     return odd_single(odd_double(x))
-
-
-def odd_fma(a: Value, b: Value, c: Value) -> Value:
-    """a * b + c of bf16 in f64, which holds the product exactly, as f32, rounded to odd."""
-    term = a * b
-    total = term + c
-    part = total - term
-    error = (term - (total - part)) + (c - part)
-    word = total.word
-    step = (error.word ^ word) >> 63 | 1
-    inexact = error.compare("ne", 0.0) & (word & 1).compare("eq", 0)
-    return odd_single(choice(inexact, word + step, word).float)
 
 
 def half_quotient(x: Value, y: Value) -> Value:

@@ -63,8 +63,31 @@ class MapaOp(RowOp):
     traits = traits_def(Pure())
 
 
+@fields_op("ptx.getctarank", rows.GETCTARANK)
+class GetctarankOp(RowOp):
+    """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""
+
+    address = operand_def(reg("b32"))
+    result = result_def(reg("b32"))
+
+    traits = traits_def(Pure())
+
+
+class _RemoteArrivalOp(RowOp):
+    """An arrival at an mbarrier of any CTA of the cluster, behind `reads` alone or what it wrote
+    too."""
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(NUMBER)
+    reads = opt_prop_def(UnitAttr)
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonics[self.reads is not None]
+
+
 @fields_op("ptx.mbarrier.arrive.cluster", rows.MBARRIER_ARRIVE_CLUSTER)
-class MbarrierArriveOp(RowOp):
+class MbarrierArriveOp(_RemoteArrivalOp):
     """`mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]{, count}`, behind reads alone
     `mbarrier.arrive.shared::cluster.b64`.
 
@@ -73,13 +96,20 @@ class MbarrierArriveOp(RowOp):
     ```
     """
 
-    address = operand_def(reg("b32"))
-    offset = prop_def(NUMBER)
-    reads = opt_prop_def(UnitAttr)
     count = opt_prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset (`count` $count^)? (`reads` $reads^)?"
 
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonics[self.reads is not None]
+
+@fields_op("ptx.mbarrier.arrive.expect_tx.cluster", rows.MBARRIER_EXPECT_TX_CLUSTER)
+class MbarrierExpectTxOp(_RemoteArrivalOp):
+    """`mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [a], bytes`.
+
+    ```mlir
+    ptx.mbarrier.arrive.expect_tx.cluster %remote, 8 bytes 128
+    ```
+    """
+
+    count = prop_def(NUMBER)
+
+    assembly_format = "$address `,` $offset `bytes` $count (`reads` $reads^)?"

@@ -45,7 +45,8 @@ class _AccessOp(PtxOp):
         return next((row for row in self.ROWS if self._is_of(row)), self.ROW)
 
     def _is_of(self, row: rows.MemoryAccessRow) -> bool:
-        return self.space.data in row.spaces and self.semantics.data in row.semantics
+        ordered = self.space.data in row.spaces and self.semantics.data in row.semantics
+        return ordered and self.data.type.count.data in row.lengths(self.access.data)
 
     @property
     def access_bytes(self) -> int:
@@ -80,7 +81,8 @@ class _AccessOp(PtxOp):
             raise self.fail(
                 f"a {space} address in {reg(spaces[space])}, got {self.operands[0].type}"
             )
-        legal = [order for row in self.ROWS if space in row.spaces for order in row.semantics]
+        there = [row for row in self.ROWS if space in row.spaces]
+        legal = dict.fromkeys(order for row in there for order in row.semantics)
         if self.semantics.data not in legal:
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
@@ -88,7 +90,7 @@ class _AccessOp(PtxOp):
         words = () if self.cache is None else self.cache.data.split(".")
         if any(word not in rows.CACHING for word in words):
             raise self.fail(f"words of {', '.join(rows.CACHING)}, got {self.cache}")
-        counts = rows.vector_lengths(access)
+        counts = list(dict.fromkeys(count for row in there for count in row.lengths(access)))
         if data.kind.data != rows.ACCESS_TYPES[access] or data.count.data not in counts:
             raise self.fail(
                 f"{' or '.join(map(str, counts))} registers {rows.ACCESS_TYPES[access]} for "
@@ -241,6 +243,36 @@ class Lop3Op(RowOp):
     def verify_(self) -> None:
         if not 0 <= self.table.value.data < 256:
             raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
+
+
+class CacheLineOp(RowOp):
+    """`NAME.FORM [address], 128`: what becomes of a line in the caches."""
+
+    OPERANDS: ClassVar = {"size": "128"}
+
+    form = prop_def(StringAttr)
+    address = operand_def(reg("b64"))
+    offset = prop_def(NUMBER)
+
+    assembly_format = "$form $address `,` $offset attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+
+    def verify_(self) -> None:
+        if self.mnemonic not in self.row.mnemonics:
+            raise self.fail(f"one of {', '.join(self.row.mnemonics)}, got {self.mnemonic}")
+
+
+@fields_op("ptx.discard", rows.DISCARD)
+class DiscardOp(CacheLineOp):
+    """`discard{.global}.L2 [address], 128`. PTX ISA 9.7.9.17."""
+
+
+@fields_op("ptx.applypriority", rows.APPLY_PRIORITY)
+class ApplyPriorityOp(CacheLineOp):
+    """`applypriority{.global}.L2::evict_normal [address], 128`. PTX ISA 9.7.9.16."""
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)

@@ -40,6 +40,9 @@ from tilewright.source.diagnostic import OpError
 
 _ONE = 0x3F800000
 """1.0 as f32."""
+_FACTORS = {"add": 0x3F80, "sub": 0xBF80, "mul": 0x8000}
+"""Sums, differences and products of bf16 as `fma`, which more targets have: a + 1 b, a - 1 b and
+a b - 0, the words of these numbers."""
 
 
 def scalar(op: Operation, type_: Attribute) -> ScalarType:
@@ -192,6 +195,11 @@ def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValu
     form = instruction.ROW.forms.get(f"{prefix}{name}")
     if form is not None and (form.requirement == BASELINE or name in ("f32", "f64")):
         return to.scalar(instruction, f"{prefix}{name}", a, b)
+    if name == "bf16" and mnemonic in _FACTORS:
+        factor, is_product = to.const(_FACTORS[mnemonic], "b16"), mnemonic == "mul"
+        return to.scalar(
+            scalars.FmaOp, "rn.bf16", *((a, b, factor) if is_product else (b, factor, a))
+        )
     if name == "f64":
         return emitted(EXTREMES[op.name], name, (a, b), to)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tilewright import compile
-from tilewright.execution import Level
 from tilewright.launch.ptxas import assemble
+from tilewright.levels import Level
 from tilewright.tools.conformance.records import records, replay
 
 RECORDS = dict(records(Path(__file__).parent / "fixtures" / "cuda_tile.tar"))

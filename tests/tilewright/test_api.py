@@ -15,7 +15,7 @@ import pytest
 from without_checks import without_checks
 
 import tilewright as tw
-from tilewright import execution, pipeline
+from tilewright import levels, pipeline
 from tilewright.dialects.cute import Layout
 from tilewright.pipeline import lower
 from tilewright.source.parsing import parse_module
@@ -383,7 +383,7 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
-def test_without_an_arch_the_lowered_instructions_say_it(level: tw.execution.Level) -> None:
+def test_without_an_arch_the_lowered_instructions_say_it(level: levels.Level) -> None:
     """max.NaN is sm_80's, add.bf16 sm_90's: neither `arith.maximumf` nor `arith.addf` says so."""
     text = """func.func @k(%x: f32, %h: bf16, %o: memref<2xf32>) attributes {gpu.kernel} {
   %i = arith.constant 0 : index
@@ -412,7 +412,7 @@ def test_a_text_is_lowered_once_for_all_arguments(monkeypatch: pytest.MonkeyPatc
         stages.append(len(pipeline.PIPELINE))
         pipeline.run_pipeline(*args, **options)
 
-    monkeypatch.setattr(execution, "run_pipeline", counted)
+    monkeypatch.setattr(levels, "run_pipeline", counted)
     for text in (AXPY + "// once", AXPY + "// twice", AXPY + "// once"):
         for number in (3, 7):
             x = np.arange(64, dtype=np.float32)

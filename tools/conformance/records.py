@@ -27,8 +27,9 @@ from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.execution import ExecutionError, Level
+from tilewright.execution import ExecutionError
 from tilewright.launch import ptxas
+from tilewright.levels import Level
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import CompileError
 from tilewright.source.parsing import parse_module

@@ -1,6 +1,8 @@
 """Clusters: CTAs that run at the same time and reach each other's shared memory. PTX ISA,
 barrier.cluster and mapa."""
 
+from dataclasses import replace
+
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
@@ -37,6 +39,11 @@ MAPA = InstructionRow(
     ("mapa.shared::cluster.u32",), _CLUSTERS, "mapa",
     (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
 )  # fmt: skip
+GETCTARANK = InstructionRow(
+    "ptx.getctarank", "the rank of the CTA whose shared memory an address is of",
+    ("getctarank.shared::cluster.u32",), _CLUSTERS, "getctarank",
+    (Result("d"), Scalar("a", "u32", plain=True)),
+)  # fmt: skip
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
     "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
     ("mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64"),
@@ -46,6 +53,16 @@ MBARRIER_ARRIVE_CLUSTER = InstructionRow(
         Address("addr"),
         Choice("count", range(1, 1 << 32), optional=True),
     ),
+)  # fmt: skip
+
+MBARRIER_EXPECT_TX_CLUSTER = replace(
+    MBARRIER_ARRIVE_CLUSTER, op="ptx.mbarrier.arrive.expect_tx.cluster",
+    does=f"{MBARRIER_ARRIVE_CLUSTER.does}, whose phase waits for so many bytes more",
+    mnemonics=(
+        "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64",
+        "mbarrier.arrive.expect_tx.shared::cluster.b64",
+    ),
+    operands=(*MBARRIER_ARRIVE_CLUSTER.operands[:2], Choice("txCount")),
 )  # fmt: skip
 
 MAX_CLUSTER = 8

@@ -44,7 +44,8 @@ PARAMETER_TYPES: dict[str, str] = {
 """The scalar types of kernel parameters, and the register that each is loaded to."""
 
 VECTOR_BITS = 128
-"""The most that one access moves (256 bits need sm_100 and PTX 8.8, which no row here says)."""
+"""The most that one access moves, but for those of WIDE_BITS."""
+WIDE_BITS = 256
 
 SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 """Spaces and the width of their addresses."""
@@ -103,6 +104,7 @@ class MemoryAccessRow(NeedingRow):
     spaces: Mapping[str, str]
     semantics: tuple[str, ...] = (WEAK,)
     needs: Requirement = BASELINE
+    is_wide: bool = False
 
     @property
     def loads(self) -> bool:
@@ -123,23 +125,25 @@ class MemoryAccessRow(NeedingRow):
             for space in self.spaces
             for semantics in self.semantics
             for type_, register in ACCESS_TYPES.items()
-            for count in vector_lengths(type_)
+            for count in self.lengths(type_)
         }
         if self.loads and self.spaces is OWN_SPACES:
             for type_, register in PARAMETER_TYPES.items():
                 forms[self.mnemonic("param", type_)] = self.operands(register, 1)
         return forms
 
+    def lengths(self, type_: str) -> tuple[int, ...]:
+        """How many elements of a type one access may move."""
+        counts, width = (1, 2, 4, 8), int(type_[1:])
+        if self.is_wide:
+            return (WIDE_BITS // width,) if WIDE_BITS // width in counts else ()
+        return tuple(count for count in counts[:3] if count * width <= VECTOR_BITS)
+
     def operands(self, register: str, count: int) -> tuple[OperandForm, ...]:
         """Those of an access of `count` registers."""
         if self.loads:
             return Vector("d", register, count, written=True, loose=True), Address("a")
         return Address("a"), Vector("b", register, count, loose=True)
-
-
-def vector_lengths(type_: str) -> tuple[int, ...]:
-    """How many elements of a type one access may move."""
-    return tuple(count for count in (1, 2, 4) if count * int(type_[1:]) <= VECTOR_BITS)
 
 
 PREFETCH = InstructionRow(
@@ -167,6 +171,10 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         MemoryAccessRow(
             name, f"{does} memory that no other thread writes", section,
             OWN_SPACES if name == "ld" else {"local": "b64"},
+        ),
+        MemoryAccessRow(
+            name, f"{does} memory, {WIDE_BITS} bits", section,
+            {"global": "b64", GENERIC: "b64"}, SEMANTICS[name], needs("sm_100", (8, 8)), True,
         ),
     )  # fmt: skip
 
@@ -261,8 +269,21 @@ LOP3 = InstructionRow(
 )  # fmt: skip
 CREATE_POLICY = InstructionRow(
     "ptx.createpolicy", "make how caches keep a part of the accesses",
-    tuple(f"createpolicy.fractional.{CACHING[first]}.b64" for first in (13, 14, 15)),
+    tuple(
+        f"createpolicy.fractional.{CACHING[first]}{other}.b64"
+        for first in (13, 14, 15) for other in ("", ".L2::evict_unchanged")
+    ),
     needs("sm_80", (7, 4)), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
+)  # fmt: skip
+DISCARD = InstructionRow(
+    "ptx.discard", "forget a line of memory, which need not be written back",
+    ("discard.global.L2", "discard.L2"), needs("sm_80", (7, 4)), "9.7.9.17",
+    (Address("a"), Constant("size", (128,))),
+)  # fmt: skip
+APPLY_PRIORITY = InstructionRow(
+    "ptx.applypriority", "let a line of memory stay in the L2 as any other",
+    ("applypriority.global.L2::evict_normal", "applypriority.L2::evict_normal"), DISCARD.needs,
+    "9.7.9.16", DISCARD.operands,
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
 

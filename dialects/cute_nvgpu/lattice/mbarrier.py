@@ -9,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
     OperandForm,
+    Register,
     Result,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, any_of, needs, target
@@ -72,6 +73,25 @@ MBARRIER_TRY_WAIT = _row(
 MBARRIER_TRY_WAIT_CLUSTER = _row(
     "mbarrier.try_wait.parity", f"{_WAITS}, and learn of what other CTAs wrote",
     "mbarrier.try_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TRY_WAIT.operands,
+)  # fmt: skip
+_TESTS = "say whether the phase of that parity is complete"
+MBARRIER_TEST_WAIT = _row(
+    "ptx.mbarrier.try_wait.once", _TESTS, "mbarrier.test_wait.parity.shared.b64",
+    needs("sm_80", (7, 1)), *MBARRIER_TRY_WAIT.operands[:3],
+)  # fmt: skip
+MBARRIER_TEST_WAIT_CLUSTER = _row(
+    MBARRIER_TEST_WAIT.op, f"{_TESTS}, and learn of what other CTAs wrote",
+    "mbarrier.test_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TEST_WAIT.operands,
+)  # fmt: skip
+_WAITED = "whether the phase is complete in which an arrival gave that state"
+MBARRIER_TEST_WAIT_STATE = _row(
+    "ptx.mbarrier.wait.state", f"say {_WAITED}", "mbarrier.test_wait.shared.b64", _AMPERE,
+    MBARRIER_TRY_WAIT.operands[0], _BARRIER, Register("state", "b64"),
+)  # fmt: skip
+MBARRIER_TRY_WAIT_STATE = _row(
+    MBARRIER_TEST_WAIT_STATE.op, f"say, after waiting for a while, {_WAITED}",
+    "mbarrier.try_wait.shared.b64", MBARRIER_TRY_WAIT.needs, *MBARRIER_TEST_WAIT_STATE.operands,
+    MBARRIER_TRY_WAIT.operands[3],
 )  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",

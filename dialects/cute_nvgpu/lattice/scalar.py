@@ -350,9 +350,10 @@ APPROXIMATE = (
 
 def bits_are_known(suffix: str) -> bool:
     """True where the bits of a form's results are known: otherwise nothing computes it. How the
-    special function unit rounds to 16 bits is not, nor which NaN `oob` takes for 0."""
+    special function unit rounds to 16 bits is not, nor which NaN `oob` takes for 0, nor where
+    constants and parameters are."""
     rounds = suffix.startswith("approx") and not suffix.endswith(("f32", "f64"))
-    return not rounds and "oob" not in suffix
+    return not rounds and "oob" not in suffix and suffix not in ("const", "param", "param::entry")
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.
@@ -627,6 +628,18 @@ CONVERT = (
                 for space, to in product(("global", "shared", "local", "const"), ("", "to."))
             },
             "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70", (7, 7))),
+        },
+        plain=True,
+    ),
+    ScalarRow(
+        "isspacep", "p = a generic address is one of the space", "9.7.9.19",
+        {
+            space: Form(space, ("u64",), "pred", requirement)
+            for space, requirement in {
+                **dict.fromkeys(("global", "shared", "local", "const"), BASELINE),
+                "param": needs("sm_70", (7, 7)), "param::entry": needs("sm_70", (8, 3)),
+                "shared::cta": needs("sm_70", (7, 8)), "shared::cluster": _HOPPER,
+            }.items()
         },
         plain=True,
     ),

@@ -257,8 +257,8 @@ def _fused(compute: Callable[..., Any], type_: str) -> Function:
 
 def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
     """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
-    x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
     with np.errstate(all="ignore"):
+        x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
         return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 

@@ -12,7 +12,8 @@ from tilewright.lowering.ptx.parsing.ssa import Variable
 _SET = r"set(\.\w+(?:\.and|\.or|\.xor)?(?:\.ftz)?)\."
 _PLACES: Mapping[str, str] = {
     **dict.fromkeys("tns", "pred"), **dict.fromkeys("hijk", "b16"), **dict.fromkeys("efg", "f32"),
-    **dict.fromkeys("dm", "f64"), "x": "b32",
+    **dict.fromkeys("dm", "f64"), **dict.fromkeys("xv", "b32"),
+    **dict.fromkeys("yz", "b64"),
 }  # fmt: skip
 """The registers that hold what is between the instructions, and their kinds."""
 COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
@@ -53,6 +54,15 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
             r"lop3\.(and|or)\.b32", "lop3.b32 x, {1}, {2}, {3}, {4}", "mov.b32 {0}, x",
             "setp.ne.u32 t, x, 0", r"\1.pred {also}, t, {5}",
         ),
+        # 9.7.9.23, 9.7.9.24: a generic address is one of a window.
+        (
+            r"mapa\.u64", "cvta.to.shared.u64 y, {1}", "cvt.u32.u64 x, y",
+            "mapa.shared::cluster.u32 v, x, {2}", "cvt.u64.u32 z, v", "cvta.shared.u64 {0}, z",
+        ),
+        (r"getctarank\.shared::cluster\.u64", "cvt.u32.u64 x, {1}",
+         "getctarank.shared::cluster.u32 {0}, x"),
+        (r"getctarank\.u64", "cvta.to.shared.u64 y, {1}",
+         "getctarank.shared::cluster.u64 {0}, y"),
         # 9.7.9.21: f32 has every number of bf16 and f16.
         (r"cvt\.(r[nmpz]i\.[us]\d\d)\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f32 {0}, f"),
         (

@@ -10,8 +10,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     ),
     "of the stack": ("alloca", "stacksave", "stackrestore"),
     "of debuggers": ("brkpt", "pmevent"),
-    "of caches": ("ldu", "prefetchu", "applypriority", "discard"),
-    "on addresses": ("isspacep", "getctarank", "tensormap"),
+    "on tensor maps": ("tensormap",),
 }  # fmt: skip
 """Their names, by what they are instructions of. PTX ISA 9.7."""
 

@@ -92,8 +92,9 @@ def _arrive(op: Any) -> Effect:
 def _arrive_in_cluster(op: Any) -> Effect:
     """An arrival in another CTA, whose rank an address has in it."""
     rank = getattr(op, "rank", op.operands[0])
-    count = content(getattr(op, "count", None)) or 1
-    arrival = count, 0, op.reads is not None
+    count = content(getattr(op, "count", None))
+    expects = op.row is cluster.MBARRIER_EXPECT_TX_CLUSTER
+    arrival = *((1, count) if expects else (count or 1, 0)), op.reads is not None
     return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
 
 
@@ -238,14 +239,17 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
         lambda op: Effect("arrive", _mbarrier(op), constant=(1, op.count.value.data)),
         (mbarrier.MBARRIER_ARRIVE_EXPECT_TX,),
     ),
-    (_arrive_in_cluster, (cluster.MBARRIER_ARRIVE_CLUSTER,)),
+    (
+        _arrive_in_cluster,
+        (cluster.MBARRIER_ARRIVE_CLUSTER, cluster.MBARRIER_EXPECT_TX_CLUSTER),
+    ),
     (
         lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster)),
         (mbarrier.MBARRIER_TRY_WAIT,),
     ),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
-    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT)),
+    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),
     (_bar(False), (sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)),
     (_plain("warp.sync"), (sync.BAR_WARP_SYNC,)),
     (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE, cluster.CLUSTER_ARRIVE_RELAXED)),

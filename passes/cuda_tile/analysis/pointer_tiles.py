@@ -86,13 +86,16 @@ class PointerTiles:
 
     # --- masks ---
 
-    def bounds(self, mask: SSAValue | None) -> dict[int, MaskBounds] | str:
-        """The places along each dimension that a mask leaves; else why it says no such thing."""
+    def bounds(self, mask: SSAValue | None, *, least: bool = False) -> dict[int, MaskBounds] | str:
+        """The places along each dimension that a mask leaves, at `least` those that it says so of;
+        else why it says no such thing."""
         bounds: dict[int, MaskBounds] = {}
         for value, axes in () if mask is None else self._conjuncts(mask, {}):
             if known_integer(value):
                 continue
             own = self._bound(value)
+            if own is None and least:
+                continue
             if own is None:
                 return "its mask is not that a row or a column is below a number"
             axis = axes.get(own[0], own[0])

@@ -51,7 +51,7 @@ def _reached(use: Use, axis: int, end: Polynomial, tiles: PointerTiles) -> Seque
     op, place = use.operation, use.index
     match op:
         case StorePtrTkoOp(value=value) if place == list(op.operands).index(value):
-            bounds = tiles.bounds(op.mask)
+            bounds = tiles.bounds(op.mask, least=True)
             own = None if isinstance(bounds, str) else bounds.get(axis)
             return [] if own is not None and end in own.above else None
         case MmaFOp() | MmaIOp():

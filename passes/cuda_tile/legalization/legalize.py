@@ -4,6 +4,7 @@ the rules of `convert_*` know."""
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     Float8E4M3FNType,
     Float8E5M2Type,
     Float16Type,
@@ -47,8 +48,8 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     replace,
 )
 
-_F16, _F32, _F64 = Float16Type(), Float32Type(), Float64Type()
-_SQUARE = 2
+_F16, _BF16, _F32, _F64 = Float16Type(), BFloat16Type(), Float32Type(), Float64Type()
+_SQUARE, _FEW = 2, 8
 _FP8_SINCE = 89
 """The first target whose MMAs multiply floats of 8 bits."""
 
@@ -64,6 +65,8 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
                 _replace(op, _whole_power(op, ShapedBuilder(op)))
             case MmaFOp() if isinstance(element_of(op.lhs), Float8E4M3FNType | Float8E5M2Type):
                 _fp8_product(op, arch)
+            case MmaFOp() if _is_turned(op):
+                _replace(op, _turned_product(op, ShapedBuilder(op)))
             case MmaFScaledOp() if placed or tensor_core_atom(op, arch) is None:
                 if in_tensor_memory(op):
                     continue
@@ -85,6 +88,18 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
 def _replace(op: Operation, result: SSAValue) -> None:
     replace(op, result)
     Rewriter.erase_op(op)
+
+
+def _is_turned(op: MmaFOp) -> bool:
+    """True of a product of as few rows as an MMA has columns, and of as many columns as rows."""
+    rows, columns = shape_of(op.result)[-2:]
+    return rows == _FEW and columns >= 2 * _FEW and element_of(op.lhs) in (_F16, _BF16)
+
+
+def _turned_product(op: MmaFOp, before: ShapedBuilder) -> SSAValue:
+    """(B' A' + C')': the queries of a token, one for each head of a group, are columns of MMAs."""
+    b, a, acc = (before.turned(value) for value in (op.rhs, op.lhs, op.acc))
+    return before.turned(before.add(MmaFOp, [b, a, acc], acc.type))
 
 
 def _whole_power(op: FPowIOp, before: ShapedBuilder) -> SSAValue:

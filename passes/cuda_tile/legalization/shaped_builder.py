@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
@@ -54,6 +54,14 @@ class ShapedBuilder(TileBuilder):
         value = self.reshape(value, (*outer, extent, 1, *inner))
         value = self.broadcast(value, (*outer, extent, times, *inner))
         return self.reshape(value, (*outer, extent * times, *inner))
+
+    def turned(self, value: SSAValue) -> SSAValue:
+        """A tile whose last two dimensions are in the other order."""
+        *outer, last = range(len(shape_of(value)))
+        order = (*outer[:-1], last, outer[-1])
+        type_ = TileType.get(tuple(shape_of(value)[i] for i in order), element_of(value))
+        permutation = DenseArrayBase.from_list(i32, order)
+        return self.add(core.PermuteOp, [value], type_, permutation=permutation)
 
     def part(self, value: SSAValue, axis: int, number: int | SSAValue, extent: int) -> SSAValue:
         """A part of a tile along an axis, by its number among such parts."""

@@ -36,7 +36,7 @@ from tilewright.lowering.ptx.text import module_text
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
-    one = kernel.constant(1, "b32")
+    one, state = kernel.constant(1, "b32"), kernel.input("b64")
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
@@ -50,6 +50,13 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("try_wait_once", mbarrier.TryWaitOnceOp),
             )
         },
+        "arrive_state": [mbarrier.ArriveStateOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx_state": [mbarrier.ArriveExpectTxStateOp(address, 128, 8)],
+        "wait_state": [mbarrier.WaitStateOp(address, state, 8)],
+        "try_wait_state": [
+            mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
+        ],
+        "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -142,7 +149,13 @@ def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("wait", cluster.WaitOp),
             )
         },
+        "getctarank": [cluster.GetctarankOp(address)],
         "mapa": [cluster.MapaOp(address, each) for each in ranks],
+        "mbarrier_expect_tx": [
+            cluster.MbarrierExpectTxOp(address, n, 8, reads=reads)
+            for n in (0, MAX_ARRIVALS)
+            for reads in (True, False)
+        ],
         "mbarrier": [
             cluster.MbarrierArriveOp(address, at, count=count)
             for at in (0, 8)

@@ -2,7 +2,8 @@
 // RUN: tilewright-opt %s -p convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_80
 // CHECKS: instructions
 
-// Floating-point arithmetic: bf16, and what f16 has no instruction for, goes through f32.
+// Floating-point arithmetic: sums and products of bf16 are fma, what else f16 and bf16 have no
+// instruction for goes through f32.
 
 // CHECK-LABEL: ptx.entry @f16(%a: u16, %b: u16, %out: u64) {
 // CHECK:         = ptx.add rn.f16 %a, %b
@@ -21,10 +22,8 @@
 // CHECK:         = ptx.cvt rn.f16.f32
 // CHECK:         = ptx.min f32
 // CHECK:         = ptx.cvt rn.f16.f32
-// CHECK:         = ptx.neg f32
-// CHECK:         = ptx.cvt rn.f16.f32
-// CHECK:         = ptx.abs f32
-// CHECK:         = ptx.cvt rn.f16.f32
+// CHECK:         = ptx.xor b16
+// CHECK:         = ptx.and b16
 // CHECK:         = ptx.sqrt rn.f32
 // CHECK:         = ptx.cvt rn.f16.f32
 // CHECK:         = ptx.fma rn.f16 %a, %b, %a
@@ -69,16 +68,13 @@ func.func @f16(%a: f16, %b: f16, %out: memref<12xf16>) attributes {gpu.kernel} {
 }
 
 // CHECK-LABEL: ptx.entry @bf16(%a: u16, %b: u16, %out: u64) {
+// CHECK:         = ptx.fma rn.bf16
+// CHECK:         = ptx.fma rn.bf16
+// CHECK:         = ptx.fma rn.bf16
 // CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
 // CHECK:         = ptx.pack b32
 // CHECK:         = ptx.mov
-// CHECK:         = ptx.add rn.f32
-// CHECK:         = ptx.cvt rn.bf16.f32
-// CHECK:         = ptx.sub rn.f32
-// CHECK:         = ptx.cvt rn.bf16.f32
-// CHECK:         = ptx.mul rn.f32
-// CHECK:         = ptx.cvt rn.bf16.f32
 // CHECK:         = ptx.div rn.f32
 // CHECK:         = ptx.cvt rn.bf16.f32
 // CHECK:         = ptx.max NaN.f32
@@ -89,10 +85,8 @@ func.func @f16(%a: f16, %b: f16, %out: memref<12xf16>) attributes {gpu.kernel} {
 // CHECK:         = ptx.cvt rn.bf16.f32
 // CHECK:         = ptx.min f32
 // CHECK:         = ptx.cvt rn.bf16.f32
-// CHECK:         = ptx.neg f32
-// CHECK:         = ptx.cvt rn.bf16.f32
-// CHECK:         = ptx.abs f32
-// CHECK:         = ptx.cvt rn.bf16.f32
+// CHECK:         = ptx.xor b16
+// CHECK:         = ptx.and b16
 // CHECK:         = ptx.sqrt rn.f32
 // CHECK:         = ptx.cvt rn.bf16.f32
 func.func @bf16(%a: bf16, %b: bf16, %out: memref<12xbf16>) attributes {gpu.kernel} {

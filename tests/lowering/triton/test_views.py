@@ -316,3 +316,18 @@ def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool) -
             for x in (converted(text), module)]  # fmt: skip
     np.testing.assert_array_equal(*(arrays[1] for arrays in left))
     assert (left[0][1][:72] == source[:72]).all()
+
+
+def test_rows_that_wrap_around_may_be_masked_by_more() -> None:
+    """What is stored of rows leaves those behind the end out, whatever else it leaves out."""
+    rows = f"""%odd = arith.constant dense<3> : {ROW}
+    %ra = arith.cmpi ne, %i, %odd : {ROW}
+    %rb = arith.cmpi slt, %i, %ns : {ROW}
+    %r = arith.andi %ra, %rb : tensor<4xi1>"""
+    text = kernel(row=WRAPPED, rows=rows)
+    module, remarks = seen_through(text)
+    assert "load_view_tko" in str(module)
+    assert [remark.split("'")[1] for remark in remarks] == ["cuda_tile.store_ptr_tko"]
+    args = [np.arange(400, dtype=np.int32), np.full(400, -1, np.int32), 9, 17]
+    left = [tw.interpret(x, "k", grid=(4, 3), args=args) for x in (converted(text), module)]
+    np.testing.assert_array_equal(*(arrays[1] for arrays in left))

@@ -68,6 +68,19 @@ def _mapa(op: MapaOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
+@runs(rows.GETCTARANK)
+def _getctarank(op: Any, builder: Builder) -> Step:
+    return effect(op, builder, rank_of, op.address)
+
+
+def rank_of(machine: Machine, gang: Gang, address: Bits) -> Bits:
+    """The rank of the CTA that an address of shared memory is of; one without a rank is the CTA's
+    own."""
+    above = address >> np.uint32(RANK_SHIFT)
+    own = machine.special("cluster_ctarank")[gang.lanes]
+    return np.where(above == 0, own, above - np.uint32(1))
+
+
 @runs(MapOp)
 def _map(op: MapOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
@@ -77,15 +90,16 @@ def _map(op: MapOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(rows.MBARRIER_ARRIVE_CLUSTER)
+@runs(rows.MBARRIER_ARRIVE_CLUSTER, rows.MBARRIER_EXPECT_TX_CLUSTER)
 def _mbarrier_arrive(op: Any, builder: Builder) -> Step:
     """An address of PTX has the rank of its CTA in it."""
-    reads, count = op.reads is not None, content(getattr(op, "count", None)) or 1
+    reads, count = op.reads is not None, content(getattr(op, "count", None))
+    counts = (1, count) if op.row is rows.MBARRIER_EXPECT_TX_CLUSTER else (count or 1,)
     builder.passes_reads = True
 
     def run(machine: Machine, gang: Gang, address: Bits, rank: Bits | None) -> None:
         if rank is not None:
             address = remote(address, rank)
-        machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), count, reads=reads)
+        machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), *counts, reads=reads)
 
     return effect(op, builder, run, located(op, builder), getattr(op, "rank", None))

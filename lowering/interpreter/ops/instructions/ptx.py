@@ -20,6 +20,7 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import KINDS
+from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
 from tilewright.lowering.interpreter.machine.global_memory import LOCAL, SHARED_WINDOW
@@ -32,6 +33,7 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     undefined,
 )
 from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
+from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
 from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
 from tilewright.lowering.interpreter.program import Exit
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
@@ -105,6 +107,27 @@ def _cvta(op: ScalarOp, builder: Builder) -> Step:
         return a - window if to else a + window
 
     return pure(op, builder, moved)
+
+
+@runs(scalars.IsspacepOp)
+def _isspacep(op: ScalarOp, builder: Builder) -> Step:
+    space = op.form.data
+    if not bits_are_known(space):
+        raise OpError(op, f"'{op.name}' expected a space of global, shared and local memory when "
+                      f"it runs, got {space}")  # fmt: skip
+
+    def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
+        shared = address >> np.uint64(32) == SHARED_WINDOW >> 32
+        if space == "shared::cta":
+            own = machine.special("cluster_ctarank")[gang.lanes]
+            return shared & (rank_of(machine, gang, address.astype(np.uint32)) == own)
+        if space.startswith("shared"):
+            return shared
+        variable = machine.memory.variables.get(LOCAL)
+        local = np.False_ if variable is None else window_of(address) == window_of(variable)
+        return local & ~shared if space == "local" else ~(shared | local)
+
+    return effect(op, builder, run, op.inputs[0])
 
 
 @runs(registers.ConstOp)
@@ -199,7 +222,10 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 # Control flow
 
 
-executes(control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp)(nothing)
+executes(
+    control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp,
+    data_movement.DiscardOp, data_movement.ApplyPriorityOp,
+)(nothing)  # fmt: skip
 
 
 runs(control_flow.BraOp)(branch)

@@ -1,0 +1,85 @@
+"""A module at its own level and at each level below it, lowered once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright import pipeline
+from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
+from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.passes.check_target import required_targets
+from tilewright.pipeline import (
+    is_tile_ir,
+    lower_for_lowest,
+    lower_programs,
+    lower_tiles,
+    run_pipeline,
+    verified,
+)
+from tilewright.source.guard import guard
+from tilewright.source.recursion import deep_recursion
+from tilewright.source.verification import verify
+
+Level = Literal["program", "tile", "atom", "ptx"]
+
+
+@dataclass(frozen=True)
+class ModuleLevels:
+    """A verified module, its text where there is one, and what it was lowered to: kernels run again
+    and again, at each level and on other arguments."""
+
+    module: ModuleOp
+    source: str | None
+    name: str
+    _lowered: dict[Hashable, tuple[ModuleOp, str]] = field(default_factory=dict[Any, Any])
+
+    def at(self, level: Level, arch: str | None) -> tuple[ModuleOp, str]:
+        """The module at a level below its own, and its chip. Raises CompileError."""
+        key = level, arch, pipeline.PIPELINE
+        if key not in self._lowered:
+            programs = level != "tile" and is_tile_ir(self.module)
+            module = (self.at("tile", arch)[0] if programs else self.module).clone()
+            self._lowered[key] = module, self._lower(module, level, arch)
+        return self._lowered[key]
+
+    def _lower(self, module: ModuleOp, level: Level, arch: str | None) -> str:
+        if level == "ptx" and arch is None:
+            return lower_for_lowest(module, self.source)
+        chip = lowest_target(module) if arch is None else target(arch).name
+        if level == "ptx":
+            run_pipeline(module, chip, self.source)
+        elif level == "atom":
+            lower_tiles(module, chip, self.source)
+        else:
+            lower_programs(module, chip, self.source)
+            with guard("verify", module, self.source, self.name):
+                verify(module, self.source)
+        return chip
+
+
+@deep_recursion()
+def levels_of(
+    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice"
+) -> ModuleLevels:
+    """A verified module, which may be lowered. Raises CompileError."""
+    of = _made if isinstance(module_or_text, ModuleOp) else _read
+    return of(module_or_text, name, accuracy)
+
+
+def _made(module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy) -> ModuleLevels:
+    module, source = verified(module_or_text, name)
+    set_accuracy(module, accuracy)
+    return ModuleLevels(module, source, name)
+
+
+_read = lru_cache(maxsize=8)(_made)
+
+
+def lowest_target(module: ModuleOp) -> str:
+    """The lowest target that runs what a module has."""
+    return lowest(required_targets(module)).name
