@@ -166,8 +166,9 @@ def _floats() -> Iterator[Row]:
         for name, (program, operands) in _NEAR.items():
             yield f"{name}{letter}", two if operands == 2 else one, program, 4
         for name, (program, ulps) in SPECIAL.items():
-            yield (f"{name}{letter}", one, *((_in_double(program), 2) if letter else
-                                             (program, ulps)))  # fmt: skip
+            if letter:
+                program, ulps = _in_double(program), 2
+            yield f"{name}{letter}", one, program, ulps
         for count in (3, 4):
             several = f"{' '.join([real] * count)} -> {real}"
             for name, program in (("norm", _norm), ("rnorm", _inverse(_norm))):

@@ -29,6 +29,7 @@ from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.math_functions.libdevice import function_named
 from tilewright.lowering.ptx.parsing.reader import constant_bits
+from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.parsing.statements import (
     PtxError,
     PtxStatement,
@@ -267,7 +268,7 @@ class _Registers:
                     self._values[one] = chosen
 
     def _compute(self, name: str, *written: str) -> None:
-        row = function_named(name)
+        row = function_named(spelled := normal(name))
         if row is None or len(written) != 1 + row.arity:
             raise self._fault(
                 f"instructions on single registers that are known, got {name} {', '.join(written)}"
@@ -276,7 +277,7 @@ class _Registers:
         values = [self.value(text, _VALUES[type_])
                   for text, type_ in zip(operands, row.operands, strict=True)]  # fmt: skip
         type_ = TileType.get(self.shape, _VALUES[row.result])
-        self[result] = self.at.add(LibdeviceOp, values, type_, function=StringAttr(name))
+        self[result] = self.at.add(LibdeviceOp, values, type_, function=StringAttr(spelled))
 
     def _looked_up(self, a: str, b: str, c: str, table: str) -> SSAValue:
         """Each bit is the one that a table has at `4 a + 2 b + c`: a sum modulo 2 of products, the

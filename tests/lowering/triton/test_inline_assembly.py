@@ -44,6 +44,7 @@ SNIPPETS: list[tuple[str, str, str, str, int, Callable[..., Any]]] = [
     ("fma.rn.f32 $0, $1, 0f40000000, 1.0;", "=f,f", "f32", "f32", 1, lambda a: a * 2 + 1),
     ("mul.rn.f64 $0, $1, $1;", "=d,d", "f64", "f64", 1, lambda a: a * a),
     ("shr.s64 $0, $0, 1;", "=l,0", "i64", "i64", 1, lambda a: a >> 1),
+    ("shr.b32 $0, $1, 1;", "=r,r", "i32", "i32", 1, lambda a: (a.view("u4") >> 1).view("i4")),
     ("add.s16 $0, $1, -7;", "=h,h,~{memory}", "i16", "i16", 1, lambda a: a - 7),
     (HALVES, "=r,r", "i32", "i32", 1, lambda a: a << 16 | (a.view("u4") >> 16).view("i4")),
     (HALVES, "=r,r", "f16", "f16", 2, lambda a: a.reshape(-1, 2)[:, ::-1].reshape(-1)),
