@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -47,3 +51,15 @@ class Case:
     constants: tuple[Any, ...]
     problems: tuple[Problem, ...]
     hints: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def host_array(matrix: Matrix, random: np.random.Generator | None = None) -> NDArray[Any]:
+    """The array here, as it lies: random numbers, zeros where none are given or a kernel writes."""
+    element = getattr(ml_dtypes, matrix.element, None) or np.dtype(matrix.element)
+    if matrix.below:
+        numbers = np.random.default_rng(0) if random is None else random
+        return numbers.integers(0, matrix.below, matrix.shape, np.int32)
+    shape = [matrix.shape[dim] for dim in matrix.order or range(len(matrix.shape))]
+    if matrix.result or random is None:
+        return np.zeros(shape, element)
+    return random.standard_normal(shape, np.float32).astype(element)

@@ -138,7 +138,7 @@ def _modified_bessel(order: int, x: Value) -> Value:
 
 
 SPECIAL: dict[str, tuple[Callable[[Value], Value], float]] = {
-    "erfc": (lambda x: erfc(x), 5), "erfcx": (erfcx, 5), "erfinv": (erfinv, 5),
+    "erfc": (erfc, 5), "erfcx": (erfcx, 5), "erfinv": (erfinv, 5),
     "erfcinv": (erfcinv, 5), "normcdf": (normcdf, 5), "normcdfinv": (normcdfinv, 5),
     **{f"{letter}{order}": (partial(_bessel, order, letter == "y"), 6)
        for letter in "jy" for order in range(2)},

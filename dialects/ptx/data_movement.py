@@ -245,6 +245,36 @@ class Lop3Op(RowOp):
             raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
 
 
+class CacheLineOp(RowOp):
+    """`NAME.FORM [address], 128`: what becomes of a line in the caches."""
+
+    OPERANDS: ClassVar = {"size": "128"}
+
+    form = prop_def(StringAttr)
+    address = operand_def(reg("b64"))
+    offset = prop_def(NUMBER)
+
+    assembly_format = "$form $address `,` $offset attr-dict"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+
+    def verify_(self) -> None:
+        if self.mnemonic not in self.row.mnemonics:
+            raise self.fail(f"one of {', '.join(self.row.mnemonics)}, got {self.mnemonic}")
+
+
+@fields_op("ptx.discard", rows.DISCARD)
+class DiscardOp(CacheLineOp):
+    """`discard{.global}.L2 [address], 128`. PTX ISA 9.7.9.17."""
+
+
+@fields_op("ptx.applypriority", rows.APPLY_PRIORITY)
+class ApplyPriorityOp(CacheLineOp):
+    """`applypriority{.global}.L2::evict_normal [address], 128`. PTX ISA 9.7.9.16."""
+
+
 @fields_op("ptx.prefetch", rows.PREFETCH)
 class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""

@@ -75,4 +75,53 @@ class TryWaitOnceOp(RowOp):
         return _ONCE[self.cluster is not None, self.test is not None]
 
 
+@fields_op("ptx.mbarrier.arrive.state", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
+class ArriveStateOp(atom.Arrives, RowOp):
+    """`mbarrier.arrive.shared.b64 d, [a]{, count}`: an arrival, and the phase that it is in."""
+
+    OPERANDS: ClassVar = {"state": "result"}
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(NUMBER)
+    result = result_def(reg("b64"))
+
+    assembly_format = "$address `,` $offset (`,` $count^)?"
+
+
+@fields_op("ptx.mbarrier.arrive.expect_tx.state", rows.MBARRIER_ARRIVE_EXPECT_TX)
+class ArriveExpectTxStateOp(atom.CountsBytes, RowOp):
+    """`mbarrier.arrive.expect_tx.shared.b64 d, [a], bytes`: an arrival, and its phase."""
+
+    OPERANDS: ClassVar = {"state": "result"}
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(NUMBER)
+    result = result_def(reg("b64"))
+
+    assembly_format = "$address `,` $offset `,` $count"
+
+
+@fields_op("ptx.mbarrier.wait.state", rows.MBARRIER_TEST_WAIT_STATE, rows.MBARRIER_TRY_WAIT_STATE)
+class WaitStateOp(RowOp):
+    """`mbarrier.test_wait.shared.b64 p, [a], state`, or `try_wait` with its `time`, once: whether
+    the phase of a state is complete."""
+
+    OPERANDS: ClassVar = {
+        "waitComplete": "result", "state": "state", "suspendTimeHint": "time",
+    }  # fmt: skip
+
+    address = operand_def(reg("b32"))
+    offset = prop_def(NUMBER)
+    state = operand_def(reg("b64"))
+    time = opt_operand_def(reg("b32"))
+    tries = opt_prop_def(UnitAttr)
+    result = result_def(reg("pred"))
+
+    assembly_format = "$address `,` $offset `,` $state (`tries` $tries^)? (`time` $time^)?"
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        return rows.MBARRIER_TRY_WAIT_STATE if self.tries else rows.MBARRIER_TEST_WAIT_STATE
+
+
 FenceMbarrierInitOp = twin(atom.FenceMbarrierInitOp)

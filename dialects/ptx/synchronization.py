@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
@@ -58,17 +58,12 @@ class BarrierArriveOp(ArrivalOp):
     """`barrier.arrive a, b`: arrive without waiting, each thread for itself. PTX ISA 9.7.13.1."""
 
 
-@fields_op("ptx.bar.red", rows.BAR_COUNT, rows.BAR_VOTE)
-class BarRedOp(NumberedBarrierOp):
-    """`bar.red.OPERATION d, a{, b}, c`: arrive and wait, and learn of c in all threads. PTX ISA
-    9.7.13.1.
-
-    ```mlir
-    %d = ptx.bar.red "popc.u32" 0, %c : !ptx.reg<b32>
-    ```
-    """
+class _VotingBarrierOp(NumberedBarrierOp):
+    """A barrier at which threads learn of c in all of them."""
 
     OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
+
+    ROWS: ClassVar[tuple[InstructionRow, ...]]
 
     form = prop_def(StringAttr)
     value = operand_def(reg("pred"))
@@ -79,23 +74,77 @@ class BarRedOp(NumberedBarrierOp):
     @property
     def mnemonic(self) -> str:
         """`bar.red.popc.u32`."""
-        return f"bar.red.{self.form.data}"
+        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
     @property
     def row(self) -> InstructionRow:
         """That of votes, where it does not count."""
-        return rows.BAR_COUNT if self.form.data == "popc.u32" else rows.BAR_VOTE
+        counts, votes = self.ROWS
+        return counts if self.form.data == "popc.u32" else votes
 
     def verify_(self) -> None:
         super().verify_()
         row = self.row
         if self.mnemonic not in row.mnemonics:
-            legal = ", ".join((*rows.BAR_COUNT.mnemonics, *rows.BAR_VOTE.mnemonics))
+            legal = ", ".join(name for row in self.ROWS for name in row.mnemonics)
             raise self.fail(f"one of {legal}, got {self.mnemonic}")
         result = row.operands[0]
         assert isinstance(result, Result)
         if self.result.type != (legal_type := reg(result.register)):
             raise self.fail(f"a result {legal_type}, got {self.result.type}")
+
+
+@fields_op("ptx.bar.red", rows.BAR_COUNT, rows.BAR_VOTE)
+class BarRedOp(_VotingBarrierOp):
+    """`bar.red.OPERATION d, a{, b}, c`: arrive and wait, and learn of c in all threads. PTX ISA
+    9.7.13.1.
+
+    ```mlir
+    %d = ptx.bar.red "popc.u32" 0, %c : !ptx.reg<b32>
+    ```
+    """
+
+
+@fields_op("ptx.barrier.red", rows.BARRIER_COUNT, rows.BARRIER_VOTE)
+class BarrierRedOp(_VotingBarrierOp):
+    """`barrier.red.OPERATION d, a{, b}, c`: `bar.red`, each thread for itself. PTX ISA
+    9.7.13.1."""
+
+
+@fields_op("ptx.fence.proxy", rows.PROXY_FENCES, rows.PROXY_FENCES_OF_MAPS, rows.RESTRICTED_FENCES)
+class ProxyFenceOp(RowOp):
+    """`fence.FORM{ [address], 128}`: a fence of tensor maps, at an address where it acquires one;
+    or of shared memory alone. PTX ISA 9.7.13.4.
+
+    ```mlir
+    ptx.fence.proxy "proxy.tensormap::generic.acquire.gpu" at %map
+    ```
+    """
+
+    OPERANDS: ClassVar = {"size": "128"}
+
+    ROWS: ClassVar[tuple[InstructionRow, ...]]
+
+    form = prop_def(StringAttr)
+    address = opt_operand_def(reg("b64"))
+
+    assembly_format = "$form (`at` $address^)?"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"fence.{self.form.data}"
+
+    @property
+    def row(self) -> InstructionRow:
+        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
+        return next(of_form, rows.PROXY_FENCES)
+
+    def verify_(self) -> None:
+        if self.mnemonic not in self.row.mnemonics:
+            legal = ", ".join(name for row in self.ROWS for name in row.mnemonics)
+            raise self.fail(f"one of {legal}, got {self.mnemonic}")
+        if bool(self.row.operands) is not (self.address is not None):
+            raise self.fail(f"an address where it acquires a tensor map alone ({self.mnemonic})")
 
 
 @fields_op("ptx.nanosleep", rows.NANOSLEEP)

@@ -88,7 +88,7 @@ class MatchAllOp(WarpOp):
     assembly_format = "$form $a `,` $members (`alike` type($alike)^)?"
 
 
-@fields_op("ptx.redux.sync", rows.REDUX)
+@fields_op("ptx.redux.sync", rows.REDUX, rows.REDUX_FLOAT)
 class ReduxOp(WarpOp):
     """`redux.sync.OP.TYPE d, a, membermask`. PTX ISA 9.7.13.12."""
 

@@ -57,7 +57,7 @@ class Issuer(SpecializedWarp):
         kernel = self.kernel
         for op in block.ops:
             if op in self.needed:
-                kernel.lower(op)
+                self.lower(op)
         for event in events:
             match event:
                 case IssuedLoop():

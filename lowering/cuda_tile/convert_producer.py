@@ -17,9 +17,11 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
+from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 
 
@@ -28,6 +30,14 @@ class SpecializedWarp:
 
     def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
         self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
+
+    def lower(self, op: Operation) -> None:
+        """Lower an op of that part. A load of it comes behind nothing that writes, of which others
+        keep the token."""
+        for operand in op.operands:
+            if isinstance(operand.type, TokenType):
+                self.kernel.values.setdefault(operand, Token())
+        self.kernel.lower(op)
 
     def loop(
         self,
@@ -62,7 +72,7 @@ class Producer(SpecializedWarp):
         for op in block.ops:
             self.kernel.at(op)
             if op in self.needed:
-                self.kernel.lower(op)
+                self.lower(op)
             elif isinstance(op, ForOp) and self.rings.carried_by(op):
                 self.loop(op, [], partial(self._walk_body, op))
             elif isinstance(op, views.LoadViewTkoOp):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 
@@ -52,10 +52,4 @@ def _given(value: SSAValue, block: Block) -> list[SSAValue]:
             *parent.operands,
             *(operand for op in lasts if op is not None for operand in op.operands),
         ]
-    return [operand for op in _predecessors(block) for operand in op.operands]
-
-
-def _predecessors(block: Block) -> list[Operation]:
-    region = block.parent
-    lasts = [] if region is None else [block_.last_op for block_ in region.blocks]
-    return [op for op in lasts if op is not None and block in op.successors]
+    return [operand for use in block.uses for operand in use.operation.operands]

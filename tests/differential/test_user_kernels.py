@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import ml_dtypes
+import cutile_cases
 import numpy as np
 import pytest
 import user_kernel_cases
 import user_kernels
-from cutile_problems import Case, Matrix
+from cutile_problems import Case, Matrix, host_array
 from numpy.typing import NDArray
 
 import tilewright as tw
 
 CASES = list(user_kernel_cases.cases())
-
-
-def array(matrix: Matrix, random: np.random.Generator) -> NDArray[Any]:
-    """Zeros of what a kernel writes, else numbers."""
-    element = getattr(ml_dtypes, matrix.element, None) or np.dtype(matrix.element)
-    if matrix.below:
-        return random.integers(0, matrix.below, matrix.shape, np.int32)
-    numbers = random.standard_normal(matrix.shape, np.float32)
-    return np.zeros(matrix.shape, element) if matrix.result else numbers.astype(element)
 
 
 def number(argument: Any) -> Any:
@@ -32,14 +24,48 @@ def number(argument: Any) -> Any:
     return argument.astype(np.float32) if floats else argument
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.configuration for case in CASES])
-def test_what_kernels_leave(case: Case) -> None:
-    problem, random = user_kernel_cases.small(case), np.random.default_rng(0)
-    given = problem.arguments
-    args = [array(one, random) if isinstance(one, Matrix) else one for one in given]
-    want = user_kernel_cases.result(case, *map(number, args))
-    kernel = getattr(user_kernels, case.kernel)
-    tw.cutile.launch(problem.grid, kernel, (*args, *case.constants))
+def arguments(case: Case) -> list[Any]:
+    """Of a small launch."""
+    random = np.random.default_rng(0)
+    given = user_kernel_cases.small(case).arguments
+    return [host_array(one, random) if isinstance(one, Matrix) else one for one in given]
+
+
+def check(case: Case, args: list[Any], want: NDArray[Any]) -> None:
+    """The first result is as wanted, but for what bf16 has no bits for."""
+    given = case.problems[0].arguments
     first = next(i for i, one in enumerate(given) if isinstance(one, Matrix) and one.result)
     error = np.linalg.norm(args[first].astype(np.float64) - want)
     assert error <= 4e-3 * np.linalg.norm(want) > 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.configuration for case in CASES])
+def test_what_kernels_leave(case: Case) -> None:
+    args = arguments(case)
+    want = user_kernel_cases.result(case, *map(number, args))
+    kernel = getattr(user_kernels, case.kernel)
+    tw.cutile.launch(user_kernel_cases.small(case).grid, kernel, (*args, *case.constants))
+    check(case, args, want)
+
+
+@pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
+@pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
+def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:
+    """The page, or the expert, by the warp that copies: as far ahead as without a table."""
+    case = next(case for case in CASES if case.kernel == kernel)
+    args = arguments(case)
+    want = user_kernel_cases.result(case, *map(number, args))
+    code = cutile_cases.bytecode(case, Path())
+    compiled = tw.compile(code, arch)
+    assert not [remark for remark in compiled.remarks if remark.kind == "pipeline"]
+    assert compiled.entry().block == (threads, 1, 1)
+    flat = list[Any]()
+    for one in args:
+        array_ = isinstance(one, np.ndarray)
+        flat += [one, *one.shape, *(x // one.itemsize for x in one.strides)] if array_ else [one]
+    grid = user_kernel_cases.small(case).grid
+    got = tw.interpret(code, grid=grid, args=flat, level="ptx", arch=arch, schedule=1)
+    given = [one for one in args if isinstance(one, np.ndarray)]
+    for before, after in zip(given, got, strict=True):
+        before[...] = after
+    check(case, args, want)

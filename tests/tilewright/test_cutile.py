@@ -166,6 +166,28 @@ def test_configs_are_ranked_by_the_latency_model() -> None:
     assert (a == 1).all()
 
 
+def test_predicted_configs_are_those_of_a_search() -> None:
+    """In the order of the model's times; with hints that cuTile knows, and what it rejects last."""
+    a = np.ones(1024)
+
+    def grid(tile: int) -> tuple[int]:
+        return (1024 // tile,)
+
+    def args(tile: int) -> tuple[Any, ...]:
+        return a, a, a, tile
+
+    with pytest.warns(ModelledTimeWarning, match="latency model of sm_80"):
+        ranked = tw.cutile.predict(
+            add, args, "sm_80", search_space=[3, 1024, 4], grid_fn=grid,
+            hints_fn=lambda _: {"occupancy": 2},
+        )  # fmt: skip
+        with tw.cutile.on_cpu(arch="sm_80"):
+            result = ct.tune.exhaustive_search([4, 1024], None, grid, add, args, quiet=True)
+    searched = sorted((one.mean_us, one.config) for one in result.successes)
+    assert ranked == [(config, time) for time, config in searched] + [(3, float("inf"))]
+    assert (a == 1).all()
+
+
 @pytest.mark.parametrize("settings, message", [
     ({"grid": (1, 1 << 24)}, "Grid[1] exceeds 24-bit limit: max=16777215, got=16777216."),
     ({"grid": 1}, "expected grid as up to three positive integers, got 1"),

@@ -6,6 +6,7 @@
     tw.cutile.launch((8,), kernel, (a, b, c, 128))      # where the arrays are, in place
     tw.cutile.compile(kernel, (a, b, c, 128), "sm_90a") # its PTX
     tw.cutile.module(kernel, (a, b, c, 128))            # its Tile IR
+    tw.cutile.predict(kernel, args, "sm_90a", search_space=space, grid_fn=grid) # the best first
     with tw.cutile.on_cpu():                            # or on_gpu()
         ct.launch(stream, (8,), kernel, (a, b, c, 128)) # as a script has it
 
@@ -22,5 +23,6 @@ from tilewright.cutile.launches import (
     on_gpu,
     signature,
 )
+from tilewright.cutile.prediction import predict
 
-__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "signature"]
+__all__ = ["bytecode", "compile", "launch", "module", "on_cpu", "on_gpu", "predict", "signature"]

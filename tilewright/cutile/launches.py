@@ -201,12 +201,14 @@ def on_cpu(
         del stream
         launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
-    def compiled_launch(kernel: Any, args: Sequence[Any]) -> tuple[bytes, list[Any]]:
-        assumed = _signature(_parameters(kernel, args), aligned=True)
-        return _bytecode(kernel, assumed), _flat(kernel, args)
-
     with _launching(here, modelled(compiled_launch, arch), lambda *_: None) as launches:
         yield launches
+
+
+def compiled_launch(kernel: Any, args: Sequence[Any]) -> tuple[bytes, list[Any]]:
+    """The bytecode and the flat parameters of a launch on a GPU."""
+    assumed = _signature(_parameters(kernel, args), aligned=True)
+    return _bytecode(kernel, assumed), _flat(kernel, args)
 
 
 @checked()

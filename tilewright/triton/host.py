@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -151,7 +152,9 @@ class HostDriver:
         """There is none."""
 
 
+@lru_cache(maxsize=64)
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and its entry; no registers, no spills, and threads of a block at most."""
+    """A kernel's module and its entry; no registers, no spills, and threads of a block at most.
+    Sweeps of parameters compile the same text again and again."""
     module, _ = verified(code, name)
     return module, find_entry(module, None, name), 0, 0, 1024

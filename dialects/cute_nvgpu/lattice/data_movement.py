@@ -269,8 +269,21 @@ LOP3 = InstructionRow(
 )  # fmt: skip
 CREATE_POLICY = InstructionRow(
     "ptx.createpolicy", "make how caches keep a part of the accesses",
-    tuple(f"createpolicy.fractional.{CACHING[first]}.b64" for first in (13, 14, 15)),
+    tuple(
+        f"createpolicy.fractional.{CACHING[first]}{other}.b64"
+        for first in (13, 14, 15) for other in ("", ".L2::evict_unchanged")
+    ),
     needs("sm_80", (7, 4)), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
+)  # fmt: skip
+DISCARD = InstructionRow(
+    "ptx.discard", "forget a line of memory, which need not be written back",
+    ("discard.global.L2", "discard.L2"), needs("sm_80", (7, 4)), "9.7.9.17",
+    (Address("a"), Constant("size", (128,))),
+)  # fmt: skip
+APPLY_PRIORITY = InstructionRow(
+    "ptx.applypriority", "let a line of memory stay in the L2 as any other",
+    ("applypriority.global.L2::evict_normal", "applypriority.L2::evict_normal"), DISCARD.needs,
+    "9.7.9.16", DISCARD.operands,
 )  # fmt: skip
 CONTROL = (BRANCH, RETURN, TRAP)
 

@@ -9,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
     OperandForm,
+    Register,
     Result,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, any_of, needs, target
@@ -81,6 +82,16 @@ MBARRIER_TEST_WAIT = _row(
 MBARRIER_TEST_WAIT_CLUSTER = _row(
     MBARRIER_TEST_WAIT.op, f"{_TESTS}, and learn of what other CTAs wrote",
     "mbarrier.test_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TEST_WAIT.operands,
+)  # fmt: skip
+_WAITED = "whether the phase is complete in which an arrival gave that state"
+MBARRIER_TEST_WAIT_STATE = _row(
+    "ptx.mbarrier.wait.state", f"say {_WAITED}", "mbarrier.test_wait.shared.b64", _AMPERE,
+    MBARRIER_TRY_WAIT.operands[0], _BARRIER, Register("state", "b64"),
+)  # fmt: skip
+MBARRIER_TRY_WAIT_STATE = _row(
+    MBARRIER_TEST_WAIT_STATE.op, f"say, after waiting for a while, {_WAITED}",
+    "mbarrier.try_wait.shared.b64", MBARRIER_TRY_WAIT.needs, *MBARRIER_TEST_WAIT_STATE.operands,
+    MBARRIER_TRY_WAIT.operands[3],
 )  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import COUNTING
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
@@ -64,6 +65,13 @@ def _bar_red(does: str, type_: str, *operations: str) -> InstructionRow:
 
 BAR_COUNT = _bar_red("of how many of them c holds", "b32", "popc.u32")
 BAR_VOTE = _bar_red("whether c holds for all of them, or for one", "pred", "and.pred", "or.pred")
+BARRIER_COUNT, BARRIER_VOTE = (
+    replace(
+        row, op="ptx.barrier.red", does=f"{row.does}; threads of a warp may come one by one",
+        mnemonics=tuple(name.replace("bar.", "barrier.") for name in row.mnemonics),
+    )
+    for row in (BAR_COUNT, BAR_VOTE)
+)  # fmt: skip
 BAR_ARRIVE = InstructionRow(
     "barrier.arrive", "arrive at a numbered barrier of the CTA without waiting",
     ("bar.arrive",), BASELINE, NAMED_BARRIER.section,
@@ -184,6 +192,26 @@ FENCE_PROXY_ALIAS = InstructionRow(
     needs("sm_70", (7, 5)),
     "9.7.13.4",
 )
+PROXY_FENCES = InstructionRow(
+    "ptx.fence.proxy", "order what the thread wrote to tensor maps before what others read of them",
+    tuple(f"fence.proxy.tensormap::generic.release.{scope}" for scope in SCOPES),
+    needs("sm_90", (8, 3)), "9.7.13.4",
+)  # fmt: skip
+PROXY_FENCES_OF_MAPS = replace(
+    PROXY_FENCES, does="order what others wrote to a tensor map before what the thread reads of it",
+    mnemonics=tuple(name.replace("release", "acquire") for name in PROXY_FENCES.mnemonics),
+    operands=(Address("addr"), Constant("size", (128,))),
+)  # fmt: skip
+RESTRICTED_FENCES = InstructionRow(
+    PROXY_FENCES.op, "order what the thread did to shared memory, or the async proxy did there",
+    tuple(
+        f"fence.{proxy}{restriction}.cluster"
+        for proxy in ("", "proxy.async::generic.")
+        for restriction in
+        ("acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta")
+    ),
+    needs("sm_90", (8, 6)), "9.7.13.4",
+)  # fmt: skip
 FENCED_SPACES = tuple(
     name.removeprefix("fence.proxy.async.")
     for name in FENCE_PROXY_ASYNC.mnemonics

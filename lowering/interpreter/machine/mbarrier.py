@@ -120,6 +120,11 @@ class Mbarriers:
 
     # Phases
 
+    def phases(self, lanes: Lanes, address: Bits) -> Bits:
+        """The number of the phase that is under way at each thread's mbarrier."""
+        places = self.find(lanes, address).tolist()
+        return np.array([self._at[place].phase for place in places], dtype=np.uint64)
+
     def arrive(
         self, lanes: Lanes, address: Bits, count: int, expect: int = 0, *, reads: bool = False
     ) -> None:

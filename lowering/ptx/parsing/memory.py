@@ -24,7 +24,11 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     STORES,
     WEAK,
 )
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    MBARRIER_ARRIVE,
+    MBARRIER_ARRIVE_COUNT,
+    MBARRIER_ARRIVE_EXPECT_TX,
     MBARRIER_TRY_WAIT,
     MBARRIER_TRY_WAIT_CLUSTER,
 )
@@ -41,9 +45,11 @@ from tilewright.dialects.ptx import (
     multimem,
 )
 from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
 from tilewright.lowering.ptx.parsing.names import Symbol
-from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
+from tilewright.lowering.ptx.parsing.ssa import Value
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
@@ -96,7 +102,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text)
     if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, reader.parameter(source))
+        reader.give(dest.text, _low_bits(reader, reader.parameter(source)))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
         step = int(reader.resizes[1:]) // 8
@@ -105,6 +111,18 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
             reader.give(name, reader.parameter(moved))
     else:
         load.read(reader, operands)
+
+
+def _low_bits(reader: Reader, value: Value) -> Value:
+    """Those of a parameter that an access of a narrower type loads."""
+    type_ = reader.resizes
+    width = int(type_[1:])
+    if width >= width_of(value):
+        return value
+    whole = reader.ssa.register(value, f"b{width_of(value)}")
+    if width == 8:
+        return reader.resized(reader.resized(whole, "b16"), "b16", "u8")
+    return reader.resized(whole, REGISTER_OF[type_])
 
 
 def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
@@ -149,9 +167,30 @@ def _matrix_copy(mnemonic: str) -> ReadingRule | None:
     return by_fields(op, properties, matrix_copy_operands(copy))
 
 
+def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> ReadingRule:
+    """An arrival whose state something may read."""
+    without, with_state = (by_fields(op, {}, row.operands) for op in (plain, stated))
+
+    def rule(reader: Reader, operands: str) -> None:
+        if operands.startswith("_"):
+            without.read(reader, operands)
+        else:
+            with_state.read(reader, operands)
+            made = reader.block.last_op
+            assert made is not None
+            reader.states.append((made, plain))
+
+    return ReadingRule(rule)
+
+
 @reads("mbarrier")
-def _try_wait(mnemonic: str) -> ReadingRule | None:
-    """In a loop of its own, which is one op, or in another one of the text."""
+def _mbarrier(mnemonic: str) -> ReadingRule | None:
+    """A wait in a loop of its own, which is one op, or in another one of the text; an arrival."""
+    if mnemonic == MBARRIER_ARRIVE.mnemonic:
+        return _arrival(MBARRIER_ARRIVE_COUNT, mbarrier.ArriveOp, mbarrier.ArriveStateOp)
+    if mnemonic == MBARRIER_ARRIVE_EXPECT_TX.mnemonic:
+        ops = mbarrier.ArriveExpectTxOp, mbarrier.ArriveExpectTxStateOp
+        return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
     rows = (None, MBARRIER_TRY_WAIT), (True, MBARRIER_TRY_WAIT_CLUSTER)
     known = [(cluster, row) for cluster, row in rows if row.mnemonic == mnemonic]
     if not known:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
@@ -119,6 +120,7 @@ class Reader:
         self.location: LocationAttr | None = None
         self.contents: dict[str, bytes] = {}
         self.unread: dict[UndefOp, PtxError] = {}
+        self.states: list[tuple[Operation, type[Operation]]] = []
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -318,15 +320,16 @@ class Reader:
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
-        reads."""
+        reads; arrivals whose state nothing reads give none."""
         for op, error in self.unread.items():
-            for use in list(op.result.uses):
-                if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
-                    move.detach()
-                    move.erase()
-            if op.result.first_use is not None:
+            if _is_read(op.result):
                 raise error
             op.detach()
+        for op, plain in self.states:
+            if not _is_read(op.results[0]):
+                stateless = plain.create(operands=op.operands, properties=op.properties)
+                stateless.location = op.location
+                Rewriter.replace_op(op, stateless, [None])
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""
@@ -335,6 +338,15 @@ class Reader:
             return
         for position, name in enumerate(names):
             self.give(name, ListedRegister(value, position))
+
+
+def _is_read(value: SSAValue) -> bool:
+    """True where something uses a value, but for moves that nothing reads, which are no more."""
+    for use in list(value.uses):
+        if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
+            move.detach()
+            move.erase()
+    return value.first_use is not None
 
 
 @dataclass(frozen=True, slots=True)

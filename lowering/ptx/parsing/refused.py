@@ -10,7 +10,6 @@ REFUSED: dict[str, tuple[str, ...]] = {
     ),
     "of the stack": ("alloca", "stacksave", "stackrestore"),
     "of debuggers": ("brkpt", "pmevent"),
-    "of caches": ("prefetchu", "applypriority", "discard"),
     "on tensor maps": ("tensormap",),
 }  # fmt: skip
 """Their names, by what they are instructions of. PTX ISA 9.7."""

@@ -22,6 +22,39 @@ class Part(NamedTuple):
     lanes: NDArray[np.int64] | None = None
 
 
+class Owners:
+    """The thread that accesses each cell, of parts that are added: nobody at first."""
+
+    _NOBODY, _SEVERAL = -1, -2
+
+    def __init__(self) -> None:
+        self._lane = np.zeros(0, dtype=np.int32)
+        self._is_known = True
+        self.count = 0
+
+    def add(self, part: Part) -> None:
+        """One more part."""
+        self.count += 1
+        cells, lanes = part.by_lane, part.lanes
+        if cells is None or lanes is None or len(cells) != len(lanes):
+            self._is_known = False
+            return
+        if (more := int(cells.max()) + 1 - len(self._lane)) > 0:
+            self._lane = np.append(self._lane, np.full(more, self._NOBODY, dtype=np.int32))
+        before, column = self._lane[cells], lanes[:, None].astype(np.int32)
+        taken = (before != self._NOBODY) & (before != column)
+        self._lane[cells] = column
+        self._lane[cells[taken | (self._lane[cells] != column)]] = self._SEVERAL
+
+    def meet(self, part: Part) -> bool:
+        """Some cell of a part is one that another thread accesses, or may."""
+        cells, lanes = part.by_lane, part.lanes
+        if not self._is_known or cells is None or lanes is None or len(cells) != len(lanes):
+            return True
+        there = np.where(cells < len(self._lane), self._lane.take(cells, mode="clip"), self._NOBODY)
+        return bool(((there != self._NOBODY) & (there != lanes[:, None])).any())
+
+
 @dataclass(eq=False, slots=True)
 class RoleAccess:
     """Accesses of one role, or of a team of warps, from one let-go to the next: the cells of all of
@@ -47,6 +80,8 @@ class RoleAccess:
     committed: bool = False
     atomic: bool = False
     """Atomic operations and strong accesses, which others such may come beside."""
+    owners: Owners = field(default_factory=Owners)
+    """Of those of the parts that anything was compared with."""
 
     @property
     def generic(self) -> bool:
@@ -54,29 +89,22 @@ class RoleAccess:
         return self.kind in ("threads", "cp.async")
 
 
-def clash(one: list[Part], other: list[Part], *, apart: bool) -> tuple[Part, Part] | None:
+def clash(one: RoleAccess, other: list[Part], *, apart: bool) -> tuple[Part, Part] | None:
     """Two parts that have a cell in common; where threads of one role accessed both and only other
     threads' cells count, `apart`. Parts of one op at one time do not conflict."""
-    for a in one:
+    if apart:
+        for part in one.parts[one.owners.count :]:
+            one.owners.add(part)
+        other = list(filter(one.owners.meet, other))
+    for a in one.parts if other else ():
         for b in other:
-            if a.event is b.event or not a.cells & b.cells:
-                continue
-            if not apart or a.by_lane is None or b.by_lane is None or _between(a, b):
+            if a.event is not b.event and a.cells & b.cells and not (apart and _of_own(a, b)):
                 return a, b
     return None
 
 
-def _between(a: Part, b: Part) -> bool:
-    """Two threads access one cell."""
-    assert a.by_lane is not None and b.by_lane is not None
-    assert a.lanes is not None and b.lanes is not None
-    if a.by_lane.shape[0] != len(a.lanes) or b.by_lane.shape[0] != len(b.lanes):
-        return True
-    size = int(max(a.by_lane.max(), b.by_lane.max())) + 1
-    owner = np.full(size, -1, dtype=np.int64)
-    lanes = np.broadcast_to(a.lanes[:, None], a.by_lane.shape)
-    owner[a.by_lane] = lanes
-    shared = owner[a.by_lane] != lanes
-    owner[a.by_lane[shared]] = -2
-    there = owner[b.by_lane]
-    return bool(((there != -1) & (there != b.lanes[:, None])).any())
+def _of_own(a: Part, b: Part) -> bool:
+    """Each thread accesses cells of its own."""
+    owners = Owners()
+    owners.add(a)
+    return not owners.meet(b)

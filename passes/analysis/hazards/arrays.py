@@ -121,6 +121,8 @@ class Arrays:
     def effect_of(self, op: Operation) -> Effect | None:
         """An access of threads to one of the arrays: to a line of elements, or at an address."""
         by_address = isinstance(op, data_movement.LdOp | data_movement.StOp)
+        if not self.of_pointer:
+            return None
         if not by_address and not isinstance(op, ELEMENTS):
             return None
         place = memory_operand(op)

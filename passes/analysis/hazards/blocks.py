@@ -1,8 +1,9 @@
 """Control flow between blocks: where branches go, and where threads that part meet again."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, permutations
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -37,16 +38,23 @@ def edges_of(op: Operation | None) -> tuple[Edge, ...]:
             return ()
 
 
-def between(block: Block, join: Block) -> set[Block]:
-    """The blocks on the ways from one to where they meet; none where one of them leads back."""
-    inside, work = set[Block](), [dest for dest, _ in edges_of(block.last_op)]
+def edges_into(region: Region) -> Mapping[Block, Sequence[Edge]]:
+    """The blocks that control comes from to each block, in their order, and what they give."""
+    coming = defaultdict[Block, list[Edge]](list)
+    for block in region.blocks:
+        for dest, values in edges_of(block.last_op):
+            coming[dest].append((block, values))
+    return coming
+
+
+def between(block: Block, join: Block) -> Iterator[Block]:
+    """The blocks on the ways from one to where they meet; the first itself where one leads back."""
+    seen, work = {join}, [dest for dest, _ in edges_of(block.last_op)]
     while work:
-        if (other := work.pop()) is block:
-            return set()
-        if other is not join and other not in inside:
-            inside.add(other)
+        if (other := work.pop()) not in seen:
+            seen.add(other)
+            yield other
             work += (dest for dest, _ in edges_of(other.last_op))
-    return inside
 
 
 def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
@@ -54,7 +62,9 @@ def onward(block: Block, says_nothing: Callable[[Block], bool]) -> Edge | None:
     nobody asks how often threads come there."""
     edges = edges_of(block.last_op) if condition_of(block.last_op) else ()
     for (dest, _), way_on in zip(edges, reversed(edges), strict=True):
-        while dest is not block and len(edges_of(dest.last_op)) == 1 and says_nothing(dest):
+        seen = {block}
+        while dest not in seen and len(edges_of(dest.last_op)) == 1 and says_nothing(dest):
+            seen.add(dest)
             ((dest, _),) = edges_of(dest.last_op)
         if dest is block and way_on[0] is not block and says_nothing(block):
             return way_on
@@ -78,39 +88,46 @@ def joins(region: Region) -> dict[Block, Block | None]:
 
 @dataclass(frozen=True, eq=False)
 class CountedLoop:
-    """A loop of blocks that counts: its bounds, and the blocks of it."""
+    """A loop of blocks that counts: its number in the first round and in the second, the bound, and
+    the blocks of it."""
 
     lb: SSAValue
+    second: SSAValue
     ub: SSAValue
-    step: SSAValue
     blocks: frozenset[Block]
 
 
 def loops_of(region: Region) -> list[CountedLoop]:
-    """The loops whose first block asks whether a number of its own has reached a bound, outer ones
+    """The loops whose first block or last one asks whether a number has reached a bound, outer ones
     first."""
     blocks = list(region.blocks)
     order = {block: number for number, block in enumerate(blocks)}
-    coming = defaultdict[Block, list[Edge]](list)
-    for block in blocks:
-        for dest, values in edges_of(block.last_op):
-            coming[dest].append((block, values))
+    coming = edges_into(region)
     loops: list[CountedLoop] = []
     for block in blocks:
-        back = [(other, values) for other, values in coming[block] if order[other] >= order[block]]
-        compare = None if (cond := condition_of(block.last_op)) is None else cond.owner
-        if not back or not isinstance(compare, Operation) or len(compare.operands) < 2:
+        edges = coming.get(block, ())
+        back = [(other, values) for other, values in edges if order[other] >= order[block]]
+        begin = [values for other, values in edges if order[other] < order[block]]
+        if not back or not begin:
             continue
-        number, bound = compare.operands[:2]
-        if number not in block.args or bound in block.args:
-            continue
-        place = list(block.args).index(number)  # type: ignore[arg-type]
         last, values = back[-1]
-        onward = values[place].owner
-        begin = [values[place] for other, values in coming[block] if order[other] < order[block]]
-        if not begin or not isinstance(onward, Operation) or number not in onward.operands:
-            continue
-        step = next((value for value in onward.operands if value is not number), number)
-        body = blocks[order[block] : order[last] + 1]
-        loops.append(CountedLoop(begin[0], bound, step, frozenset(body)))
+        counted = (
+            (first, second, bound)
+            for number, bound in (*_asked(block), *_asked(last))
+            for argument, first, second in zip(block.args, begin[0], values, strict=True)
+            if number in (argument, second)
+            and isinstance(second.owner, Operation)
+            and argument in second.owner.operands
+            and bound.owner is not block
+        )
+        for first, second, bound in islice(counted, 1):
+            body = frozenset(blocks[order[block] : order[last] + 1])
+            loops.append(CountedLoop(first, second, bound, body))
     return loops
+
+
+def _asked(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """The numbers that the branch at the end of a block compares, either one first."""
+    condition = condition_of(block.last_op)
+    if condition is not None and isinstance(compare := condition.owner, Operation):
+        yield from permutations(compare.operands[:2])

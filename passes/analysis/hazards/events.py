@@ -249,7 +249,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     ),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
-    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT)),
+    (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),
     (_bar(False), (sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)),
     (_plain("warp.sync"), (sync.BAR_WARP_SYNC,)),
     (_plain("cluster.arrive"), (cluster.CLUSTER_ARRIVE, cluster.CLUSTER_ARRIVE_RELAXED)),

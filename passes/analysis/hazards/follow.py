@@ -6,6 +6,7 @@ but what one thread has of it is what that thread does, in order.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import scf
@@ -26,6 +27,17 @@ from tilewright.passes.analysis.hazards.trace import EventTrace, Mask
 from tilewright.passes.analysis.hazards.values import Step
 
 
+@dataclass(slots=True)
+class Parting:
+    """Threads that part at a branch: where all their ways meet, if anywhere, the values before it,
+    the ways that are left with their threads, and the threads and values at the ends of others."""
+
+    join: Block | None
+    env: list[Any]
+    ways: list[tuple[Edge, Mask]]
+    ends: list[tuple[Mask, list[Any]]]
+
+
 class ProgramSlice(Recording):
     """A function, cut down to what its events depend on; `run` follows it."""
 
@@ -33,14 +45,12 @@ class ProgramSlice(Recording):
         super().__init__(function)
         self._blocks = {block: self._compile(block) for block in self._body.blocks}
         self._joins = joins(self._body) if len(self._blocks) > 1 else {}
-        self._onward = {block: onward(block, self._says_nothing) for block in self._joins}
-        self._quiet = {
-            block: join
-            for block, join in self._joins.items()
-            if join is not None
-            and (inside := between(block, join))
-            and not any(op in self._effects for other in inside for op in other.ops)
+        self._ends = {
+            block: (block.last_op, edges_of(block.last_op), condition_of(block.last_op))
+            for block in self._blocks
         }
+        self._eventful = {op.parent for op in self._effects}
+        self._passed: dict[Block, Edge | None] = {}
 
     def _says_nothing(self, of: Block | Operation) -> bool:
         """How often threads come here says nothing of others: they access global memory alone."""
@@ -53,74 +63,88 @@ class ProgramSlice(Recording):
         for argument in self._body.blocks[0].args:
             if argument in self._needed:
                 self.env[self._slots[argument]] = self._argument(argument)
-        self._run_blocks(self._body.blocks[0], self.mask(launch.present), None)
+        self._run_blocks(self._body.blocks[0], self.mask(launch.present))
         return self.trace
 
-    def _run_blocks(self, block: Block, mask: Mask, stop: Block | None) -> Mask | None:
-        """Follow blocks to one of them: the threads that come there. Threads that part meet again
-        where all their ways do."""
-        while block is not stop:
-            for step in self._blocks[block]:
-                step(mask)
-            last = block.last_op
-            edges, condition = edges_of(last), condition_of(last)
-            if not edges or last is None:
-                return None
-            (dest, values), *other_way = edges
-            self._tick()
-            if condition is not None:
-                decided = self.env[self.slot(condition)]
-                if decided is UNKNOWN and (following := self._passed_by(block)) is not None:
-                    block = following
+    def _run_blocks(self, block: Block, mask: Mask) -> None:
+        """Follow blocks to their ends. Threads that part meet again where all their ways do."""
+        parted: list[Parting] = []
+        while True:
+            while not parted or block is not parted[-1].join:
+                for step in self._blocks[block]:
+                    step(mask)
+                if (way_on := self._way_on(block, mask)) is None:
+                    break
+                if isinstance(way_on, Parting):
+                    parted.append(way_on)
+                    block, mask = self._go(way_on)
                     continue
-                then, other = self.parted(last, decided, mask)
-                if then is not None and other is not None:
-                    join = self._joins[block]
-                    if (met := self._part(edges, (then, other), join)) is None or join is None:
-                        return None
-                    block, mask = join, met
-                    continue
-                if then is None:
-                    ((dest, values),) = other_way
-            self._assign(dest.args, values)
-            block = dest
-        return mask
+                dest, values = way_on
+                self._assign(dest.args, values)
+                block = dest
+            else:
+                parted[-1].ends.append((mask, self.env))
+            while parted and not parted[-1].ways and not parted[-1].ends:
+                parted.pop()
+            if not parted:
+                return
+            if parted[-1].ways:
+                block, mask = self._go(parted[-1])
+            else:
+                last = parted.pop()
+                assert last.join is not None
+                block, mask = last.join, self._meet(last.ends)
 
-    def _passed_by(self, block: Block) -> Block | None:
-        """The block that threads come to from one whose condition says nothing of events."""
-        if (way_on := self._onward[block]) is not None:
-            dest, values = way_on
-            self._assign(dest.args, values)
-            return dest
-        if (join := self._quiet.get(block)) is not None:
-            for argument in join.args:
-                if argument in self._slots:
-                    self.env[self._slots[argument]] = UNKNOWN
-        return join
+    def _way_on(self, block: Block, mask: Mask) -> "Edge | Parting | None":
+        """The edge that threads take at the end of a block, or all of them; None where they end."""
+        last, edges, condition = self._ends[block]
+        if not edges or last is None:
+            return None
+        self._tick()
+        if condition is None:
+            return edges[0]
+        decided = self.env[self._slots[condition]]
+        if decided is UNKNOWN and (way_on := self._passed_by(block)) is not None:
+            return way_on
+        then, other = self.parted(last, decided, mask)
+        if then is not None and other is not None:
+            return Parting(self._joins[block], self.env, [(edges[1], other), (edges[0], then)], [])
+        return edges[then is None]
 
-    def _part(
-        self, edges: Sequence[Edge], parts: tuple[Mask, Mask], join: Block | None
-    ) -> Mask | None:
-        """Follow both ways of a branch to where they meet, each for its threads."""
-        before, ends = self.env, list[tuple[Mask, list[Any]]]()
-        for (dest, values), part in zip(edges, parts, strict=True):
-            self.env = list(before)
-            self._assign(dest.args, values)
-            if (there := self._run_blocks(dest, part, join)) is not None:
-                ends.append((there, self.env))
-        if len(ends) < 2:
-            (self.env,) = [env for _, env in ends] or [before]
-            return ends[0][0] if ends else None
-        (one, mine), (two, theirs) = ends
-        self.env = [
-            b if a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
-            else select(one.flags, a, b)
-            for a, b in zip(mine, theirs, strict=True)
-        ]  # fmt: skip
-        return self.mask(one.flags | two.flags)
+    def _passed_by(self, block: Block) -> Edge | None:
+        """The way on from a block whose condition says nothing of events."""
+        if block not in self._passed:
+            way_on, join = onward(block, self._says_nothing), self._joins[block]
+            if way_on is None and join is not None and all(
+                other is not block and other not in self._eventful
+                for other in between(block, join)
+            ):  # fmt: skip
+                way_on = join, ()
+            self._passed[block] = way_on
+        return self._passed[block]
+
+    def _go(self, parting: "Parting") -> tuple[Block, Mask]:
+        """Begin one more way, for its threads."""
+        (dest, values), part = parting.ways.pop()
+        self.env = list(parting.env)
+        self._assign(dest.args, values)
+        return dest, part
+
+    def _meet(self, ends: Sequence[tuple[Mask, list[Any]]]) -> Mask:
+        """Go on with the threads of one end, or two."""
+        (one, self.env), *others = ends
+        for two, env in others:
+            self.env = [
+                b if a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
+                else select(one.flags, a, b)
+                for a, b in zip(self.env, env, strict=True)
+            ]  # fmt: skip
+            one = self.mask(one.flags | two.flags)
+        return one
 
     def _assign(self, dests: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
         values = [self.env[self._slots[s]] if s in self._slots else UNKNOWN for s in sources]
+        values = values or [UNKNOWN] * len(dests)
         for dest, value in zip(dests, values, strict=True):
             if dest in self._slots:
                 self.env[self._slots[dest]] = value

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,10 @@ from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
-from tilewright.dialects.ptx.types import RegType
-from tilewright.passes.analysis.hazards.blocks import CountedLoop, edges_of
+from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.passes.analysis.hazards.blocks import CountedLoop, Edge, edges_into
 from tilewright.passes.analysis.hazards.registers import computed
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN, truncated
 
 WARP = 32
 
@@ -37,7 +37,7 @@ _LADDER = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 224, 256,
     320, 384, 448, 512, 576, 640, 768, 896, 1024, 1280, 1536, 2048, 2560,
 )  # fmt: skip
-"""FirstRound that an argument is tried with."""
+"""Numbers that an argument is tried with."""
 
 
 Loop = scf.ForOp | CountedLoop
@@ -75,6 +75,8 @@ class ClusterLaunch:
     others: tuple[int, int] = (1, 0)
     """The values of arguments that say nothing of loops: a first number, and how far they are
     apart."""
+    coming: Mapping[Block, Sequence[Edge]] = field(default_factory=dict[Block, Sequence[Edge]])
+    """Where control comes from to each block of the kernel."""
 
     @cached_property
     def ctas(self) -> int:
@@ -194,8 +196,10 @@ def launches(
         cluster[1],
         cluster[2],
     )
-    launch = ClusterLaunch(blocks[0], cluster, is_kernel=kernel, grid=grid)
-    dynamic = [loop for loop in loops if any(map(_leaves, (loop.lb, loop.ub, loop.step)))]
+    launch = ClusterLaunch(
+        blocks[0], cluster, is_kernel=kernel, grid=grid, coming=edges_into(function.regions[0])
+    )
+    dynamic = [loop for loop in loops if _leaves(loop, launch)]
     for leaves in _lengths(dynamic, rings, launch, empty=FROM_TILE_IR in function.attributes):
         for guessed in (True, False) if guesses else (True,):
             given = {**(known or {}), **leaves}
@@ -259,8 +263,7 @@ def _lengths(
             loops, {loop: int(bool(nested) and loop not in nested) for loop in loops}, launch
         )
         yield {
-            leaf: 0 for loop in loops for bound in (loop.lb, loop.ub, loop.step)
-            for leaf in _leaves(bound)
+            leaf: 0 for loop in loops for leaf in _leaves(loop, launch)
         }  # fmt: skip
 
 
@@ -274,8 +277,7 @@ def _solve(loops: list[Loop], goals: Mapping[Loop, int], launch: ClusterLaunch) 
     """Arguments that bring the loops to those lengths or near, one argument after the other."""
     leaves: dict[Leaf, int] = {}
     for loop in loops:
-        bounds = (loop.ub, loop.lb, loop.step)
-        for leaf in dict.fromkeys(leaf for bound in bounds for leaf in _leaves(bound)):
+        for leaf in _leaves(loop, launch):
             if leaf not in leaves:
                 leaves[leaf] = _nearest(loop, goals[loop], leaf, leaves, launch)
     return leaves
@@ -304,17 +306,25 @@ def _nearest(
 
 def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: ClusterLaunch) -> int:
     numbers = FirstRound(replace(launch, leaves=leaves))
-    lower, upper, step = (numbers.of(bound) for bound in (loop.lb, loop.ub, loop.step))
+    step, lower, upper = map(numbers.of, _bounds(loop))
     if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
         return 0
-    return max(0, -(-(upper - lower) // step)) if step > 0 else 0
+    if isinstance(loop, CountedLoop):
+        step -= lower
+    return max(0, -((lower - upper) // step)) if step else 0
 
 
-def _leaves(value: SSAValue) -> set[Leaf]:
-    """The arguments and other values from outside that a number is computed from."""
-    leaves: set[Leaf] = set()
+def _bounds(loop: Loop) -> list[SSAValue]:
+    """The step of a loop, or the number of its second round, and its bounds."""
+    return [loop.second if isinstance(loop, CountedLoop) else loop.step, loop.lb, loop.ub]
+
+
+def _leaves(loop: Loop, launch: ClusterLaunch) -> list[Leaf]:
+    """The arguments and other values from outside that the bounds of a loop are computed from,
+    those of the upper one first."""
+    leaves: dict[Leaf, None] = {}
     seen: set[SSAValue] = set()
-    work = [value]
+    work = _bounds(loop)
     while work:
         value = work.pop()
         if value in seen:
@@ -322,15 +332,15 @@ def _leaves(value: SSAValue) -> set[Leaf]:
         seen.add(value)
         owner = value.owner
         if isinstance(owner, Block):
-            if (first := _first(value, owner)) is not None:
+            if (first := _first(value, owner, launch)) is not None:
                 work.append(first)
             elif isinstance(value.type, IntegerType | IndexType | RegType):
-                leaves.add(value)
+                leaves[value] = None
         elif isinstance(owner, memref.DimOp):
-            leaves.add(leaf_of(value))
+            leaves[leaf_of(value)] = None
         elif not isinstance(owner, arith.ConstantOp):
             work += owner.operands
-    return leaves
+    return list(leaves)
 
 
 class FirstRound:
@@ -344,19 +354,36 @@ class FirstRound:
 
     def of(self, value: SSAValue) -> Any:
         """A value, or UNKNOWN."""
-        if value not in self._known:
-            self._known[value] = self._computed(value)
+        work, opened = [value], set[SSAValue]()
+        while work:
+            if (last := work[-1]) in opened or last in self._known:
+                work.pop()
+                if last not in self._known:
+                    self._known[last] = self._computed(last)
+                continue
+            opened.add(last)
+            work += self._sources(last)
         return self._known[value]
 
-    def _computed(self, value: SSAValue) -> Any:
+    def _sources(self, value: SSAValue) -> Sequence[SSAValue]:
+        """The values that one is computed from."""
         owner = value.owner
         if isinstance(owner, Block):
-            first = _first(value, owner)
-            return self._launch.leaf(value) if first is None else self.of(first)
+            first = _first(value, owner, self._launch)
+            return () if first is None else (first,)
+        return owner.operands if computed(owner) is not None else ()
+
+    def _computed(self, value: SSAValue) -> Any:
+        owner, sources = (
+            value.owner,
+            [self._known.get(source, UNKNOWN) for source in self._sources(value)],
+        )
+        if isinstance(owner, Block):
+            return sources[0] if sources else self._launch.leaf(value)
         if isinstance(owner, ConstOp):
-            return owner.bits.value.data
+            return truncated(owner.bits.value.data, KINDS[owner.result.type.kind.data])
         if (compute := computed(owner)) is not None:
-            result = compute(*map(self.of, owner.operands))
+            result = compute(*sources)
             several = isinstance(owner, arith.MulUIExtendedOp)
             return result[owner.results.index(value)] if several else result
         if isinstance(owner, arith.ConstantOp):
@@ -370,15 +397,10 @@ class FirstRound:
         return number if register in self._own or isinstance(number, int) else int(number[0])
 
 
-def _first(value: SSAValue, block: Block) -> SSAValue | None:
+def _first(value: SSAValue, block: Block, launch: ClusterLaunch) -> SSAValue | None:
     """The value that a block's argument has at first; None of an argument of the kernel."""
-    region, place = block.parent, list(block.args).index(value)  # type: ignore[arg-type]
+    place = cast(BlockArgument, value).index
     if isinstance(loop := block.parent_op(), scf.ForOp):
         return loop.lb if place == 0 else loop.iter_args[place - 1]
-    if region is None or block is region.blocks[0]:
-        return None
-    for other in region.blocks:
-        for dest, values in edges_of(other.last_op):
-            if dest is block:
-                return values[place]
-    return None
+    edges = launch.coming.get(block, ())
+    return edges[0][1][place] if edges else None

@@ -69,7 +69,7 @@ class SharedAccesses(Handovers):
                 before = pending.get((key, other))
                 if before is None or not before.cells & part.cells:
                     continue
-                if parts := clash(before.parts, [part], apart=True):
+                if parts := clash(before, [part], apart=True):
                     raise self._race(parts, role, role)
         if (access := pending.get((key, mode))) is None:
             access = pending[key, mode] = RoleAccess(
@@ -150,7 +150,7 @@ class SharedAccesses(Handovers):
         own = other.role == role and other.kind in ("threads", "cp.async") and bool(other.done)
         if own and self.roles[role].alone:
             return
-        parts = clash(other.parts, access.parts, apart=own)
+        parts = clash(other, access.parts, apart=own)
         if parts is None:
             return
         raise self._conflict(other, access, parts, role)
@@ -161,7 +161,7 @@ class SharedAccesses(Handovers):
             return
         if any(self.knows[role][who] >= time or who == role for who, time in other.fences):
             return
-        parts = clash(other.parts, access.parts, apart=False)
+        parts = clash(other, access.parts, apart=False)
         if parts is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
             section = {"umma": "tcgen05.mma", "wgmma": "9.7.15.7.1"}.get(access.kind, "9.7.13.4")
             raise Hazard("proxy", parts[1].event.op, parts[0].event.op, section,

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, i1
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.ancestors import ancestors
@@ -303,7 +303,7 @@ def _yielded(op: Operation) -> list[SSAValue]:
 
 def _given(value: SSAValue, block: Block) -> list[SSAValue]:
     """The values that a block's argument may have."""
-    parent, place = block.parent_op(), list(block.args).index(value)  # type: ignore[arg-type]
+    parent, place = block.parent_op(), cast(BlockArgument, value).index
     if isinstance(parent, scf.ForOp):
         if place == 0:
             return _decides(parent)
@@ -311,9 +311,9 @@ def _given(value: SSAValue, block: Block) -> list[SSAValue]:
         return [parent.iter_args[place - 1], block.last_op.operands[place - 1], *_decides(parent)]
     if isinstance(parent, scf.WhileOp):
         return [*_decides(parent), *parent.operands, *_yielded(parent)]
-    region, values = block.parent, list[SSAValue]()
-    if region is not None and block is not region.blocks[0]:
-        for other in region.blocks:
-            if other.last_op is not None and block in other.last_op.successors:
-                values += other.last_op.operands
-    return values
+    return [
+        values[place]
+        for op in dict.fromkeys(use.operation for use in block.uses)
+        for dest, values in edges_of(op)
+        if dest is block
+    ]

@@ -50,11 +50,16 @@ APART = 1 << 18
 63 of them are addresses of one CTA (`RANK_SHIFT`)."""
 
 MOST_EVENTS = 40_000
-"""Where a function has more than so many events, nothing is said of it."""
+"""Where a launch has more than so many events, nothing is said of it."""
+MOST_IN_ALL = 10 * MOST_EVENTS
+"""All launches of a function together have no more."""
 
 
 class Values(Slice):
     """The values that the ops of a function compute in a launch."""
+
+    _given = _steps_left = 0
+    steps_in_all = MOST_IN_ALL
 
     def begin(self, launch: ClusterLaunch) -> None:
         """Forget the last launch."""
@@ -72,7 +77,8 @@ class Values(Slice):
         self.env: list[Any] = [UNKNOWN] * len(self._slots)
         for place, value in self._constants:
             self.env[place] = value
-        self._steps_left = MOST_EVENTS
+        self.steps_in_all -= self._given - self._steps_left
+        self._given = self._steps_left = min(MOST_EVENTS, self.steps_in_all)
 
     def mask(self, flags: Flags) -> Mask:
         """The set of these threads."""
@@ -106,6 +112,7 @@ class Values(Slice):
     def _tick(self) -> None:
         self._steps_left -= 1
         if self._steps_left < 0:
+            self._steps_left = 0
             raise TooLong
 
     def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:

@@ -11,6 +11,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.types import TokenType
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable_number
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 
@@ -48,12 +50,17 @@ def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool
     assert isinstance(owner, Operation)
     if owner.parent is not block:
         return True
-    if not isinstance(owner, SCALAR) or not is_derived(value):
+    if not is_repeatable_number(owner) and not (isinstance(owner, SCALAR) and is_derived(value)):
         return False
-    if not all(follows(operand, loop, needed) for operand in owner.operands):
+    if not all(follows(operand, loop, needed) for operand in without_tokens(owner)):
         return False
     needed[owner] = None
     return True
+
+
+def without_tokens(op: Operation) -> list[SSAValue]:
+    """The operands of an op but tokens."""
+    return [operand for operand in op.operands if not isinstance(operand.type, TokenType)]
 
 
 def needed_ahead(values: Iterable[SSAValue], loop: ForOp) -> dict[Operation, None] | str:

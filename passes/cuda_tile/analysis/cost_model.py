@@ -32,7 +32,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
 from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
@@ -108,7 +108,6 @@ _ONE_AND_ITS_END = 2
 """The ops of a region that is one op."""
 
 WARP, WARPGROUP = 32, 128
-TMA = target("sm_90")
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 STORED = 1 << 15

@@ -30,7 +30,11 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
+from tilewright.passes.cuda_tile.analysis.tensor_maps import (
+    is_repeatable_number,
+    is_weak,
+    reads_only,
+)
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.passes.cuda_tile.analysis.view_access import (
     contiguous,
@@ -218,7 +222,7 @@ def find_copied_loads(
             copies.refused[source.load] = copied
     spare = registers_of(entry, arch) <= _MOST_BESIDE
     for load in _beside(entry) if spare else ():
-        if load not in tried and plan.of(load) is None:
+        if load not in tried and plan.of(load) is None and not is_repeatable_number(load):
             copied = _copied(load)
             if isinstance(copied, CopiedLoad):
                 copied = _add(replace(copied, beside=True), copies, plan)

@@ -24,7 +24,6 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
-    TMA,
     copy_stages,
     is_asynchronous,
     stages_and_ctas,
@@ -39,7 +38,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
-from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess, boxed_load
+from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
@@ -256,6 +255,8 @@ def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
     for loop, pipeline in plan.by_loop.items():
         for load in () if loop is None else loop.region.block.ops:
             if not isinstance(load, LoadViewTkoOp) or load in plan.refused or plan.of(load):
+                continue
+            if load in pipeline.slice:
                 continue
             group, why = pipeline.groups[0], boxed_load(load, arch)
             if alone and needed_for_copies(entry, [*copied, load]) is None:

@@ -12,7 +12,10 @@ from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, without_tokens
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable_number
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 
 _PLACES = (
@@ -65,11 +68,13 @@ def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
         holder = value.block.parent_op()
         return isinstance(holder, EntryOp) or (holder in loops and value.index == 0)
     owner = value.owner
+    assert isinstance(owner, Operation)
     if owner in needed:
         return True
-    if not isinstance(owner, _PLACES) or any(
-        isinstance(result.type, TileType) and result.type.rank for result in owner.results
+    if not is_repeatable_number(owner) and not (
+        isinstance(owner, _PLACES)
+        and all(bits_of(shape_of(x)) == 0 for x in owner.results if isinstance(x.type, TileType))
     ):
         return False
     needed.add(owner)
-    return all(_add(operand, loops, needed) for operand in owner.operands)
+    return all(_add(operand, loops, needed) for operand in without_tokens(owner))

@@ -30,10 +30,9 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, MappedView
 from tilewright.dialects.cute.types.argument import ARGUMENT, NAN_FLAG, NUMBER, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
-from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.passes.cuda_tile.analysis.cost_model import TMA
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.view_access import (
@@ -43,10 +42,12 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tensor_of,
     tile_dimensions,
 )
-from tilewright.passes.cuda_tile.layouts.elements import scalar_type
-from tilewright.passes.cuda_tile.layouts.layouts import above, dim_bits
+from tilewright.passes.cuda_tile.layouts.elements import scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import above, bits_of, dim_bits
 from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
+
+TMA = target("sm_90")
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +179,16 @@ def reads_only(token: SSAValue | None) -> bool:
 def is_repeatable(load: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
     """True of a load that has the same result wherever it is made."""
     return is_weak(load) and reads_only(load.token)
+
+
+def is_repeatable_number(op: Operation) -> bool:
+    """True of a load of one number that may be made once more: by who copies what it says where
+    to find, an expert or a page."""
+    return (
+        isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
+        and bits_of(shape_of(op.results[0])) == 0
+        and is_repeatable(op)
+    )
 
 
 def _boxed(

@@ -12,11 +12,14 @@ from ptx_kernels import (
     directives,
     gpu_of,
     instructions,
+    older_target,
+    older_version,
     text_of,
     with_target,
     with_version,
 )
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC, NAMED_BARRIER
@@ -28,9 +31,11 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    APPLY_PRIORITY,
     CLUSTER_REGISTERS,
     CLUSTER_SPACE,
     CP_ASYNC_PREFETCH,
+    DISCARD,
     GENERIC,
     SEMANTICS,
     VECTOR_BITS,
@@ -39,11 +44,19 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
-from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE, FENCE_IN_CLUSTERS
+from tilewright.dialects.cute_nvgpu.lattice.sync import (
+    FENCE,
+    FENCE_IN_CLUSTERS,
+    PROXY_FENCES,
+    PROXY_FENCES_OF_MAPS,
+    RESTRICTED_FENCES,
+)
+from tilewright.dialects.cute_nvgpu.lattice.warp import REDUX_FLOAT
 from tilewright.dialects.ptx import data_movement as data
-from tilewright.dialects.ptx import multimem, registers, synchronization
+from tilewright.dialects.ptx import multimem, registers, synchronization, warp
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES, TENSORMAP
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import KINDS, reg
 
@@ -291,6 +304,40 @@ def test_fences(row: InstructionRow, ptxas: Ptxas) -> None:
         refused_below(text, "\tfence", ptxas)
     with pytest.raises(VerifyException, match=r"acq_rel.cta or .*, got acquire.gpu"):
         synchronization.FenceOp("acquire.gpu").verify()
+
+
+def hints(kernel: Kernel) -> dict[tuple[str, tuple[int, int]], list[PtxOp]]:
+    """Fences of other proxies, hints for caches, and reductions of a warp, by what they need."""
+    word, member, at = kernel.input("f32"), kernel.constant(-1, "b32"), kernel.pointer
+
+    def fences(row: InstructionRow, address: SSAValue | None = None) -> list[PtxOp]:
+        forms = (name.removeprefix("fence.") for name in row.mnemonics)
+        return [synchronization.ProxyFenceOp(form, address=address) for form in forms]
+
+    lines = ((data.DiscardOp, DISCARD), (data.ApplyPriorityOp, APPLY_PRIORITY))
+    return {
+        ("sm_90", (8, 3)): [*fences(PROXY_FENCES), *fences(PROXY_FENCES_OF_MAPS, at)],
+        ("sm_90", (8, 6)): fences(RESTRICTED_FENCES),
+        ("sm_80", (7, 4)): [
+            op(at, name.partition(".")[2], 128) for op, row in lines for name in row.mnemonics
+        ],
+        ("sm_100a", (8, 6)): [
+            warp.ReduxOp(word, member, reg("f32"), name.removeprefix("redux.sync."))
+            for name in REDUX_FLOAT.mnemonics
+        ],
+    }
+
+
+@pytest.mark.parametrize("lowest", hints(Kernel()), ids=str)
+def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    for op in hints(kernel)[lowest]:
+        result = kernel.add(op)
+        if op.results:
+            kernel.output(result)
+    text = check(kernel, ptxas, lowest=lowest)
+    older = older_target(lowest[0]), older_version(lowest[1])
+    check_refused(text, op.mnemonic.partition(".")[0], *older, ptxas)
 
 
 def test_multicast_objects(ptxas: Ptxas) -> None:

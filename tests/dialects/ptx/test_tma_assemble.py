@@ -36,7 +36,7 @@ from tilewright.lowering.ptx.text import module_text
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
-    one = kernel.constant(1, "b32")
+    one, state = kernel.constant(1, "b32"), kernel.input("b64")
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
@@ -50,6 +50,12 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
                 ("try_wait_once", mbarrier.TryWaitOnceOp),
             )
         },
+        "arrive_state": [mbarrier.ArriveStateOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
+        "expect_tx_state": [mbarrier.ArriveExpectTxStateOp(address, 128, 8)],
+        "wait_state": [mbarrier.WaitStateOp(address, state, 8)],
+        "try_wait_state": [
+            mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
+        ],
         "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }

@@ -145,6 +145,30 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "add.u32 %r0, %r0, %r22;\n",
         LANE * 0 + 64 + 0b0110101,
     ),
+    "the least float of a warp": (
+        "cvt.rn.f32.u32 %f1, %r1;\nsub.f32 %f1, %f1, 0f41200000;\nneg.f32 %f2, 0f7FC00000;\n"
+        "setp.eq.u32 %p1, %r1, 3;\nselp.f32 %f3, %f2, %f1, %p1;\n"
+        "redux.sync.min.f32 %f4, %f3, -1;\nredux.sync.max.abs.f32 %f5, %f1, -1;\n"
+        "redux.sync.max.NaN.f32 %f6, %f3, -1;\nsetp.nan.f32 %p2, %f6, %f6;\n"
+        "selp.u32 %r2, 1000, 0, %p2;\ncvt.rni.s32.f32 %r3, %f4;\ncvt.rni.s32.f32 %r4, %f5;\n"
+        "mad.lo.s32 %r0, %r4, 10000, %r2;\nadd.s32 %r0, %r0, %r3;\n",
+        LANE * 0 + 210000 + 1000 - 10,
+    ),
+    "a barrier that threads come to one by one": (
+        "setp.lt.u32 %p1, %r1, 20;\n@%p1 bra A;\nbarrier.red.popc.u32 %r0, 0, 0;\nbra B;\n"
+        "A: barrier.cta.red.popc.u32 %r0, 0, 1;\nB:\n",
+        LANE * 0 + 20,
+    ),
+    "parts of a parameter, hints": (
+        "ld.param.u32 %r2, [k_out];\nld.param.u64 %rd4, [k_out];\ncvt.u32.u64 %r3, %rd4;\n"
+        "ld.param.b8 %r4, [k_out];\nand.b32 %r5, %r3, 255;\nsub.u32 %r2, %r2, %r3;\n"
+        "sub.u32 %r4, %r4, %r5;\nadd.u32 %r0, %r2, %r4;\nprefetchu.L1 [%rd1];\n"
+        "applypriority.global.L2::evict_normal [%rd1], 128;\ndiscard.global.L2 [%rd1+128], 128;\n"
+        "fence.proxy.tensormap::generic.release.gpu;\n"
+        "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;\n"
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;\n",
+        LANE * 0,
+    ),
     "words of 256 bits": (
         "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
         "ld.global.v8.b32 {%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}, [%rd1];\n"
@@ -189,6 +213,26 @@ def test_copies_of_bytes() -> None:
         run(BULK.replace("[%rd1], 128, [%r3]", "[%rd1+64], 128, [%r3]"))
     with pytest.raises(ExecutionError, match="mbarrier"):
         run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
+
+
+def test_a_state_is_waited_for() -> None:
+    """Twice around the phases of an mbarrier, by what each arrival gives."""
+    body = (
+        ".shared .align 8 .b8 full[8];\nmov.u32 %r2, full;\nmov.u32 %r3, tile;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 32;\nbar.sync 0;\n"
+        "shl.b32 %r4, %r1, 2;\nadd.u32 %r4, %r4, %r3;\nxor.b32 %r5, %r4, 64;\nmov.u32 %r6, 0;\n"
+        "mov.u32 %r7, %r1;\nL:\nst.shared.u32 [%r4], %r7;\n"
+        "mbarrier.arrive.shared::cta.b64 %rd4, [%r2];\n"
+        "A: mbarrier.test_wait.shared.b64 %p2, [%r2], %rd4;\n@!%p2 bra A;\n"
+        "ld.shared.u32 %r7, [%r5];\nmbarrier.arrive.release.cta.shared::cta.b64 %rd5, [%r2];\n"
+        "B: mbarrier.try_wait.shared.b64 %p2, [%r2], %rd5, 99;\n@!%p2 bra B;\n"
+        "add.u32 %r7, %r7, 1;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 3;\n@%p3 bra L;\n"
+        "mov.u32 %r0, %r7;\n"
+    )
+    np.testing.assert_array_equal(run(body), (LANE ^ 16) + 3)
+    asks = "A: mbarrier.test_wait.shared.b64 %p2, [%r2], %rd4;\n@!%p2 bra A;\n"
+    with pytest.raises(ExecutionError, match="race on shared memory"):
+        run(body.replace(asks, ""))
 
 
 def test_an_mbarrier_of_the_cluster_expects_bytes() -> None:

@@ -208,10 +208,11 @@ _VOTED: dict[str, Callable[[AnyArray], Bits]] = {
 }
 
 
-@runs(sync.BAR_COUNT)
+@runs(sync.BAR_COUNT, sync.BARRIER_COUNT)
 def _bar_red(op: Any, builder: Builder) -> Step:
     barrier, outcome = op.barrier.value.data, _VOTED[op.form.data]
-    wait_at(op, builder, barrier, content(op.threads), vote=builder.slot(op.value))
+    aligned, vote = op.mnemonic.startswith("bar."), builder.slot(op.value)
+    wait_at(op, builder, barrier, content(op.threads), aligned=aligned, vote=vote)
     return effect(
         op, builder, lambda machine, gang, *_: outcome(machine.barriers.votes(gang.lanes, barrier))
     )
@@ -223,10 +224,11 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
 
 
-# One kernel runs alone, on memory that has one address.
-executes(sync.FENCE_PROXY_ALIAS, sync.GRIDDEPCONTROL_WAIT, sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)(
-    nothing
-)
+# One kernel runs alone, on memory that has one address; tensor maps are not written.
+executes(
+    sync.FENCE_PROXY_ALIAS, sync.PROXY_FENCES, sync.GRIDDEPCONTROL_WAIT,
+    sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
+)(nothing)  # fmt: skip
 
 
 # Fragments

@@ -6,7 +6,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp
+from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -31,10 +31,16 @@ def _inval(op: Any, builder: Builder) -> Step:
 
 @runs(rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_EXPECT_TX)
 def _arrive(op: Any, builder: Builder) -> Step:
-    """An arrival, so many, or one that expects so many bytes."""
-    locate, count = located(op, builder), content(op.count)
+    """An arrival, so many, or one that expects so many bytes; its state is its phase."""
+    count, stated = content(op.count), bool(op.results)
     counts = (1, count) if op.row is rows.MBARRIER_ARRIVE_EXPECT_TX else (count or 1,)
-    return lambda machine, gang: machine.mbarriers.arrive(gang.lanes, locate(gang.regs), *counts)
+
+    def run(machine: Machine, gang: Gang, address: Bits) -> Bits | None:
+        phases = machine.mbarriers.phases(gang.lanes, address) if stated else None
+        machine.mbarriers.arrive(gang.lanes, address, *counts)
+        return phases
+
+    return effect(op, builder, run, located(op, builder))
 
 
 @runs(rows.MBARRIER_TRY_WAIT)
@@ -53,12 +59,27 @@ def _try_wait(op: Any, builder: Builder) -> Step:
     """The tries of a loop are as many as it takes."""
 
     def run(machine: Machine, gang: Gang, address: Bits, parity: Bits) -> Bits:
-        wait = machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=bool(op.cluster))
-        ready = wait.ready()
-        wait.take(np.flatnonzero(ready)).resume(gang.lanes[ready])
-        return ready
+        return _ask(op, machine, gang, address, parity, cluster=bool(op.cluster))
 
     return effect(op, builder, run, located(op, builder), op.parity)
+
+
+@runs(WaitStateOp)
+def _wait_state(op: Any, builder: Builder) -> Step:
+    def run(machine: Machine, gang: Gang, address: Bits, state: Bits) -> Bits:
+        return _ask(op, machine, gang, address, state & np.uint64(1))
+
+    return effect(op, builder, run, located(op, builder), op.state)
+
+
+def _ask(
+    op: Any, machine: Machine, gang: Gang, address: Bits, parity: Bits, *, cluster: bool = False
+) -> Bits:
+    """Threads whose phase is complete, which know what was done in it."""
+    wait = machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=cluster)
+    ready = wait.ready()
+    wait.take(np.flatnonzero(ready)).resume(gang.lanes[ready])
+    return ready
 
 
 @executes(rows.FENCE_MBARRIER_INIT)

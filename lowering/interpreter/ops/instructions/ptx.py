@@ -222,7 +222,10 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 # Control flow
 
 
-executes(control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp)(nothing)
+executes(
+    control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp,
+    data_movement.DiscardOp, data_movement.ApplyPriorityOp,
+)(nothing)  # fmt: skip
 
 
 runs(control_flow.BraOp)(branch)

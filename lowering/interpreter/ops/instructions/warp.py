@@ -1,12 +1,14 @@
 """Threads of a warp that look at each other's values: shuffles, votes, matches, reductions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.ptx import warp
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
@@ -112,7 +114,9 @@ _REDUCTIONS: dict[str, tuple[Any, int]] = {
 
 @runs(warp.ReduxOp)
 def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
-    operation, type_ = op.form.data.split(".")
+    operation, *words, type_ = op.form.data.split(".")
+    if type_ == "f32":
+        return _collective(op, builder, partial(_least, operation, words))
     combine, neutral = _REDUCTIONS[operation]
     dtype = np.dtype("int32" if type_[0] == "s" else "uint32")
     if operation in ("min", "max"):
@@ -123,6 +127,15 @@ def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
         return combine.reduce(values, axis=1, dtype=dtype).view(np.uint32)
 
     return _collective(op, builder, compute)
+
+
+def _least(operation: str, words: Sequence[str], members: _Members, a: AnyArray) -> Bits:
+    """NaN loses, unless the form says `NaN`; who is no member has what changes nothing."""
+    infinity = 0x7F800000 if operation == "min" else 0xFF800000
+    extreme = scalar(operation, "NaN.f32" if "NaN" in words else "f32")
+    bits = a & np.uint32(0x7FFFFFFF) if "abs" in words else a
+    other = np.uint32(infinity if "NaN" in words else 0x7FFFFFFF)
+    return reduce(extreme, np.where(members.named, bits, other).T)
 
 
 @runs(warp.ActivemaskOp)

@@ -1,0 +1,94 @@
+"""The latency model's order of configurations beside what a GPU measured: what a wrong one costs.
+
+    python benchmarks/cutile_gpu.py FOLDER --json > rows.json                       # with the GPU
+    python benchmarks/cutile_predicted.py rows.json --checkout CUTILE [--arch sm_90a] [--only WORD]
+
+A line for each work of more than one configuration: the part of the best rate that the first
+predicted one lacks, the place of the best one in the predicted order, both, and how many there are.
+Then the largest loss, and in how many of the works the first three have the best one. A large work
+takes the model some seconds for each configuration.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import cutile_cases
+from cutile_problems import Case, Matrix, Problem, host_array
+from measured import parser, show
+
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.modelled_time import ModelledTimeWarning, modelled_microseconds
+
+FIRST = 3
+"""The predicted configurations that a search would measure."""
+
+
+def predicted(case: Case, problem: Problem, checkout: Path, arch: str) -> float:
+    """The microseconds of a case's launch by the model, on arrays of zeros but those of numbers
+    that say where others are."""
+    flat = list[Any]()
+    for one in problem.arguments:
+        is_array = isinstance(one, Matrix)
+        flat += [host_array(one), *one.shape, *one.strides] if is_array else [one]
+    grid = (*problem.grid, 1, 1)[:3]
+    if grid[0] == 0:
+        count = chip_of(divmod(target(arch).number, 10)).count // case.hints.get("num_ctas", 1)
+        grid = min(count, grid[1]), 1, 1
+    return modelled_microseconds(cutile_cases.bytecode(case, checkout), grid, flat, arch)
+
+
+def judged(rates: dict[str, float], times: dict[str, float]) -> dict[str, Any]:
+    """The loss of who takes the first predicted configuration, and the best one's place."""
+    order, best = sorted(times, key=times.__getitem__), max(rates, key=rates.__getitem__)
+    return {
+        "loss": 1 - rates[order[0]] / rates[best], "place": 1 + order.index(best),
+        "first": order[0], "best": best, "of": len(order),
+    }  # fmt: skip
+
+
+def main() -> None:
+    words = parser(__doc__)
+    words.add_argument("rows", type=Path, help="what cutile_gpu.py --json printed")
+    words.add_argument("--checkout", type=Path, required=True, help="a checkout of cutile-python")
+    words.add_argument("--arch", default="sm_90a")
+    words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
+    options = words.parse_args()
+    warnings.simplefilter("ignore", ModelledTimeWarning)
+    known = {
+        (case.configuration, problem.name): (case, problem)
+        for case in cutile_cases.cases()
+        for problem in case.problems
+    }
+    works = defaultdict[str, dict[str, float]](dict)
+    for row in json.loads(options.rows.read_text()):
+        if "ours" in row and (not options.only or any(x in row["work"] for x in options.only)):
+            works[row["work"]][row["configuration"]] = row["ours"]
+    rows = list[dict[str, Any]]()
+    for work, rates in works.items():
+        if len(rates) > 1:
+            launches = {name: known[name, work.rpartition(" ")[2]] for name in rates}
+            times = {
+                name: predicted(*launch, options.checkout, options.arch)
+                for name, launch in launches.items()
+            }
+            rows.append({"work": work} | judged(rates, times))
+    lines = [
+        f"{row['work']:44} {row['loss']:6.1%} {row['place']:3} of {row['of']:2}  "
+        f"{row['first']}, best {row['best']}"
+        for row in rows
+    ]
+    if rows:
+        among = sum(row["place"] <= FIRST for row in rows)
+        lines.append(f"largest loss {max(row['loss'] for row in rows):.1%}; the first {FIRST} have "
+                     f"the best of {among} of {len(rows)}")  # fmt: skip
+    show(options, rows, lines)
+
+
+if __name__ == "__main__":
+    main()

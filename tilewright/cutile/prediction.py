@@ -1,0 +1,45 @@
+"""Configurations of cuTile kernels in the order of their times, before a GPU has run any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from math import inf
+from operator import itemgetter
+from typing import Any
+
+from tilewright.arguments.options import checked
+from tilewright.cutile.launches import compiled_launch
+from tilewright.cutile.rules import KERNEL
+from tilewright.cutile.tuning import modelled
+from tilewright.source.diagnostic import CompileError
+from tilewright.tile_kernel import DEFAULT_ARCH
+
+
+@checked(kernel=KERNEL)
+def predict(
+    kernel: Any,
+    args_fn: Callable[[Any], Sequence[Any]],
+    arch: str = DEFAULT_ARCH,
+    *,
+    search_space: Sequence[Any],
+    grid_fn: Callable[[Any], Sequence[int]],
+    hints_fn: Callable[[Any], Mapping[str, Any]] | None = None,
+) -> list[tuple[Any, float]]:
+    """The configurations of a kernel and the microseconds of each, the quickest first, by the
+    latency model of `arch`: infinitely many where a compiler rejects it. The search space and the
+    functions of a configuration are those of `ct.tune`; arrays are those of `launch` on the CPU,
+    and stay as they are. The first CTA of each launch runs as it is compiled, and a
+    ModelledTimeWarning says that nothing was measured.
+
+    Raises ArgumentError, TargetError, and ExecutionError for what no kernel may do."""
+    time, rejected = modelled(compiled_launch, arch), import_module("cuda.tile").TileError
+
+    def predicted(config: Any) -> float:
+        own = kernel if hints_fn is None else kernel.replace_hints(**hints_fn(config))
+        try:
+            return time(None, grid_fn(config), own, args_fn(config))
+        except (CompileError, rejected):
+            return inf
+
+    return sorted(((config, predicted(config)) for config in search_space), key=itemgetter(1))
