@@ -62,9 +62,9 @@ _PASSES = {
     "cute-to-base": "lowering.to_base.convert_cute_to_base:CuteToBasePass",
 }
 _TILE_STEPS = (
-    "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "order-blocks",
-    "split-blocks", "strip-mine", "unroll-rows", "slice-products", "place-accumulators",
-    "pair-products", "legalize-placed",
+    "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "make-loads-early",
+    "order-blocks", "split-blocks", "strip-mine", "unroll-rows", "slice-products",
+    "place-accumulators", "pair-products", "legalize-placed",
 )  # fmt: skip
 """The steps of `passes.cuda_tile.steps`, which has them by name, in order."""
 _TARGETS = {

@@ -23,6 +23,7 @@ from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
+from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
@@ -58,6 +59,7 @@ _REWRITES: dict[str, Rewrite] = {
     "collapse-loops": _for_all(collapse_loops),
     "split-single-trips": _for_all(split_single_trips),
     "make-loads-late": _for_all(make_loads_late),
+    "make-loads-early": make_loads_early,
     "order-blocks": _for_all(order_blocks),
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,

@@ -21,6 +21,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
+from tilewright.passes.cuda_tile.analysis.facts import is_natural
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import (
@@ -333,7 +334,11 @@ class _TileAddresses:
                 if step:
                     more = kernel.constant(step, coordinate.type)
                     coordinate = kernel.emitter.binary("add", coordinate, more)
-                inside = kernel.both(inside, self._below(coordinate, dimension))
+                below = self._below(coordinate, dimension)
+                ends = isinstance(dimension.size, int) and step >= dimension.size
+                if ends and is_natural(self.index[i]):
+                    below = kernel.constant(0, i1)  # wherever the tile begins
+                inside = kernel.both(inside, below)
                 if self.divided and i == self.along:
                     size = wide(kernel, dimension.size, coordinate.type)
                     left = kernel.emitter.binary("sub", size, coordinate)

@@ -169,3 +169,25 @@ def test_threads_of_tiles(elements: int, threads: int) -> None:
     return""",
     )
     assert tw.compile(text, "sm_90a").entry().block == (threads, 1, 1)
+
+
+def test_parts_of_a_tile_behind_a_tensor_are_not_accessed() -> None:
+    """Of 1024 elements of a tensor of 500 no thread has one there in its second vector."""
+    view = "partition_view<tile=(1024), padding_value = zero, tensor_view<500xf32, strides=[1]>>"
+    parameters = "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>"
+    body = f"""
+    %a = assume div_by<16>, %p : tile<ptr<f32>>
+    %b = assume div_by<16>, %q : tile<ptr<f32>>
+    %av = make_tensor_view %a, shape = [500], strides = [1] : tensor_view<500xf32, strides=[1]>
+    %bv = make_tensor_view %b, shape = [500], strides = [1] : tensor_view<500xf32, strides=[1]>
+    %ap = make_partition_view %av : {view}
+    %bp = make_partition_view %bv : {view}
+    %i, %j, %k = get_tile_block_id : tile<i32>
+    %x, %t = load_view_tko weak %ap[%i] : {view}, tile<i32> -> tile<1024xf32>, token
+    %u = store_view_tko weak %x, %bp[%i] : tile<1024xf32>, {view}, tile<i32> -> token
+"""
+    ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
+    assert ptx.count("setp.lt.u32") == ptx.count("setp.ne.s32") == 1
+    source = np.arange(512, dtype=np.float32)
+    _, left = compiled(parameters, body, [source, np.full(512, -1, np.float32)])
+    np.testing.assert_array_equal(left, np.where(source < 500, source, -1))

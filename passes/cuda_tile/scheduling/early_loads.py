@@ -1,0 +1,67 @@
+"""Loads of loops that cannot come iterations ahead, since where they lie is loaded too: they are
+made in front of the iteration's products, and are in flight together.
+
+    %n = load_ptr_tko weak %p                    %n = load_ptr_tko weak %p
+    %k = load_ptr_tko weak (offset %a, %n)       %k = load_ptr_tko weak (offset %a, %n)
+    %s = mmaf %q, %k, 0                     ->   %v = load_ptr_tko weak (offset %b, %n)
+    %v = load_ptr_tko weak (offset %b, %n)       %s = mmaf %q, %k, 0
+    %o = mmaf %s, %v, %o0                        %o = mmaf %s, %v, %o0
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, needed_ahead
+from tilewright.passes.cuda_tile.analysis.cost_model import thread_count
+from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+
+_MOST = 64
+"""The bytes of a load that a thread has room for beside the operands of a product."""
+
+
+def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
+    """Move such loads of an entry, and what says where they lie."""
+    for loop in list(entry.walk()):
+        if arch is not None and isinstance(loop, ForOp):
+            _make_early(loop, _MOST * thread_count(entry, arch))
+
+
+def _make_early(loop: ForOp, room: int) -> None:
+    products = [op for op in loop.region.block.ops if isinstance(op, Multiplication)]
+    for op in list(loop.region.block.ops) if products else ():
+        if not isinstance(op, LoadPtrTkoOp) or not is_weak(op):
+            continue
+        places = [op.source] if op.mask is None else [op.source, op.mask]
+        fits = prod(shape_of(op.result)) * pointee_bytes(op.source) <= room
+        if fits and isinstance(needed_ahead(places, loop), str):
+            _move(op, products[0])
+
+
+def _move(load: LoadPtrTkoOp, first: Operation) -> None:
+    """Move a load in front of an op of its block, if nothing that it needs is behind that one but
+    what is computed of numbers."""
+    moved, todo = dict[Operation, None](), list[Operation]([load])
+    while todo:
+        op = todo.pop()
+        if op.parent is not first.parent or op.is_before_in_block(first):
+            continue
+        if op is not load and not isinstance(op, SCALAR):
+            return
+        moved[op] = None
+        todo += [x.owner for x in op.operands if isinstance(x.owner, Operation)]
+    block = first.parent
+    assert block is not None
+    for op in [op for op in block.ops if op in moved]:
+        op.detach()
+        Rewriter.insert_op(op, InsertPoint.before(first))

@@ -1,0 +1,48 @@
+// RUN: tilewright-opt %s -p "cuda-tile-make-loads-early{arch=sm_90a}" | filecheck %s
+
+// What lies where numbers say that are loaded is loaded in front of the first product; what comes
+// iterations ahead stays, and so does what a store comes before.
+
+cuda_tile.module @m {
+  entry @k(%p: tile<ptr<i32>>, %a: tile<ptr<f16>>) {
+    %x = constant <f16: 1.0> : tile<16x16xf16>
+    %z = constant <f32: 1.0> : tile<16x16xf32>
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %9 = constant <i32: 9> : tile<i32>
+    %r = reshape %a : tile<ptr<f16>> -> tile<1x1xptr<f16>>
+    %as = broadcast %r : tile<1x1xptr<f16>> -> tile<16x16xptr<f16>>
+    %numbers = iota : tile<16xi32>
+    %t0 = make_token : token
+    %s = for %i in (%0 to %9, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<16x16xf32>) {
+      %q0 = offset %p, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %q1 = reshape %q0 : tile<ptr<i32>> -> tile<1xptr<i32>>
+      %q2 = broadcast %q1 : tile<1xptr<i32>> -> tile<16xptr<i32>>
+      %q = offset %q2, %numbers : tile<16xptr<i32>>, tile<16xi32> -> tile<16xptr<i32>>
+      %n, %t1 = load_ptr_tko weak %q : tile<16xptr<i32>> -> tile<16xi32>, token
+      %b = mmaf %x, %x, %acc : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+      %n0 = reshape %n : tile<16xi32> -> tile<16x1xi32>
+      %n1 = broadcast %n0 : tile<16x1xi32> -> tile<16x16xi32>
+      %far = offset %as, %n1 : tile<16x16xptr<f16>>, tile<16x16xi32> -> tile<16x16xptr<f16>>
+      %v, %t2 = load_ptr_tko weak %far token=%t0 : tile<16x16xptr<f16>> -> tile<16x16xf16>, token
+      %i0 = reshape %i : tile<i32> -> tile<1x1xi32>
+      %i1 = broadcast %i0 : tile<1x1xi32> -> tile<16x16xi32>
+      %next = offset %as, %i1 : tile<16x16xptr<f16>>, tile<16x16xi32> -> tile<16x16xptr<f16>>
+      %w, %t3 = load_ptr_tko weak %next token=%t0 : tile<16x16xptr<f16>> -> tile<16x16xf16>, token
+      %t4 = store_ptr_tko weak %next, %x token=%t3 : tile<16x16xptr<f16>>, tile<16x16xf16> -> token
+      %u, %t5 = load_ptr_tko weak %far token=%t4 : tile<16x16xptr<f16>> -> tile<16x16xf16>, token
+      %c = mmaf %v, %w, %b : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+      %d = mmaf %u, %w, %c : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+      continue %d : tile<16x16xf32>
+    }
+    return
+  }
+}
+
+// CHECK: %far = offset
+// CHECK-NEXT: %v, {{.*}} = load_ptr_tko
+// CHECK-NEXT: %b = mmaf
+// CHECK: %w, {{.*}} = load_ptr_tko
+// CHECK: store_ptr_tko
+// CHECK: %u, {{.*}} = load_ptr_tko
+// CHECK: %c = mmaf
