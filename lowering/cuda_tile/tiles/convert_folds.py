@@ -4,7 +4,8 @@ warps through shared memory.
 A fold goes through the bits of the dimension's coordinate. `reduce` combines what differs in a bit,
 the upper half onto the lower one, the highest bit of each kind first. `scan` goes from the lowest
 bit up: what the halves of every group of elements have in front of them is known, and their totals;
-the total of the first half comes in front of the second.
+the total of the first half comes in front of the second. What a thread's elements have in front of
+them is combined with each of them at last.
 """
 
 from __future__ import annotations
@@ -224,12 +225,16 @@ class _Scan(_Fold):
             for number, row in zip(self.identities, rows[0], strict=True)
         ]
         folded = [self.combined(row, first) for row in rows]
-        totals = list(folded)
+        totals, self._before = list(folded), [first] * len(rows)
         for bit in self.dimension:
-            if bit in layout.registers:
+            if bit not in layout.registers:
+                self._between_threads(totals, layout.threads.index(bit))
+            elif self._before[-1] is first:
                 self._in_registers(folded, totals, bit)
             else:
-                self._between_threads(folded, totals, layout.threads.index(bit))
+                self._in_registers(self._before, totals, bit)
+        if self._before[-1] is not first:
+            folded = list(map(self.combined, folded, self._before))
         return [list(column) for column in zip(*folded, strict=True)]
 
     def _in_registers(
@@ -245,21 +250,25 @@ class _Scan(_Fold):
             folded[second] = self.combined(folded[second], totals[first])
             totals[first] = totals[second] = total
 
-    def _between_threads(
-        self, folded: list[list[SSAValue]], totals: list[list[SSAValue]], thread_bit: int
-    ) -> None:
+    def _between_threads(self, totals: list[list[SSAValue]], thread_bit: int) -> None:
+        """Of registers that have the same in front of them, and the same total, once."""
         emitter, is_set = self.kernel.emitter, self.kernel.threads.is_set(thread_bit)
         others = self._others(totals, thread_bit)
+        moved = dict[tuple[SSAValue, ...], tuple[list[SSAValue], list[SSAValue]]]()
         for i, (own, other) in enumerate(zip(list(totals), others, strict=True)):
-            behind = self.combined(folded[i], other)
-            pairs = zip(folded[i], behind, strict=True)
-            folded[i] = [
-                emitter.select(is_set, x, y) if self.backwards else emitter.select(is_set, y, x)
-                for x, y in pairs
-            ]
-            upper, lower = self.ordered(own, other, thread_bit)
-            first, second = (upper, lower) if self.backwards else (lower, upper)
-            totals[i] = self.combined(second, first)
+            key = (*self._before[i], *own)
+            if key not in moved:
+                behind = zip(self._before[i], self.combined(self._before[i], other), strict=True)
+                before = [
+                    emitter.select(is_set, x, y) if self.backwards else emitter.select(is_set, y, x)
+                    for x, y in behind
+                ]
+                upper, lower = (
+                    (own, other) if self.commutes else self.ordered(own, other, thread_bit)
+                )
+                first, second = (upper, lower) if self.backwards else (lower, upper)
+                moved[key] = before, self.combined(second, first)
+            self._before[i], totals[i] = moved[key]
 
     def _others(self, totals: list[list[SSAValue]], thread_bit: int) -> list[list[SSAValue]]:
         """The totals of the thread whose number differs in a bit."""
