@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: f64) {
-  // expected-error @+1 {{'cute_nvgpu.rounded' expected one of add.rz.f32, add.rz.f64, }}
+  // expected-error @+1 {{'cute_nvgpu.rounded' expected one of add.rz.f64, add.rm.f64, }}
   %y = cute_nvgpu.rounded "add.rn.f64" %x, %x : f64
   func.return
 }

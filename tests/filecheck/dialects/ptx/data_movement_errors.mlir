@@ -170,7 +170,7 @@ ptx.entry @f(%p: u32) {
 // -----
 
 ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{'ptx.ld' expected 1 or 2 or 4 registers b32 for b32, got !ptx.reg<f32>}}
+  // expected-error @+1 {{'ptx.ld' expected 1 or 2 or 4 or 8 registers b32 for b32, got !ptx.reg<f32>}}
   %x = ptx.ld "global" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<f32>
   ptx.ret
 }
@@ -178,7 +178,7 @@ ptx.entry @f(%p: u64) {
 // -----
 
 ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{'ptx.ld' expected 1 or 2 or 4 registers b32 for b32, got !ptx.reg<b32 x 3>}}
+  // expected-error @+1 {{'ptx.ld' expected 1 or 2 or 4 or 8 registers b32 for b32, got !ptx.reg<b32 x 3>}}
   %x = ptx.ld "global" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32 x 3>
   ptx.ret
 }
@@ -186,8 +186,8 @@ ptx.entry @f(%p: u64) {
 // -----
 
 ptx.entry @f(%p: u64) {
-  // expected-error @+1 {{'ptx.ld' expected 1 or 2 registers b64 for b64, got !ptx.reg<b64 x 4>}}
-  %x = ptx.ld "global" "b64" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b64 x 4>
+  // expected-error @+1 {{'ptx.ld' expected 1 or 2 or 4 registers b64 for b64, got !ptx.reg<b64 x 8>}}
+  %x = ptx.ld "global" "b64" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b64 x 8>
   ptx.ret
 }
 
@@ -202,7 +202,7 @@ ptx.entry @f(%p: u64, %v: f64) {
 // -----
 
 ptx.entry @f(%p: u64, %v: f64) {
-  // expected-error @+1 {{'ptx.st' expected 1 or 2 registers f64 for f64, got !ptx.reg<b64>}}
+  // expected-error @+1 {{'ptx.st' expected 1 or 2 or 4 registers f64 for f64, got !ptx.reg<b64>}}
   ptx.st "global" "f64" %p, 0, %p : !ptx.reg<b64>, !ptx.reg<b64>
   ptx.ret
 }
