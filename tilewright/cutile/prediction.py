@@ -12,11 +12,12 @@ from tilewright.arguments.options import checked
 from tilewright.cutile.launches import compiled_launch
 from tilewright.cutile.rules import KERNEL
 from tilewright.cutile.tuning import modelled
+from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import CompileError
 from tilewright.tile_kernel import DEFAULT_ARCH
 
 
-@checked(kernel=KERNEL)
+@checked(kernel=KERNEL, search_space=Rule("a sequence of configurations", items))
 def predict(
     kernel: Any,
     args_fn: Callable[[Any], Sequence[Any]],
