@@ -80,7 +80,8 @@ def run_kernel(
     memory.place_variables(module_variables(op))
     if isinstance(op, EntryOp) and op.local is not None:
         size = op.local.value.data * prod(launch.grid) * launch.threads
-        memory.variables[LOCAL] = memory.place(LOCAL, np.zeros(size, np.uint8))
+        local = memory.allocate(LOCAL, np.zeros(size, np.uint8))
+        memory.variables[LOCAL], local.unwritten = local.base, np.ones(size, np.bool_)
     launch.explain = partial(thread_state, builder.registers)
     counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
     counted = counted or "nan" in ASKED.get()

@@ -199,7 +199,9 @@ class NativeFrame:
         rows = np.zeros((len(accesses.memory.allocations), BufferRow.ROW), np.int64)
         for row, buffer in zip(rows, accesses.memory.allocations, strict=True):
             row[BufferRow.BASE], row[BufferRow.DATA] = buffer.base, buffer.data.ctypes.data
-            row[BufferRow.SIZE], row[BufferRow.WRITABLE] = buffer.size, buffer.read_only is None
+            # Native code does not know what is unwritten: it finds no byte there.
+            row[BufferRow.SIZE] = buffer.size if buffer.unwritten is None else 0
+            row[BufferRow.WRITABLE] = buffer.read_only is None
             row[BufferRow.UNIT] = -1
             shadow = accesses.plain_shadow(buffer.data)
             if shadow is None or shadow.unit & shadow.unit - 1:

@@ -32,13 +32,25 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 @dataclass(eq=False, slots=True)
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
-    its bytes may be `read_only`; None: none are."""
+    its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
+    none are."""
 
     name: str
     base: int
     data: UInt8Array
     size: int
     read_only: BoolArray | None = None
+    unwritten: BoolArray | None = None
+
+    def check_written(self, first: Int64Array, size: int, lanes: Lanes) -> None:
+        """Raise Fault, with the thread, where nothing has written one of `size` bytes from some
+        place on."""
+        if self.unwritten is None:
+            return
+        wrong = self.unwritten[first[:, None] + np.arange(size)].any(axis=1)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise Fault(f"read of {self.name} that nothing has written", int(lanes[row]))
 
     def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None:
         """Raise Fault, with the thread, where one of `size` bytes from some place on may not be
@@ -199,6 +211,10 @@ class GlobalMemory:
             check_aligned(first, width * count, lanes, verb, where.name)
             if verb == "write":
                 where.check_writable(first, width * count, lanes)
+                if where.unwritten is not None:
+                    where.unwritten[first[:, None] + np.arange(width * count)] = False
+            else:
+                where.check_written(first, width * count, lanes)
             yield lanes, where.data.view(_WORDS[width]), first[:, None] // width + np.arange(count)
 
     def _bounds(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -187,6 +189,24 @@ def test_barriers_that_reduce() -> None:
         "add.u32 %r0, %r0, %r4;\n"
     )
     assert (run(body, 64) == 220).all()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+def test_local_memory_is_read_once_it_is_written(engine: str) -> None:
+    """By the thread itself: what others have written is theirs."""
+    store = "@%p1 st.local.v2.u32 [%rd4], {%r1, %r1};\nld.local.u32 %r0, [%rd4+PLACE];\n"
+    text = HEAD + "mov.u64 %rd4, depot;\nsetp.lt.u32 %p1, %r1, LESS;\n" + store + TAIL
+    given = dict(grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)], engine=engine)
+
+    def run_on(less: int, place: int) -> Any:
+        return tw.interpret(text.replace("LESS", f"{less}").replace("PLACE", f"{place}"), **given)
+
+    np.testing.assert_array_equal(run_on(32, 4)[0], LANE)
+    words = "read of local memory that nothing has written"
+    for less, place, thread in ((32, 8, 0), (31, 4, 31)):
+        with pytest.raises(ExecutionError, match=words) as error:
+            run_on(less, place)
+        assert f"thread ({thread},0,0)" in str(error.value)
 
 
 def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:
