@@ -245,10 +245,10 @@ class Lop3Op(RowOp):
             raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
 
 
-class CacheLineOp(RowOp):
-    """`NAME.FORM [address], 128`: what becomes of a line in the caches."""
+class LineOp(RowOp):
+    """`NAME.FORM [address]`: what becomes of a line in the caches."""
 
-    OPERANDS: ClassVar = {"size": "128"}
+    ROWS: ClassVar[Sequence[rows.InstructionRow]]
 
     form = prop_def(StringAttr)
     address = operand_def(reg("b64"))
@@ -258,21 +258,31 @@ class CacheLineOp(RowOp):
 
     @property
     def mnemonic(self) -> str:
-        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+        return f"{self.name.split('.')[1]}.{self.form.data}"
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
+        return next(of_form, self.ROWS[0])
 
     def verify_(self) -> None:
-        if self.mnemonic not in self.row.mnemonics:
-            raise self.fail(f"one of {', '.join(self.row.mnemonics)}, got {self.mnemonic}")
+        legal = [mnemonic for row in self.ROWS for mnemonic in row.mnemonics]
+        if self.mnemonic not in legal:
+            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
 
 
 @fields_op("ptx.discard", rows.DISCARD)
-class DiscardOp(CacheLineOp):
+class DiscardOp(LineOp):
     """`discard{.global}.L2 [address], 128`. PTX ISA 9.7.9.17."""
+
+    OPERANDS: ClassVar = {"size": "128"}
 
 
 @fields_op("ptx.applypriority", rows.APPLY_PRIORITY)
-class ApplyPriorityOp(CacheLineOp):
+class ApplyPriorityOp(LineOp):
     """`applypriority{.global}.L2::evict_normal [address], 128`. PTX ISA 9.7.9.16."""
+
+    OPERANDS: ClassVar = {"size": "128"}
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)
@@ -283,30 +293,10 @@ class PrefetchOp(RowOp):
 
 
 @fields_op("ptx.prefetch.line", rows.PREFETCHES, rows.PREFETCHES_KEPT)
-class PrefetchLineOp(RowOp):
+class PrefetchLineOp(LineOp):
     """`prefetch.FORM [address]`, of other memory and caches. PTX ISA 9.7.9.15.
 
     ```mlir
     ptx.prefetch.line "global.L1" %a, 128
     ```
     """
-
-    form = prop_def(StringAttr)
-    address = operand_def(reg("b64"))
-    offset = prop_def(NUMBER)
-
-    assembly_format = "$form $address `,` $offset attr-dict"
-
-    @property
-    def mnemonic(self) -> str:
-        return f"prefetch.{self.form.data}"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        kept = self.mnemonic in rows.PREFETCHES_KEPT.mnemonics
-        return rows.PREFETCHES_KEPT if kept else rows.PREFETCHES
-
-    def verify_(self) -> None:
-        legal = (*rows.PREFETCHES.mnemonics, *rows.PREFETCHES_KEPT.mnemonics)
-        if self.mnemonic not in legal:
-            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
