@@ -175,9 +175,14 @@ class Requirement:
 BASELINE = Requirement(target("sm_70"), (6, 0))
 
 
-def needs(minimum: str | Minimum, version: Version) -> Requirement:
-    """A requirement, its target by name where it is one."""
-    return Requirement(target(minimum) if isinstance(minimum, str) else minimum, version)
+def needs(text: str) -> Requirement:
+    """A requirement in words, `sm_90 7.8`: the target, or some of them apart by bars, and the
+    version."""
+    names, version = text.split()
+    major, minor = version.split(".")
+    first, *others = names.split("|")
+    minimum = any_of(first, *others) if others else target(first)
+    return Requirement(minimum, (int(major), int(minor)))
 
 
 class NeedingRow:
