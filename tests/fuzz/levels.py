@@ -256,8 +256,8 @@ def _compiled(module: ModuleOp, rng: random.Random, *, assemble: bool = False) -
 def _run(module: ModuleOp, rng: random.Random) -> None:
     def run() -> None:
         args = [_argument(parameter, rng) for parameter in kernel_signature(module)]
-        shape: dict[str, Any] = {} if _is_tile_ir(module) else {"block": 32}
-        tw.interpret(module, grid=1, args=args, max_steps=STEPS, **shape)
+        shape: dict[str, Any] = {} if _is_tile_ir(module) else {"block": (32,)}
+        tw.interpret(module, grid=(1,), args=args, max_steps=STEPS, **shape)
 
     judged(run, tw.CompileError, tw.TargetError, tw.ExecutionError)
 
