@@ -352,7 +352,7 @@ def late_registers(
     threads, least = thread_count(entry, arch), ctas_beside(entry, arch, memory)
     all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + weights + _SPARE
     room = _of_thread(_REGISTERS, ctas * all_threads)
-    if needed <= room:
+    if needed < room:
         return 0 if _held(threads + WARP, needed) >= least else None
     raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
     return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
