@@ -48,17 +48,10 @@ def test_what_kernels_leave(case: Case) -> None:
     check(case, args, want)
 
 
-@pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
-@pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
-def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:
-    """The page, or the expert, by the warp that copies: as far ahead as without a table."""
-    case = next(case for case in CASES if case.kernel == kernel)
+def check_compiled(case: Case, code: bytes, arch: str) -> None:
+    """PTX leaves what NumPy computes."""
     args = arguments(case)
     want = user_kernel_cases.result(case, *map(number, args))
-    code = cutile_cases.bytecode(case, Path())
-    compiled = tw.compile(code, arch)
-    assert not [remark for remark in compiled.remarks if remark.kind == "pipeline"]
-    assert compiled.entry().block == (threads, 1, 1)
     flat = list[Any]()
     for one in args:
         array_ = isinstance(one, np.ndarray)
@@ -69,3 +62,24 @@ def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> 
     for before, after in zip(given, got, strict=True):
         before[...] = after
     check(case, args, want)
+
+
+@pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
+@pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
+def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:
+    """The page, or the expert, by the warp that copies: as far ahead as without a table."""
+    case = next(case for case in CASES if case.kernel == kernel)
+    code = cutile_cases.bytecode(case, Path())
+    compiled = tw.compile(code, arch)
+    assert not [remark for remark in compiled.remarks if remark.kind == "pipeline"]
+    assert compiled.entry().block == (threads, 1, 1)
+    check_compiled(case, code, arch)
+
+
+def test_wide_elements_are_loaded_as_narrow_ones_beside_them() -> None:
+    """No angle changes threads on its way to what it turns."""
+    case = next(case for case in CASES if case.kernel == "rope")
+    code = cutile_cases.bytecode(case, Path())
+    kernel = tw.compile(code, "sm_90a")
+    assert not kernel.remarks and not kernel.shared_bytes
+    check_compiled(case, code, "sm_90a")

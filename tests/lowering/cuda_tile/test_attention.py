@@ -85,7 +85,8 @@ def test_the_order_of_blocks(arch: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "rows, columns, depth, threads", [(64, 64, 128, 160), (128, 128, 128, 384)]
+    "rows, columns, depth, threads",
+    [(64, 64, 128, 160), (128, 128, 128, 384), (128, 64, 256, 384)],
 )
 def test_registers_are_given_up(
     rows: int, columns: int, depth: int, threads: int, ptxas: Any
