@@ -76,10 +76,11 @@ def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> 
     check_compiled(case, code, arch)
 
 
-def test_wide_elements_are_loaded_as_narrow_ones_beside_them() -> None:
-    """No angle changes threads on its way to what it turns."""
-    case = next(case for case in CASES if case.kernel == "rope")
+@pytest.mark.parametrize("configuration", ["rope 32", "attention_backward d64 128"])
+def test_no_elements_change_threads(configuration: str) -> None:
+    """Angles are loaded as the narrower numbers beside them, rows where loops broadcast them, and
+    what is read beside products comes in stages: two are enough beside several of these."""
+    case = next(case for case in CASES if case.configuration == configuration)
     code = cutile_cases.bytecode(case, Path())
-    kernel = tw.compile(code, "sm_90a")
-    assert not kernel.remarks and not kernel.shared_bytes
+    assert not tw.compile(code, "sm_90a").remarks
     check_compiled(case, code, "sm_90a")
