@@ -84,3 +84,12 @@ def test_no_elements_change_threads(configuration: str) -> None:
     code = cutile_cases.bytecode(case, Path())
     assert not tw.compile(code, "sm_90a").remarks
     check_compiled(case, code, "sm_90a")
+
+
+def test_threads_have_neighbours_along_what_they_scan() -> None:
+    """Of four rows of four columns each a thread tells others their totals alone, bit by bit; and
+    the sums of columns."""
+    case = next(case for case in CASES if case.kernel == "cumsum_columns")
+    code = cutile_cases.bytecode(case, Path())
+    assert tw.compile(code, "sm_90a").ptx.count("shfl.sync.bfly") == 2 * 2 * 4
+    check_compiled(case, code, "sm_90a")

@@ -39,7 +39,7 @@ from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.find_layouts import (
     FINDERS,
     LayoutTable,
-    parted_bits,
+    order_of,
 )
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, dim_bits, log2
 
@@ -207,15 +207,16 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     along = contiguous(dimensions)
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
-    order = [*(() if along is None else bits[along]), *above(bits, along)]
-    last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
-    order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
+    own, others = () if along is None else bits[along], above(bits, along)
     run = run_bits(op, dimensions)
-    if op.results[1:] and order[:1] == [0]:
+    if op.results[1:] and own[:1] == range(1):
         # Beside narrower elements a thread loads as many neighbours as of those: both have one
         # layout then.
         beside = [run_bits(x, tile_dimensions(x)) for x in _loaded_beside(op.results[0])]
         run = max(run, min(max(beside, default=0), log2(2 * WIDEST // _size(op))))
+    order = [*own, *others]
+    if op.results[1:]:
+        order = order_of(op.results[0], own, others, table.thread_bits, run)
     return table.dealt(order, run)
 
 
