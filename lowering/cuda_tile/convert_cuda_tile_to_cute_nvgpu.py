@@ -85,6 +85,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
+from tilewright.passes.cuda_tile.scheduling.broadcast_rows import row_layouts
 from tilewright.passes.cuda_tile.steps import STEPS
 from tilewright.source.diagnostic import file_location
 
@@ -166,7 +167,10 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         **thread_read_layouts(plan.ahead, log2(threads), arch), **plan.copies.read,
         **fragment_layouts(entry, staged, log2(threads), arch),
     }  # fmt: skip
-    kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
+    table = find_layouts(source, log2(threads), arch, wanted)
+    if rows := row_layouts(entry, table, {*staged, *wanted}):
+        table = find_layouts(source, log2(threads), arch, wanted | rows)
+    kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)

@@ -181,10 +181,13 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
         if known_integer(y):
             return on_integers(kernel, kind, x, y)
-        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        short = [value.owner.input for value in (x, y) if isinstance(value.owner, arith.ExtSIOp)]
+        if kind is arith.RemSIOp and len({value.type for value in short}) == len(short) - 1 == 1:
+            return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
+        zero, one = kernel.constant(0, y.type), kernel.constant(1, y.type)
         is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
         result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
-        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+        return kernel.emitter.select(is_zero, kernel.constant(-1, y.type) if divides else x, result)
 
     elementwise(op, kernel, compute)
 
