@@ -464,19 +464,27 @@ def test_rows_are_loaded_where_they_are_read() -> None:
         np.testing.assert_array_equal(got, (y.reshape(-1, 64) * x).ravel())
 
 
-def test_remainders_of_extended_numbers_are_those_of_32_bits() -> None:
-    """By zero the dividend; of the lowest number by -1 zero."""
-    parameters, body = elementwise(
-        """    %a = exti %x0 signed : tile<64xi32> -> tile<64xi64>
-    %b = exti %x1 signed : tile<64xi32> -> tile<64xi64>
-    %r = remi %a, %b signed : tile<64xi64>
-""", ["i32", "i32"], "i64", 64)  # fmt: skip
-    text = entry(parameters, body)
-    assert "rem.s32" in tw.compile(text, "sm_80").ptx
+@pytest.mark.parametrize(
+    ("op", "divisor", "short"),
+    [("remi", "%y", True), ("remi", "%six", True), ("divi", "%six", True), ("divi", "%y", False)],
+)
+def test_extended_numbers_are_divided_as_they_were(op: str, divisor: str, *, short: bool) -> None:
+    """By zero what is undefined is the dividend, or all ones; of the lowest number by -1 the
+    quotient has no room in 32 bits."""
+    rounding = "rounding<zero>" if op == "divi" else ""
+    ops = f"""    %x = exti %x0 signed : tile<64xi32> -> tile<64xi64>
+    %y = exti %x1 signed : tile<64xi32> -> tile<64xi64>
+    %six = constant <i64: 6> : tile<64xi64>
+    %r = {op} %x, {divisor} signed {rounding} : tile<64xi64>
+"""
+    parameters, body = elementwise(ops, ["i32", "i32"], "i64", 64)
+    ptx = tw.compile(entry(parameters, body), "sm_80").ptx
+    assert (f"{op[:3]}.s32" in ptx) == short
     x, y = RNG.integers(-(1 << 31), 1 << 31, (2, 64)).astype(np.int32)
     y[1::2] >>= 24
     x[:3], y[:3] = [-(1 << 31), 7, -7], [-1, 0, 4]
     got = compiled(parameters, body, [x, y, np.zeros(64, np.int64)])[2]
-    np.testing.assert_array_equal(
-        got, np.where(y, np.fmod(x.astype(np.int64), np.where(y, y, 1)), x)
-    )
+    by = np.full(64, 6) if divisor == "%six" else y.astype(np.int64)
+    rest = np.fmod(x.astype(np.int64), np.where(by, by, 1))
+    quotient = np.where(by, (x - rest) // np.where(by, by, 1), -1)
+    np.testing.assert_array_equal(got, quotient if op == "divi" else np.where(by, rest, x))
