@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterator
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
@@ -40,7 +40,8 @@ def load_for_each_shape(entry: EntryOp) -> None:
         else:
             own = loads[load][shape] = _again(load)
         if own is not load:
-            at, values = ShapedBuilder(broadcast), {load.results[0]: own.results[0]}
+            at = ShapedBuilder(broadcast)
+            values: dict[SSAValue, SSAValue] = {load.results[0]: own.results[0]}
             for op in way:
                 values[op.results[0]] = at.insert(op.clone(values)).results[0]
             broadcast.operands = [values[broadcast.source]]
