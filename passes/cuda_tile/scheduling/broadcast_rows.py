@@ -28,6 +28,8 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, bro
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 _Load = LoadViewTkoOp | LoadPtrTkoOp
+_MOST = 10
+"""The bits of the number of an element of a row: as many as there are threads, at most."""
 
 
 def load_for_each_shape(entry: EntryOp) -> None:
@@ -76,7 +78,7 @@ def row_layouts(
 
 
 def _broadcast(entry: EntryOp) -> Iterator[tuple[_Load, list[Operation], BroadcastOp]]:
-    """The broadcasts of tiles that are loaded, and what reshapes and converts them first."""
+    """The broadcasts of rows that are loaded, and what reshapes and converts these first."""
     for op in entry.walk():
         if not isinstance(op, BroadcastOp):
             continue
@@ -84,8 +86,9 @@ def _broadcast(entry: EntryOp) -> Iterator[tuple[_Load, list[Operation], Broadca
         while isinstance(value.owner, ReshapeOp | ConversionOp):
             way.insert(0, value.owner)
             value = value.owner.operands[0]
-        if isinstance(value.owner, _Load) and is_weak(value.owner) and bits_of(shape_of(value)):
-            yield value.owner, way, op
+        load, bits = value.owner, bits_of(shape_of(value))
+        if isinstance(load, _Load) and is_weak(load) and 0 < bits <= _MOST:
+            yield load, way, op
 
 
 def _accesses(load: _Load, layout: TileLayout) -> int:
