@@ -252,6 +252,10 @@ def _on_integers(op: Operation, *operands: Value) -> Value:
 def _unary(op: Operation, x: Value) -> Value:
     mnemonic, modifier = _UNARY[type(op)]
     if x.type_ in _HALVES and (sign := _SIGNS.get(mnemonic)) is not None:
+        users = {type(use.operation) for use in op.results[0].uses}
+        if mnemonic == "neg" and users == {math.FmaOp}:
+            # Where it is an operand's sign, which costs nothing; of NaN there is but one behind it.
+            return x.do(mnemonic, x.type_)
         logic, mask = sign
         return logic(x.seen_as("s16"), mask).seen_as(x.type_)
     value = operand(x)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -179,14 +179,32 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             # The one divisor that is not zero is one.
             nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
+        # The quotient of the lowest number by -1 alone has no room there.
+        fits = signed and (
+            kind in (arith.RemSIOp, arith.RemUIOp, arith.DivUIOp) or known_integer(y)
+        )
+        if fits and (short := _before_extension(kernel, x, y)) is not None:
+            return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
         if known_integer(y):
             return on_integers(kernel, kind, x, y)
-        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        zero, one = kernel.constant(0, y.type), kernel.constant(1, y.type)
         is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
         result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
-        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+        return kernel.emitter.select(is_zero, kernel.constant(-1, y.type) if divides else x, result)
 
     elementwise(op, kernel, compute)
+
+
+def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:
+    """A number that has been extended from 32 bits, and another one or a positive constant, as they
+    were: in 64 bits ptxas divides by a program, by constants too."""
+    if not isinstance(x.owner, arith.ExtSIOp) or x.owner.input.type != i32:
+        return None
+    if 0 < (known_integer(y) or 0) < 1 << 31:
+        return [x.owner.input, kernel.constant(known_integer(y), i32)]
+    if isinstance(y.owner, arith.ExtSIOp) and y.owner.input.type == i32:
+        return [x.owner.input, y.owner.input]
+    return None
 
 
 def _negated(kernel: Kernel, x: SSAValue) -> SSAValue:
