@@ -12,7 +12,7 @@ from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.dialect import PTX
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B32
 
 
 @cache
@@ -44,7 +44,7 @@ class MemoryOperand(NamedTuple):
         """The memory that it is in; an address of 32 bits is one of shared memory."""
         if is_memref(self.memory.type):
             return space_of(self.memory.type.memory_space)
-        return Space.SMEM if self.memory.type in (i32, reg("b32")) else Space.GMEM
+        return Space.SMEM if self.memory.type in (i32, B32) else Space.GMEM
 
     @property
     def is_shared(self) -> bool:

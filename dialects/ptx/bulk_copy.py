@@ -16,9 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, Opera
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, content, twin
-from tilewright.dialects.ptx.types import RegType, reg
-
-_COORDINATE = reg("b32")
+from tilewright.dialects.ptx.types import B16, B32, B64, RegType
 
 
 class TensorCopyOp(PtxOp):
@@ -63,13 +61,13 @@ class TensorLoadOp(TensorCopyOp):
     Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's.
     """
 
-    dest = operand_def(reg("b32"))
-    map = operand_def(reg("b64"))
-    coordinates = var_operand_def(_COORDINATE)
-    barrier = operand_def(reg("b32"))
-    mask = opt_operand_def(reg("b16"))
+    dest = operand_def(B32)
+    map = operand_def(B64)
+    coordinates = var_operand_def(B32)
+    barrier = operand_def(B32)
+    mask = opt_operand_def(B16)
     pair = opt_prop_def(UnitAttr)
-    cache_hint = opt_operand_def(reg("b64"))
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)? (`pair` "
@@ -86,10 +84,10 @@ class TensorLoadOp(TensorCopyOp):
 class TensorFromSharedOp(TensorCopyOp):
     """A box of shared memory to global memory, completed by a bulk group."""
 
-    map = operand_def(reg("b64"))
-    coordinates = var_operand_def(_COORDINATE)
-    source = operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
+    map = operand_def(B64)
+    coordinates = var_operand_def(B32)
+    source = operand_def(B32)
+    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.cp.async.bulk.tensor.store", rows.TENSOR_STORE)
@@ -146,12 +144,12 @@ class BulkCopyOp(PtxOp):
 class BulkLoadOp(BulkCopyOp):
     """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`."""
 
-    dest = operand_def(reg("b32"))
-    source = operand_def(reg("b64"))
-    size = operand_def(reg("b32"))
-    barrier = operand_def(reg("b32"))
-    mask = opt_operand_def(reg("b16"))
-    cache_hint = opt_operand_def(reg("b64"))
+    dest = operand_def(B32)
+    source = operand_def(B64)
+    size = operand_def(B32)
+    barrier = operand_def(B32)
+    mask = opt_operand_def(B16)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)?"
 
@@ -164,10 +162,10 @@ class BulkLoadOp(BulkCopyOp):
 class BulkStoreOp(BulkCopyOp):
     """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}`."""
 
-    dest = operand_def(reg("b64"))
-    source = operand_def(reg("b32"))
-    size = operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
+    dest = operand_def(B64)
+    source = operand_def(B32)
+    size = operand_def(B32)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$dest `,` $source `,` $size"
 
@@ -182,10 +180,10 @@ class BulkReduceOp(BulkCopyOp):
     """
 
     form = prop_def(StringAttr)
-    dest = operand_def(reg("b64"))
-    source = operand_def(reg("b32"))
-    size = operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
+    dest = operand_def(B64)
+    source = operand_def(B32)
+    size = operand_def(B32)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$form $dest `,` $source `,` $size"
 
@@ -202,9 +200,9 @@ class BulkReduceOp(BulkCopyOp):
 class BulkPrefetchOp(BulkCopyOp):
     """`cp.async.bulk.prefetch.L2.global [src], size{, policy}`."""
 
-    source = operand_def(reg("b64"))
-    size = operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
+    source = operand_def(B64)
+    size = operand_def(B32)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$source `,` $size"
 
@@ -221,7 +219,7 @@ class PrefetchTensormapOp(RowOp):
 
     OPERANDS: ClassVar = {"a": "map"}
 
-    map = operand_def(reg("b64"))
+    map = operand_def(B64)
 
 
 @fields_op("ptx.tensormap.replace", *rows.TENSORMAP_REPLACE.values())
@@ -270,8 +268,8 @@ class CpFenceproxyOp(RowOp):
     OPERANDS: ClassVar = {"size": "128"}
 
     scope = prop_def(StringAttr)
-    dest = operand_def(reg("b64"))
-    source = operand_def(reg("b32"))
+    dest = operand_def(B64)
+    source = operand_def(B32)
 
     assembly_format = "$scope $dest `,` $source"
 

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
 @fields_op("ptx.carry", *CARRY)
@@ -30,9 +30,9 @@ class CarryOp(RowOp):
 
     form = prop_def(StringAttr)
     inputs = var_operand_def(RegType)
-    carry_in = opt_operand_def(reg("pred"))
+    carry_in = opt_operand_def(PRED)
     result = result_def(RegType)
-    carry_out = result_def(reg("pred"))
+    carry_out = result_def(PRED)
 
     traits = traits_def(Pure())
 

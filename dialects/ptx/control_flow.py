@@ -43,7 +43,7 @@ from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.instruction import PtxOp, content
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 TENSORMAP = "tensormap"
 """A parameter of 128 bytes that the hardware reads: `.param .align 64 .b8 name[128]`."""
@@ -334,7 +334,7 @@ class BraOp(PtxOp):
 class CondBraOp(PtxOp):
     """Go to one of two blocks by a predicate: `@p bra LABEL`. PTX ISA 9.7.12.3."""
 
-    condition = operand_def(reg("pred"))
+    condition = operand_def(PRED)
     then_arguments = var_operand_def(RegType)
     else_arguments = var_operand_def(RegType)
     then_block = successor_def()

@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, Opera
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import AlignedOp, Given
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B16, RegType, reg
 
 
 class WarpMmaOp(AlignedOp):
@@ -90,7 +90,7 @@ class WarpMmaOp(AlignedOp):
     def verify_(self) -> None:
         atom = self.mma_atom
         atom.check_selectors(self.selectors)
-        count, ids = len(atom.inputs), reg("b16")
+        count, ids = len(atom.inputs), B16
         if len(self.inputs) < count or any(value.type != ids for value in self.inputs[count:]):
             raise self.fail(
                 f"operands {', '.join(atom.inputs)}, got {len(self.inputs)} ({atom.mnemonic})"

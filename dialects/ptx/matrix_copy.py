@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, RegType, reg
 
 DEFAULT_FORM = "m8n8.b16"
 
@@ -72,7 +72,7 @@ class LdmatrixOp(MatrixCopyOp):
 
     MNEMONIC = "ldmatrix"
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     result = result_def(RegType)
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset"
@@ -90,7 +90,7 @@ class StmatrixOp(MatrixCopyOp):
 
     MNEMONIC = "stmatrix"
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     value = operand_def(RegType)
 
     assembly_format = "($form^)? (`trans` $trans^)? $address `,` $offset `,` $value"
@@ -105,7 +105,7 @@ class MovmatrixOp(RowOp):
     ```
     """
 
-    a = operand_def(reg("b32"))
-    d = result_def(reg("b32"))
+    a = operand_def(B32)
+    d = result_def(B32)
 
     traits = traits_def(NoMemoryEffect())

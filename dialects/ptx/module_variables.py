@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.registers import MoveOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B64
 
 BYTES_ALONE = "expected elements of i8 that are given"
 """The rules of a `memref.global`."""
@@ -90,7 +90,7 @@ class GlobalAddressOp(MoveOp):
     ASKS_AROUND = True
 
     variable = prop_def(StringAttr)
-    result = result_def(reg("b64"))
+    result = result_def(B64)
 
     def verify_(self) -> None:
         if symbol_table(self) is not None and not isinstance(

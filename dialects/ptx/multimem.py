@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, registers_of
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
 def register_of(form: str) -> RegType:
@@ -20,7 +20,7 @@ class MultimemOp(RowOp):
 
     form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
-    address = operand_def(reg("b64"))
+    address = operand_def(B64)
 
     @property
     def mnemonic(self) -> str:
@@ -57,7 +57,7 @@ class MultimemLoadReduceOp(MultimemOp):
     ```
     """
 
-    predicate = opt_operand_def(reg("pred"))
+    predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(RegType)
     result = result_def(RegType)
 
@@ -74,7 +74,7 @@ class MultimemWriteOp(MultimemOp):
     """A store to all copies, or their reduction with registers."""
 
     value = operand_def(RegType)
-    predicate = opt_operand_def(reg("pred"))
+    predicate = opt_operand_def(PRED)
 
     assembly_format = (
         "$form $address `,` $offset `,` $value (`if` $predicate^)? attr-dict `:` type($value)"

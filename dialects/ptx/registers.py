@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
-from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.dialects.ptx.types import B32, B64, KINDS, RegType, reg
 
 SPECIAL_REGISTERS = (
     *(f"{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),
@@ -120,7 +120,7 @@ class SregOp(MoveOp):
     """
 
     register = prop_def(StringAttr)
-    result = result_def(reg("b32"))
+    result = result_def(B32)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
@@ -172,7 +172,7 @@ class SharedAddressOp(MoveOp):
     """
 
     offset = prop_def(NUMBER)
-    result = result_def(reg("b32"))
+    result = result_def(B32)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
@@ -193,7 +193,7 @@ class LocalAddressOp(MoveOp):
     """
 
     offset = prop_def(NUMBER)
-    result = result_def(reg("b64"))
+    result = result_def(B64)
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": SharedPlace(self.offset.value.data, local=True)}
@@ -253,7 +253,7 @@ class PackOp(MoveOp):
     result = result_def(RegType)
 
     def __init__(self, low: SSAValue, high: SSAValue):
-        super().__init__(low, high, _WHOLES.get(low.type, reg("b32")))
+        super().__init__(low, high, _WHOLES.get(low.type, B32))
 
     @property
     def row(self) -> InstructionRow:

@@ -8,7 +8,7 @@ from xdsl.irdl import operand_def, prop_def, result_def
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
 @fields_op("ptx.shfl.sync", SHFL_SYNC)
@@ -36,5 +36,5 @@ class ShflSyncOp(RowOp):
 
     def verify_(self) -> None:
         self.refuse(SHFL_SYNC.why_illegal(self.mode.data, self.lane.value.data))
-        if self.value.type not in (reg("b32"), reg("f32")) or self.result.type != self.value.type:
+        if self.value.type not in (B32, reg("f32")) or self.result.type != self.value.type:
             raise self.fail(f"one register of 32 bits, got {self.value.type} to {self.result.type}")

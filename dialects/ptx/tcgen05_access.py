@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import ShapedAccessOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
 class AccessOp(ShapedAccessOp, PtxOp):
@@ -60,7 +60,7 @@ class LdOp(AccessOp):
     """
 
     packed = opt_prop_def(UnitAttr)
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     result = result_def(RegType)
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset"
@@ -76,7 +76,7 @@ class StOp(AccessOp):
     """
 
     packed = opt_prop_def(UnitAttr)
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     value = operand_def(RegType)
 
     assembly_format = "$shape (`packed` $packed^)? (`half` $half^)? $address `,` $offset `,` $value"
@@ -96,7 +96,7 @@ class LdRedOp(AccessOp):
     """
 
     form = prop_def(StringAttr)
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     result = result_def(RegType)
     reduced = result_def(RegType)
 

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCo
 from tilewright.dialects.cute_nvgpu.ops.cta_group import AllocationOp, GroupInstructionOp
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B32, B64
 
 
 class GroupOp(GroupInstructionOp, RowOp):
@@ -34,7 +34,7 @@ class AllocOp(AllocationOp, GroupOp):
 
     OPERANDS: ClassVar = {"dst": "slot + offset"}
 
-    slot = operand_def(reg("b32"))
+    slot = operand_def(B32)
     offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns"
@@ -49,7 +49,7 @@ class DeallocOp(AllocationOp, GroupOp):
     ```
     """
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
 
     assembly_format = "`group` $cta_group $address `,` $columns"
 
@@ -76,8 +76,8 @@ class CpOp(GroupOp):
 
     shape = prop_def(StringAttr)
     source_format = opt_prop_def(StringAttr)
-    address = operand_def(reg("b32"))
-    descriptor = operand_def(reg("b64"))
+    address = operand_def(B32)
+    descriptor = operand_def(B64)
     offset = prop_def(NUMBER)
 
     assembly_format = (
@@ -113,7 +113,7 @@ class ShiftOp(GroupOp):
     ```
     """
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset"

@@ -25,7 +25,7 @@ from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import Given, PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 _PREFIX = "tcgen05.mma."
 
@@ -45,16 +45,16 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     ASKS_OPERANDS = True
 
-    d = operand_def(reg("b32"))
+    d = operand_def(B32)
     a = operand_def(RegType)
-    b = operand_def(reg("b64"))
-    idesc = operand_def(reg("b32"))
-    metadata = opt_operand_def(reg("b32"))
+    b = operand_def(B64)
+    idesc = operand_def(B32)
+    metadata = opt_operand_def(B32)
     lanes = opt_operand_def(RegType)
-    sfa = opt_operand_def(reg("b32"))
-    sfb = opt_operand_def(reg("b32"))
-    enable_input_d = opt_operand_def(reg("pred"))
-    zero_column_mask = opt_operand_def(reg("b64"))
+    sfa = opt_operand_def(B32)
+    sfb = opt_operand_def(B32)
+    enable_input_d = opt_operand_def(PRED)
+    zero_column_mask = opt_operand_def(B64)
 
     form = prop_def(StringAttr)
     zero = opt_prop_def(UnitAttr)
@@ -113,7 +113,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     def atom_of(self, idesc: int) -> UmmaAtom:
         """The atom that it issues with an instruction descriptor. Raises AtomError or
         DescriptorError where there is none."""
-        return umma_of(self.mnemonic, idesc, "ss" if self.a.type == reg("b64") else "ts")
+        return umma_of(self.mnemonic, idesc, "ss" if self.a.type == B64 else "ts")
 
     @property
     def lane_mask(self) -> Sequence[SSAValue]:
@@ -132,7 +132,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        place = "ss" if self.a.type == reg("b64") else "ts"
+        place = "ss" if self.a.type == B64 else "ts"
         return _operand_forms(self.mnemonic, place, self.lanes is not None)
 
     def operand_values(self) -> Mapping[str, Given]:
@@ -164,7 +164,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         said = self.said
         _ = self.mma_atom
         self.verify_group()
-        if self.a.type not in (reg("b64"), reg("b32")):
+        if self.a.type not in (B64, B32):
             raise Illegal(
                 f"operand A expected {reg('b64')} (a descriptor) or {reg('b32')} (an "
                 f"address), got {self.a.type}"
@@ -196,7 +196,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
                 f"scale_input_d of 0 to {LARGEST_INPUT_SCALE}, got {self.input_scale}; nearest "
                 f"legal: {nearest}"
             )
-        if said.ashift and self.a.type != reg("b32"):
+        if said.ashift and self.a.type != B32:
             raise self.fail(
                 f"the address of an A in tensor memory to shift, got {self.a.type}; nearest legal: "
                 f"{reg('b32')}"

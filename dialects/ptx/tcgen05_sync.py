@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import twin
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B16, B32
 
 WaitLdOp = twin(tmem_access.WaitLoadOp, "tcgen05.wait.ld")
 WaitStOp = twin(tmem_access.WaitStoreOp, "tcgen05.wait.st")
@@ -25,8 +25,8 @@ class CommitOp(GroupOp):
     ```
     """
 
-    address = operand_def(reg("b32"))
-    mask = opt_operand_def(reg("b16"))
+    address = operand_def(B32)
+    mask = opt_operand_def(B16)
     offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)?"

@@ -56,3 +56,6 @@ class RegType(ParametrizedAttribute, TypeAttribute):
 def reg(kind: str, count: int = 1) -> RegType:
     """The type of `count` registers of a kind."""
     return RegType(StringAttr(kind), IntAttr(count))
+
+
+B16, B32, B64, PRED = map(reg, ("b16", "b32", "b64", "pred"))

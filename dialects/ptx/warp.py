@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, PRED, RegType, reg
 
 
 class WarpOp(RowOp):
@@ -23,7 +23,7 @@ class WarpOp(RowOp):
 
     form = prop_def(StringAttr)
     a = operand_def(RegType)
-    members = operand_def(reg("b32"))
+    members = operand_def(B32)
     result = result_def(RegType)
 
     assembly_format = "$form $a `,` $members"
@@ -83,7 +83,7 @@ class MatchAllOp(WarpOp):
 
     # xDSL puts a subclass's results before those of its base.
     result = result_def(RegType)
-    alike = opt_result_def(reg("pred"))
+    alike = opt_result_def(PRED)
 
     assembly_format = "$form $a `,` $members (`alike` type($alike)^)?"
 
@@ -97,7 +97,7 @@ class ReduxOp(WarpOp):
 class ActivemaskOp(RowOp):
     """`activemask.b32 d`. PTX ISA 9.7.13.11."""
 
-    result = result_def(reg("b32"))
+    result = result_def(B32)
 
 
 @fields_op("ptx.shfl", rows.SHUFFLE)
@@ -115,12 +115,12 @@ class ShuffleOp(RowOp):
     }  # fmt: skip
 
     mode = prop_def(StringAttr)
-    a = operand_def(reg("b32"))
-    lane = operand_def(reg("b32"))
-    clamp = operand_def(reg("b32"))
-    members = operand_def(reg("b32"))
-    result = result_def(reg("b32"))
-    inside = opt_result_def(reg("pred"))
+    a = operand_def(B32)
+    lane = operand_def(B32)
+    clamp = operand_def(B32)
+    members = operand_def(B32)
+    result = result_def(B32)
+    inside = opt_result_def(PRED)
 
     assembly_format = "$mode $a `,` $lane `,` $clamp `,` $members (`inside` type($inside)^)?"
 

@@ -8,7 +8,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNR
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ChangesRegisters
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import PRED
 
 
 @fields_op("ptx.elect.sync", ELECT_SYNC)
@@ -17,7 +17,7 @@ class ElectSyncOp(RowOp):
 
     OPERANDS: ClassVar = {"p": "_ + leader"}
 
-    leader = result_def(reg("pred"))
+    leader = result_def(PRED)
 
 
 @fields_op("ptx.setmaxnreg", SETMAXNREG)

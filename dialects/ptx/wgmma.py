@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.instruction import AlignedOp, Given, twin
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
 @fields_op("ptx.wgmma.mma_async")
@@ -47,10 +47,10 @@ class WgmmaOp(AlignedOp):
     """
 
     a = operand_def(RegType)
-    b = operand_def(reg("b64"))
+    b = operand_def(B64)
     c = operand_def(RegType)
-    metadata = opt_operand_def(reg("b32"))
-    scale_d = opt_operand_def(reg("pred"))
+    metadata = opt_operand_def(B32)
+    scale_d = opt_operand_def(PRED)
     d = result_def(RegType)
 
     selector = opt_prop_def(NUMBER)
@@ -83,7 +83,7 @@ class WgmmaOp(AlignedOp):
     def mma_atom(self) -> WgmmaAtom:
         """The atom, its operands where they are. Raises AtomError where there is none."""
         atom = parse_wgmma(self.mnemonic)
-        atom = replace(atom, frag_kind="ss" if self.a.type == reg("b64") else "rs")
+        atom = replace(atom, frag_kind="ss" if self.a.type == B64 else "rs")
         values = self.immediate_values(atom)
         majors = [values.get(name, 0) for name in ("imm-trans-a", "imm-trans-b")]
         return replace(atom, majors=(MAJOR_MODES[majors[0]], MAJOR_MODES[majors[1]]))
@@ -118,7 +118,7 @@ class WgmmaOp(AlignedOp):
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return _operand_forms(self.mnemonic, "ss" if self.a.type == reg("b64") else "rs")
+        return _operand_forms(self.mnemonic, "ss" if self.a.type == B64 else "rs")
 
     def operand_values(self) -> Mapping[str, Given]:
         immediates = () if self.immediates is None else self.immediates.get_values()

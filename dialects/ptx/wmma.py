@@ -14,7 +14,7 @@ from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import AlignedOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, RegType, reg
 from tilewright.dialects.register_origins import origins
 
 
@@ -109,7 +109,7 @@ class LoadOp(WmmaAccessOp):
     """
 
     address = operand_def(RegType)
-    elements = operand_def(reg("b32"))
+    elements = operand_def(B32)
     result = result_def(RegType)
 
     assembly_format = "$form $address `,` $offset `,` $elements"
@@ -134,7 +134,7 @@ class StoreOp(WmmaAccessOp):
 
     address = operand_def(RegType)
     value = operand_def(RegType)
-    elements = operand_def(reg("b32"))
+    elements = operand_def(B32)
 
     assembly_format = "$form $address `,` $offset `,` $value `,` $elements"
 

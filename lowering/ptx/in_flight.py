@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WaitsForWgmmas
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.tcgen05_sync import WaitLdOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B64
 from tilewright.dialects.ptx.wgmma import WgmmaCommitGroupOp, WgmmaOp, WgmmaWaitGroupOp
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.live_ranges import TO_THE_END, Slot
@@ -139,7 +139,7 @@ class InFlightRegisters:
             case WgmmaOp():
                 for slot in self._slots(op.c):
                     state.pop(slot, None)
-                if op.a.type != reg("b64"):
+                if op.a.type != B64:
                     state.update(dict.fromkeys(self._slots(op.a), Flight(op, reads=True)))
                 state.update(dict.fromkeys(self._slots(op.d), Flight(op)))
             case LdOp() | LdRedOp():

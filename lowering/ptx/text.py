@@ -26,7 +26,7 @@ from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B64
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
@@ -258,7 +258,7 @@ class KernelText:
                     break
                 if type(op) is WgmmaOp:
                     accessed.update(self.registers.names[op.c])
-                    accessed.update(self.registers.names[op.a] if op.a.type != reg("b64") else ())
+                    accessed.update(self.registers.names[op.a] if op.a.type != B64 else ())
         return accessed
 
     # Instructions

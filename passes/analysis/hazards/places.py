@@ -29,7 +29,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B64
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import MemoryPlace, Reach
 from tilewright.passes.analysis.hazards.placement import HALF, Cells, tensor_set
@@ -100,7 +100,7 @@ def matrix_of(
     if isinstance(desc := word.owner, MakeSmemDescOp):
         line = desc if desc.in_a_line else None
         return MemoryPlace(desc.source, tuple(desc.indices), tuple(desc.extents.items()), line)
-    if word.type != reg("b64"):
+    if word.type != B64:
         return None
 
     def reach(number: Any) -> Cells:

@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B64
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
@@ -114,7 +114,7 @@ def _root(value: SSAValue) -> SSAValue | None:
     """The argument that a value is an address of, or may be."""
     if isinstance(value.owner, address.AddressOp):
         return value.owner.memref
-    if value.type not in (reg("b64"), i64) or not isinstance(value, BlockArgument):
+    if value.type not in (B64, i64) or not isinstance(value, BlockArgument):
         return None
     region, kernel = value.block.parent, value.block.parent_op()
     given = region is not None and value.block is region.blocks[0]
