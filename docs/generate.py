@@ -452,7 +452,9 @@ def ptx_input_page() -> str:
     rows = [
         ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
         ["read and checked, not run", _listed((
-            "tensormap.replace", "tensormap.cp_fenceproxy",
+            "tensormap.replace", "tensormap.cp_fenceproxy", "red.async",
+            "cp.async.bulk.shared::cluster.shared::cta",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta",
             *(
                 f"{name}.{form}" for name, row in SCALARS.items() for form in row.forms
                 if not bits_are_known(form)

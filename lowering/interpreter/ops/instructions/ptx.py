@@ -228,6 +228,16 @@ executes(
 )(nothing)  # fmt: skip
 
 
+@runs(data_movement.CreatePolicyOp)
+def _create_policy(op: data_movement.CreatePolicyOp, builder: Builder) -> Step:
+    """Any number is a policy: there are no caches."""
+
+    def compute(fraction: Bits) -> Bits:
+        return np.zeros(1, np.uint64)
+
+    return pure(op, builder, compute)
+
+
 runs(control_flow.BraOp)(branch)
 runs(control_flow.CondBraOp)(conditional_branch)
 
