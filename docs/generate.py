@@ -37,7 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, bits_are_known
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, UNKNOWN_SPACES
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
@@ -455,10 +455,7 @@ def ptx_input_page() -> str:
             "tensormap.replace", "tensormap.cp_fenceproxy", "red.async",
             "cp.async.bulk.shared::cluster.shared::cta",
             "cp.reduce.async.bulk.shared::cluster.shared::cta",
-            *(
-                f"{name}.{form}" for name, row in SCALARS.items() for form in row.forms
-                if not bits_are_known(form)
-            ),
+            *(f"isspacep.{space}" for space in UNKNOWN_SPACES),
         ))],
         *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
     ]  # fmt: skip

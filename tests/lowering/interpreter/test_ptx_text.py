@@ -292,7 +292,7 @@ def test_threads_beside_the_membermask_are_missed() -> None:
         run(body + "mov.u32 %r0, 0;\n")
 
 
-def test_approximations_of_unknown_bits_are_refused() -> None:
-    text = HEAD + "tanh.approx.f16x2 %r0, %r1;\n" + TAIL
-    with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
+def test_spaces_that_a_launch_says_are_refused() -> None:
+    text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
+    with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
