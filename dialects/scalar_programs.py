@@ -23,32 +23,37 @@ from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whol
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
 
-INSTRUCTIONS: dict[type[Operation], tuple[str, str, str]] = {
-    arith.AddiOp: ("add", "", "s"),
-    arith.SubiOp: ("sub", "", "s"),
-    arith.MuliOp: ("mul", "lo.", "s"),
-    arith.DivSIOp: ("div", "", "s"),
-    arith.DivUIOp: ("div", "", "u"),
-    arith.RemSIOp: ("rem", "", "s"),
-    arith.RemUIOp: ("rem", "", "u"),
-    arith.MinSIOp: ("min", "", "s"),
-    arith.MinUIOp: ("min", "", "u"),
-    arith.MaxSIOp: ("max", "", "s"),
-    arith.MaxUIOp: ("max", "", "u"),
-    arith.AndIOp: ("and", "", "b"),
-    arith.OrIOp: ("or", "", "b"),
-    arith.XOrIOp: ("xor", "", "b"),
-    arith.ShLIOp: ("shl", "", "b"),
-    arith.ShRUIOp: ("shr", "", "u"),
-    arith.ShRSIOp: ("shr", "", "s"),
-    arith.AddfOp: ("add", "rn.", ""),
-    arith.SubfOp: ("sub", "rn.", ""),
-    arith.MulfOp: ("mul", "rn.", ""),
-    arith.DivfOp: ("div", "rn.", ""),
-    arith.MaximumfOp: ("max", "NaN.", ""),
-    arith.MinimumfOp: ("min", "NaN.", ""),
-    arith.MaxnumfOp: ("max", "", ""),
-    arith.MinnumfOp: ("min", "", ""),
+_TABLE = """
+addi      add  s
+subi      sub  s
+muli      mul  s  lo.
+divsi     div  s
+divui     div  u
+remsi     rem  s
+remui     rem  u
+minsi     min  s
+minui     min  u
+maxsi     max  s
+maxui     max  u
+andi      and  b
+ori       or   b
+xori      xor  b
+shli      shl  b
+shrui     shr  u
+shrsi     shr  s
+addf      add  -  rn.
+subf      sub  -  rn.
+mulf      mul  -  rn.
+divf      div  -  rn.
+maximumf  max  -  NaN.
+minimumf  min  -  NaN.
+maxnumf   max  -
+minnumf   min  -
+"""
+_OPS = {op.name: op for op in arith.Arith.operations}
+INSTRUCTIONS = {
+    _OPS[f"arith.{name}"]: (instruction, "".join(modifier), letter.strip("-"))
+    for name, instruction, letter, *modifier in map(str.split, _TABLE.strip().splitlines())
 }
 """Ops of two operands that are one instruction: its name, the beginning of its form, and the letter
 of the type that integers have there."""

@@ -78,6 +78,7 @@ from tilewright.passes.cuda_tile.analysis.place_accumulators import (
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
+    broadcast_layouts,
     fragment_layouts,
     thread_read_layouts,
 )
@@ -166,7 +167,10 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         **thread_read_layouts(plan.ahead, log2(threads), arch), **plan.copies.read,
         **fragment_layouts(entry, staged, log2(threads), arch),
     }  # fmt: skip
-    kernel = Kernel(block, find_layouts(source, log2(threads), arch, wanted), arch)
+    table = find_layouts(source, log2(threads), arch, wanted)
+    if narrow := broadcast_layouts(entry, table):
+        table = find_layouts(source, log2(threads), arch, narrow | wanted)
+    kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)

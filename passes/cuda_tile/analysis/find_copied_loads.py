@@ -45,6 +45,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import order_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, blocked, dim_bits
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     Multiplication,
@@ -90,7 +91,8 @@ class CopiedLoad:
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
-        order = [*self.order.run, *self.order.above]
+        run, above = self.order.run, self.order.above
+        order = order_of(self.op.results[0], run, above, thread_bits, self.run)
         return blocked(order, thread_bits, self.run)
 
 
