@@ -190,10 +190,15 @@ def _add_extended(op: Operation, a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _multiply_extended(op: Operation, a: Value, b: Value) -> tuple[Value, Value]:
-    """The halves of a product."""
+    """The halves of a product: of 32 bits one instruction has both."""
     if a.type_ == "pred":
         return a & b, a.do("xor", "pred", a)
     x, y = as_integer(a, _letter(op)), as_integer(b, _letter(op))
+    if x.type_[1:] == "32" and all(half.uses for half in op.results):
+        wide = x.do("mul", f"wide.{x.type_}", y, type_=f"{x.type_[0]}64")
+        low, high = (half.do("cvt", f"{x.type_}.{wide.type_}", type_=x.type_)
+                     for half in (wide, wide >> 32))  # fmt: skip
+        return low, high
     low = x * y
     return low, low >> 8 if a.type_ == "s8" else x.do("mul", f"hi.{x.type_}", y)
 
@@ -252,6 +257,10 @@ def _on_integers(op: Operation, *operands: Value) -> Value:
 def _unary(op: Operation, x: Value) -> Value:
     mnemonic, modifier = _UNARY[type(op)]
     if x.type_ in _HALVES and (sign := _SIGNS.get(mnemonic)) is not None:
+        users = {type(use.operation) for use in op.results[0].uses}
+        if mnemonic == "neg" and users == {math.FmaOp}:
+            # Where it is an operand's sign, which costs nothing; of NaN there is but one behind it.
+            return x.do(mnemonic, x.type_)
         logic, mask = sign
         return logic(x.seen_as("s16"), mask).seen_as(x.type_)
     value = operand(x)
