@@ -32,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.dialects.ptx.bulk_copy import BulkLoadOp
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -96,6 +97,16 @@ def _arrive_in_cluster(op: Any) -> Effect:
     expects = op.row is cluster.MBARRIER_EXPECT_TX_CLUSTER
     arrival = *((1, count) if expects else (count or 1, 0)), op.reads is not None
     return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
+
+
+def _wait(op: Any) -> Effect | None:
+    """A wait for a parity, or for the phase of a state: a try is one, where something reads what
+    it says."""
+    if op.results and op.results[0].first_use is None:
+        return None
+    parity = getattr(op, "parity", None)
+    scalars = () if parity is None else (parity,)
+    return Effect("wait", _mbarrier(op), scalars=scalars, constant=bool(getattr(op, "cluster", 0)))
 
 
 # Copies
@@ -243,10 +254,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
         _arrive_in_cluster,
         (cluster.MBARRIER_ARRIVE_CLUSTER, cluster.MBARRIER_EXPECT_TX_CLUSTER),
     ),
-    (
-        lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster)),
-        (mbarrier.MBARRIER_TRY_WAIT,),
-    ),
+    (_wait, (mbarrier.MBARRIER_TRY_WAIT, TryWaitOnceOp, WaitStateOp)),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
     (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),
