@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.tmem import RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
-from tilewright.dialects.ptx.bulk_copy import BulkLoadOp
+from tilewright.dialects.ptx.bulk_copy import BulkLoadOp, TensormapReplaceOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -145,6 +145,13 @@ def _bulk(op: Any) -> Effect:
     return Effect("tma.store", places=places) if places else Effect("unknown")
 
 
+def _replaced(op: Any) -> Effect | None:
+    """A change of a tensor map in shared memory."""
+    if ".shared::cta." not in op.form.data:
+        return None
+    return Effect("access", places=(place_of(op, tma.TENSOR_MAP_BYTES, "address", writes=True),))
+
+
 def _wmma(op: Any) -> Effect | None:
     """A matrix: one thread of a warp counts as the one that accesses it."""
     if not memory_operand(op).is_shared:
@@ -238,6 +245,12 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
+    # Tensor maps in shared memory.
+    (_replaced, (TensormapReplaceOp,)),
+    (
+        lambda op: Effect("access", places=(place_of(op, tma.TENSOR_MAP_BYTES, "source"),)),
+        (tma.CP_FENCEPROXY,),
+    ),
     (lambda op: Effect("fence.proxy") if op.is_of_shared else None, (sync.FENCE_PROXY_ASYNC,)),
     # Barriers.
     (
