@@ -259,6 +259,7 @@ TENSORMAP_REPLACE: dict[str, InstructionRow] = {
     for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
 }  # fmt: skip
 """By what stands behind the name."""
+TENSOR_MAP_BYTES = 128
 CP_FENCEPROXY = InstructionRow(
     "ptx.tensormap.cp_fenceproxy",
     "copy a tensor map from shared to global memory, and order that before what others read of it",
@@ -267,7 +268,8 @@ CP_FENCEPROXY = InstructionRow(
         ".sync.aligned" for scope in SCOPES
     ),
     needs("sm_90 8.3"), "tensormap.cp_fenceproxy",
-    (Address("dst"), Address("src"), Constant("size", (128,))), threads="all of the warp",
+    (Address("dst"), Address("src"), Constant("size", (TENSOR_MAP_BYTES,))),
+    threads="all of the warp",
 )  # fmt: skip
 
 TENSOR_COPIES = (
