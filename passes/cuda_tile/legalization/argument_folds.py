@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from itertools import product
-from math import inf, nan
+from math import inf, nan, prod
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, i1, i32
@@ -42,10 +42,13 @@ def best_of(op: ReduceOp) -> type[Operation] | None:
     if len(op.operands) != _PAIR or op.results[0].first_use is not None:
         return None
     value, number = op.operands
-    extent = shape_of(value)[op.dim.value.data]  # type: ignore[attr-defined]
-    while isinstance(number.owner, core.ReshapeOp | core.BroadcastOp):
-        number = number.owner.operands[0]
-    if not isinstance(number.owner, core.IotaOp) or shape_of(number) != (extent,):
+    axis: int = op.dim.value.data  # type: ignore[attr-defined]
+    if isinstance(number.owner, core.BroadcastOp):
+        number = number.owner.source
+    is_line = prod(shape_of(number)) == shape_of(number)[axis] == shape_of(value)[axis]
+    if isinstance(number.owner, core.ReshapeOp):
+        number = number.owner.source
+    if not (is_line and isinstance(number.owner, core.IotaOp) and element_of(number) == i32):
         return None
     for kind, sign in _BEST.items():
         if all(
