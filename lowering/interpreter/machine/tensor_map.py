@@ -16,6 +16,9 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
 
+_INFINITY = np.uint32(0x7F800000)
+"""The bits of the exponent of an f32."""
+
 
 class ElementRun(TensorBox):
     """Elements that lie one after the other, as many as they are."""
@@ -70,6 +73,8 @@ class TensorImage:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = self._elements[np.where(inside, places, 0)]
+        if self.box.element.mlir == "tf32":
+            values = _rounded(values)
         outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
         return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
 
@@ -112,6 +117,12 @@ class TensorImage:
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
         return inside & (places < len(self._elements)), places
+
+
+def _rounded(words: AnyArray) -> AnyArray:
+    """f32 rounded to tf32, to nearest even, but NaN and infinity as they are."""
+    finite = (words & _INFINITY) != _INFINITY
+    return np.where(finite, words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000, words)
 
 
 def check_written_apart(places: AnyArray) -> None:

@@ -25,7 +25,12 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import bytes_of_name
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
+    TRANSPOSED,
+    WarpgroupLayouts,
+    is_added,
+    operands_of,
+)
 
 _LEAST_DEPTH = 64
 """The columns of A from which on MMAs take longer than it takes to put them off."""
@@ -55,8 +60,10 @@ class LateProducts:
 def find_late_products(
     entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
 ) -> LateProducts:
-    """The late products of a kernel in which a warp of its own copies."""
-    if not (by_loop := dict(_by_loop(plan, table))):
+    """The late products of a kernel in which a warp of its own copies; the registers of one that
+    reads A beside its accumulators, too."""
+    by_loop = dict(_by_loop(plan, table))
+    if not by_loop and not any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
         return LateProducts({})
     operands = register_operands(entry, arch, table)
     registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
@@ -68,10 +75,11 @@ def find_late_products(
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
     """The registers of a thread for A of a product by warpgroups that takes it from there."""
     sizes = [
-        prod(shape_of(op.lhs)) * bytes_of_name(layouts.atom.element("A").name)
+        prod(shape_of(a)) * bytes_of_name(layouts.atom.element("A").name)
         for op in products_of(entry, arch)
         if isinstance(layouts := table.products.get(op.result), WarpgroupLayouts)
-        and layouts.takes(table.of(op.lhs))
+        and (a := operands_of(op)["A"])
+        and (layouts.takes(table.of(a)) or TRANSPOSED in op.attributes)
     ]
     return max(sizes, default=0) // 4 // thread_count(entry, arch)
 
