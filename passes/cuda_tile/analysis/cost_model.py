@@ -37,6 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
 from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
 from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
@@ -334,12 +335,15 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it. Warps take
     registers four at a time where MMAs of warps have fragments in them, too."""
     threads = thread_count(entry, arch) + WARP
-    if not products_of(entry, arch):
+    if not (products := products_of(entry, arch)):
         ctas = hint(entry, "occupancy", arch) or 1
         needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
         return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
     if _accumulators(entry, arch) > _WITH_PRODUCER:
-        return False
+        # It gives up registers for sums that are added, where these alone are more.
+        lhs = loaded_by(products[0].lhs)
+        alone = len(products) == 1 and is_added(products[0]) and lhs and not lhs.converted
+        return bool(alone) and late_registers(entry, arch, ctas, 0, 0) is not None
     return _held(threads, registers_of(entry, arch)) >= ctas
 
 

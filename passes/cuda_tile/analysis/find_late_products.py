@@ -63,7 +63,9 @@ def find_late_products(
     """The late products of a kernel in which a warp of its own copies; the registers of one that
     reads A beside its accumulators, too."""
     by_loop = dict(_by_loop(plan, table))
-    if not by_loop and not any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
+    if not by_loop and not any(
+        TRANSPOSED in op.attributes or is_added(op) for op in products_of(entry, arch)
+    ):
         return LateProducts({})
     operands = register_operands(entry, arch, table)
     registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
