@@ -72,9 +72,7 @@ class TensorImage:
     def read(self, corner: Sequence[int]) -> UInt8Array:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
-        values = self._elements[np.where(inside, places, 0)]
-        if self.box.element.mlir == "tf32":
-            values = _rounded(values)
+        values = loaded(self._elements[np.where(inside, places, 0)], self.box.element.mlir)
         outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
         return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
 
@@ -119,8 +117,11 @@ class TensorImage:
         return inside & (places < len(self._elements)), places
 
 
-def _rounded(words: AnyArray) -> AnyArray:
-    """f32 rounded to tf32, to nearest even, but NaN and infinity as they are."""
+def loaded(words: AnyArray, element: str) -> AnyArray:
+    """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, but NaN
+    and infinity as they are."""
+    if element != "tf32":
+        return words
     finite = (words & _INFINITY) != _INFINITY
     return np.where(finite, words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000, words)
 
