@@ -63,8 +63,9 @@ _PASSES = {
 }
 _TILE_STEPS = (
     "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "make-loads-early",
-    "order-blocks", "split-blocks", "strip-mine", "unroll-rows", "slice-products",
-    "place-accumulators", "pair-products", "transpose-products", "legalize-placed",
+    "load-for-each-shape", "order-blocks", "split-blocks", "strip-mine", "unroll-rows",
+    "slice-products", "place-accumulators", "pair-products", "transpose-products",
+    "legalize-placed",
 )  # fmt: skip
 """The steps of `passes.cuda_tile.steps`, which has them by name, in order."""
 _TARGETS = {

@@ -23,6 +23,7 @@ from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
+from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
@@ -61,6 +62,7 @@ _REWRITES: dict[str, Rewrite] = {
     "split-single-trips": _for_all(split_single_trips),
     "make-loads-late": _for_all(make_loads_late),
     "make-loads-early": make_loads_early,
+    "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,

@@ -7,9 +7,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from xdsl.parser import Parser
 
 import tilewright as tw
+from tilewright.arguments.binding import flat_map
 from tilewright.arguments.device_memory import DeviceMemory
+from tilewright.arguments.parameters import Parameter
+from tilewright.source.parsing import default_context
 
 F32 = np.zeros((40, 64), np.float32)
 BF16 = np.zeros((40, 64), ml_dtypes.bfloat16)
@@ -155,3 +159,14 @@ def test_the_driver_knows_the_names() -> None:
         assert hasattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{element.driver}")
     for swizzle in SWIZZLES[1:]:
         assert hasattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}B")
+
+
+def test_dimensions_without_an_end() -> None:
+    """An H200 traps where one has 2^32 - 2^16 elements, as the compiler counts them."""
+    text = (
+        "#cute.argument<0, flat_map<1, 4294901760, 0, 1, 1, 4294901760, 1, 1>, "
+        "!cute_nvgpu.tma_descriptor<64x32xi8, swizzle = 32>>"
+    )
+    source: Any = Parser(default_context(), text).parse_attribute()
+    made = flat_map(Parameter("map0", "", None, source), source, 4096, (4096, 128))
+    assert made.shape == (2**31 - 2**16,) * 2 and made.strides == (128, 1)

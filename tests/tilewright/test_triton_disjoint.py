@@ -12,7 +12,8 @@ COPY = """tt.func public @k(%a: !tt.ptr<f32>, %n: i32, %b: !tt.ptr<f32>, %c: !tt
     %as = tt.splat %a : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
     %p = tt.addptr %as, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
     %x = tt.load %p : tensor<128x!tt.ptr<f32>>
-    %bs = tt.splat %b : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %own = tt.addptr %b, %n : !tt.ptr<f32>, i32
+    %bs = tt.splat %own : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
     %q = tt.addptr %bs, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
     tt.store %q, %x : tensor<128x!tt.ptr<f32>>
     tt.return
@@ -31,6 +32,7 @@ COPY = """tt.func public @k(%a: !tt.ptr<f32>, %n: i32, %b: !tt.ptr<f32>, %c: !tt
 def test_what_is_written_is_reached_by_nothing_else(
     a: range, b: range, c: range, disjoint: bool
 ) -> None:
-    """What is read may be reached by several pointers."""
+    """What is read may be reached by several pointers; `%n` is in the address of what is written,
+    and reaches nothing."""
     entry = tw.compile(COPY, "sm_90a").entry()
     assert is_disjoint(entry, [a, 512, b, c]) == disjoint

@@ -146,7 +146,7 @@ class Binding:
             return self._checked(parameter, array)
         if isinstance(type_, CuteType) and not isinstance(type_, TensorMemRefType):
             return _cute_value(parameter, type_, arg)
-        if parameter.element is not None:
+        if parameter.element is not None or parameter.text.startswith("bytes"):
             got = type(arg).__name__
             raise _error(parameter, f"expected an array for {parameter.text}, got {got}")
         return number_bits(parameter, arg)
@@ -315,6 +315,11 @@ class Binding:
         return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
 
 
+MOST_ELEMENTS = (1 << 31) - (1 << 16)
+"""The size in a tensor map of a dimension that has no end. Coordinates are signed, and of 2^32 -
+2^16 elements, which the driver takes, an H200 says that the copy is an illegal instruction."""
+
+
 def flat_map(
     parameter: Parameter, source: ArgumentAttr, address: int, values: Sequence[int]
 ) -> TensorMap:
@@ -323,7 +328,9 @@ def flat_map(
     assert isinstance(source.type, TmaDescriptorType)
     box, modes = source.type.box, [mode.data for mode in source.modes]
     pairs = [*zip(modes[::2], modes[1::2], strict=True)]
-    given = [number if kind == NUMBER else values[number] for kind, number in pairs]
+    given = [
+        min(number, MOST_ELEMENTS) if kind == NUMBER else values[number] for kind, number in pairs
+    ]
     nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False
     try:
         return TensorMap(

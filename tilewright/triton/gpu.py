@@ -72,10 +72,9 @@ def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
     memory behind each argument that is one."""
     sources = [entry.parts[number].source for number in entry.written] if entry.parts else []
     written = {source.index.data for source in sources if source is not None}
-    pairs = ((reached[i], x) for i in written for j, x in enumerate(reached) if i != j)
-    return all(
-        not isinstance(x, range) or own.stop <= x.start or x.stop <= own.start for own, x in pairs
-    )
+    memories = [(i, one) for i, one in enumerate(reached) if isinstance(one, range)]
+    pairs = ((own, one) for i, own in memories if i in written for j, one in memories if i != j)
+    return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
 
 
 def of_whole_shapes(code: bytes) -> bytes:

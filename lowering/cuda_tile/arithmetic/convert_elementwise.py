@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.runs import run_of
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 Compute: TypeAlias = (
@@ -147,6 +148,13 @@ class ThreadWord:
 
 @lowers(*_INTEGER, *_BY_SIGN)
 def _integers(op: Operation, kernel: Kernel) -> None:
+    """Of tiles, a product whose upper half is wanted too is one with that."""
+    halves = isinstance(op, integer.MulIOp) and shape_of(op.result)
+    uses = op.operands[0].uses if halves else ()
+    for other in (use.operation for use in uses):
+        if isinstance(other, integer.MulhiIOp) and {*other.operands} == {*op.operands}:
+            _half(op, kernel, 0, swapped=other.operands[0] is not op.operands[0])
+            return
     elementwise(op, kernel, integer_function(op, kernel))
 
 
@@ -179,14 +187,32 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             # The one divisor that is not zero is one.
             nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
+        # The quotient of the lowest number by -1 alone has no room there.
+        fits = signed and (
+            kind in (arith.RemSIOp, arith.RemUIOp, arith.DivUIOp) or known_integer(y)
+        )
+        if fits and (short := _before_extension(kernel, x, y)) is not None:
+            return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
         if known_integer(y):
             return on_integers(kernel, kind, x, y)
-        zero, one = kernel.constant(0, type_), kernel.constant(1, type_)
+        zero, one = kernel.constant(0, y.type), kernel.constant(1, y.type)
         is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
         result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
-        return kernel.emitter.select(is_zero, kernel.constant(-1, type_) if divides else x, result)
+        return kernel.emitter.select(is_zero, kernel.constant(-1, y.type) if divides else x, result)
 
     elementwise(op, kernel, compute)
+
+
+def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:
+    """A number that has been extended from 32 bits, and another one or a positive constant, as they
+    were: in 64 bits ptxas divides by a program, by constants too."""
+    if not isinstance(x.owner, arith.ExtSIOp) or x.owner.input.type != i32:
+        return None
+    if 0 < (known_integer(y) or 0) < 1 << 31:
+        return [x.owner.input, kernel.constant(known_integer(y), i32)]
+    if isinstance(y.owner, arith.ExtSIOp) and y.owner.input.type == i32:
+        return [x.owner.input, y.owner.input]
+    return None
 
 
 def _negated(kernel: Kernel, x: SSAValue) -> SSAValue:
@@ -209,15 +235,19 @@ def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
 
 @lowers(integer.MulhiIOp)
 def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
+    _half(op, kernel, 1)
 
-    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
-        if type_ == i1:
-            return kernel.constant(0, i1)
+
+def _half(op: Operation, kernel: Kernel, number: int, *, swapped: bool = False) -> None:
+    """A half of products, the lower first."""
+    type_ = kernel.scalar_type(op, op.results[0])
+
+    def compute(*factors: SSAValue) -> SSAValue:
+        key = factors[::-1] if swapped else factors
         return kernel.emitter.every(
-            (arith.MulUIExtendedOp, x, y),
-            lambda: arith.MulUIExtendedOp.create(operands=[x, y], result_types=[type_, type_]),
-        )[1]
+            (arith.MulUIExtendedOp, *key),
+            lambda: arith.MulUIExtendedOp.create(operands=key, result_types=[type_, type_]),
+        )[number]
 
     elementwise(op, kernel, compute)
 

@@ -31,6 +31,9 @@ from tilewright.source.diagnostic import file_location
 Columns = list[list[SSAValue]]
 """The registers of each of the tiles that are folded together."""
 
+_READ = 3
+"""The bits of warps' numbers of which a thread folds what all of them have: for more, shuffles are
+fewer instructions than reading and folding it are, and take no registers."""
 _FLOATS = (AddFOp, MulFOp, MaxFOp, MinFOp)
 _COMMUTATIVE = (
     *_FLOATS, integers.AddIOp, integers.MulIOp, integers.AndIOp, integers.OrIOp, integers.XOrIOp,
@@ -137,25 +140,34 @@ class _Reduction(_Fold):
         columns: Columns = [
             list(self.kernel.elements(operand, layout)) for operand in self.op.operands
         ]
-        layout, columns = self._in_registers(layout, columns)
-        for i in self._thread_bits(layout, lanes=True):
-            columns = self._between_lanes(columns, i)
-        threads = [
-            None if i < WARP_BITS and bit in self.dimension else bit
-            for i, bit in enumerate(layout.threads)
-        ]
-        layout = TileLayout(tuple(threads), layout.registers)
-        warps = [layout.threads[i] for i in self._thread_bits(layout, lanes=False)]
-        if warps:
-            gathered = TileLayout(
-                tuple(None if bit in warps else bit for bit in layout.threads),
-                (*layout.registers, *(bit for bit in warps if bit is not None)),
-            )
+        layout, columns = self._in_warps(layout, columns)
+        if self._thread_bits(layout, lanes=False):
+            gathered = self._gathered(layout)
             columns = [
                 list(self.kernel.scratch.converted(layout, column, gathered)) for column in columns
             ]
-            layout, columns = self._in_registers(gathered, columns)
+            layout, columns = self._in_warps(gathered, columns)
         return columns
+
+    def _in_warps(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
+        """The elements left in a warp."""
+        layout, columns = self._in_registers(layout, columns)
+        lanes = self._thread_bits(layout, lanes=True)
+        for i in lanes:
+            columns = self._between_lanes(columns, i)
+        threads = (None if i in lanes else bit for i, bit in enumerate(layout.threads))
+        return TileLayout(tuple(threads), layout.registers), columns
+
+    def _gathered(self, layout: TileLayout) -> TileLayout:
+        """Every warp has what is left in all of them, in registers and in lanes that are free."""
+        warps = self._thread_bits(layout, lanes=False)
+        threads = [None if i in warps else bit for i, bit in enumerate(layout.threads)]
+        bits = [bit for i in warps if (bit := layout.threads[i]) is not None]
+        free = [i for i, bit in enumerate(threads[:WARP_BITS]) if bit is None]
+        read = max(_READ, len(bits) - len(free))
+        for i, bit in zip(free, bits[read:], strict=False):
+            threads[i] = bit
+        return TileLayout(tuple(threads), (*layout.registers, *bits[:read]))
 
     def _thread_bits(self, layout: TileLayout, *, lanes: bool) -> list[int]:
         """The bits of the thread's number that are the dimension's, its highest one first."""
@@ -273,24 +285,30 @@ class _Scan(_Fold):
     def _others(self, totals: list[list[SSAValue]], thread_bit: int) -> list[list[SSAValue]]:
         """The totals of the thread whose number differs in a bit."""
         if thread_bit < WARP_BITS:
-            return [self.across_lanes(row, thread_bit) for row in totals]
+            once = dict.fromkeys(map(tuple, totals))
+            sent = {row: self.across_lanes(row, thread_bit) for row in once}
+            return [sent[tuple(row)] for row in totals]
         layout, emitter = self.layout, self.kernel.emitter
         bit = layout.threads[thread_bit]
         assert bit is not None
+        # Registers that differ in a lower bit have one total by now.
+        lower = [own for own in layout.registers if own in self.dimension and own < bit]
+        mask, own = sum(1 << one for one in lower), layout.without(lower)
         both = TileLayout(
-            tuple(None if i == thread_bit else own for i, own in enumerate(layout.threads)),
-            (*layout.registers, bit),
+            tuple(None if i == thread_bit else at for i, at in enumerate(own.threads)),
+            (*own.registers, bit),
         )
         is_set = self.kernel.threads.is_set(thread_bit)
         columns: Columns = []
         for column in zip(*totals, strict=True):
-            moved = self.kernel.scratch.converted(layout, column, both)
+            sent = [column[layout.register_at[place]] for place in own.places]
+            moved = self.kernel.scratch.converted(own, sent, both)
             columns.append(
                 [
                     emitter.select(
                         is_set,
-                        moved[both.register_at[place]],
-                        moved[both.register_at[place | 1 << bit]],
+                        moved[both.register_at[place & ~mask]],
+                        moved[both.register_at[place & ~mask | 1 << bit]],
                     )
                     for place in layout.places
                 ]

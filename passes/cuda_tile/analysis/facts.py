@@ -98,6 +98,8 @@ def is_natural(value: SSAValue) -> bool:
             return known.lower.data >= 0
         case AssumeOp() as op:
             return is_natural(op.value)
+        case ExtIOp() as op:
+            return is_natural(op.from_)
         case core.ConstantOp() as op:
             return bool((op.elements.array() >= 0).all())
         case integer.DivIOp() | integer.RemIOp() | integer.MinIOp() as op:

@@ -15,9 +15,11 @@ from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import (
+    copier_registers,
     ctas_beside,
     late_registers,
     products_of,
+    raised_registers,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
@@ -60,18 +62,18 @@ class LateProducts:
 def find_late_products(
     entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
 ) -> LateProducts:
-    """The late products of a kernel in which a warp of its own copies; the registers of one that
-    reads A beside its accumulators, too."""
-    by_loop = dict(_by_loop(plan, table))
-    if not by_loop and not any(
-        TRANSPOSED in op.attributes or is_added(op) for op in products_of(entry, arch)
-    ):
-        return LateProducts({})
+    """The late products of a kernel in which a warp of its own copies."""
+    by_loop, registers = dict(_by_loop(plan, table)), None
     operands = register_operands(entry, arch, table)
-    registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
-    if registers is None:
-        return LateProducts({}, is_shared=ctas_beside(entry, arch, plan.bytes) > plan.ctas)
-    return LateProducts(by_loop, registers)
+    if by_loop:
+        registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
+    if registers is not None:
+        return LateProducts(by_loop, registers)
+    shared = bool(by_loop) and ctas_beside(entry, arch, plan.bytes) > plan.ctas
+    raised = copier_registers(entry, arch, plan.ctas)
+    if any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
+        raised = raised_registers(entry, arch, plan.ctas, operands)
+    return LateProducts({}, raised or 0, shared)
 
 
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:

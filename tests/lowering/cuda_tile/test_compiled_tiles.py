@@ -433,3 +433,58 @@ def test_packed_elements_of_gathered_rows() -> None:
         halves[[3, 1], :4] = halves[[3, 1], column : column + 4]
         want = halves[:, ::2] | halves[:, 1::2] << 4
         assert (compiled(parameters, body, [memory, column])[0] == want.reshape(-1)).all()
+
+
+def test_rows_are_loaded_where_they_are_read() -> None:
+    """Of 64 numbers, which tiles of two shapes are multiplied by, each thread loads eight or four
+    that lie side by side."""
+    body = "    %0 = constant <i32: 0> : tile<i32>\n"
+    for x, rows in (("a", 1), ("b", 32), ("c", 8)):
+        tensor, t = f"tensor_view<{rows}x64xf16, strides=[64,1]>", f"tile<{rows}x64xf16>"
+        view = f"partition_view<tile=({rows}x64), {tensor}>"
+        body += f"""
+    %p{x} = assume div_by<16>, %{x} : tile<ptr<f16>>
+    %t{x} = make_tensor_view %p{x}, shape = [{rows}, 64], strides = [64, 1] : {tensor}
+    %v{x} = make_partition_view %t{x} : {view}
+    %x{x}, %k{x} = load_view_tko weak %v{x}[%0, %0] : {view}, tile<i32> -> {t}, token
+"""
+        if rows > 1:
+            body += f"""
+    %w{x} = broadcast %xa : tile<1x64xf16> -> {t}
+    %y{x} = mulf %x{x}, %w{x} : {t}
+    %u{x} = store_view_tko weak %y{x}, %v{x}[%0, %0] token=%k{x} : {t}, {view}, tile<i32> -> token
+"""
+    text = entry(", ".join(f"%{x}: tile<ptr<f16>>" for x in "abc"), body)
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ".shared" not in ptx
+    assert [ptx.count(f"ld.global.v{count}.b32") for count in (4, 2)] == [3, 2]
+    x, *ys = (RNG.standard_normal(count).astype(np.float16) for count in (64, 2048, 512))
+    left = tw.interpret(text, "k", grid=(1,), args=[x, *ys], level="ptx", arch="sm_90a")
+    for y, got in zip(ys, left[1:], strict=True):
+        np.testing.assert_array_equal(got, (y.reshape(-1, 64) * x).ravel())
+
+
+@pytest.mark.parametrize(
+    ("op", "divisor", "short"),
+    [("remi", "%y", True), ("remi", "%six", True), ("divi", "%six", True), ("divi", "%y", False)],
+)
+def test_extended_numbers_are_divided_as_they_were(op: str, divisor: str, *, short: bool) -> None:
+    """By zero what is undefined is the dividend, or all ones; of the lowest number by -1 the
+    quotient has no room in 32 bits."""
+    rounding = "rounding<zero>" if op == "divi" else ""
+    ops = f"""    %x = exti %x0 signed : tile<64xi32> -> tile<64xi64>
+    %y = exti %x1 signed : tile<64xi32> -> tile<64xi64>
+    %six = constant <i64: 6> : tile<64xi64>
+    %r = {op} %x, {divisor} signed {rounding} : tile<64xi64>
+"""
+    parameters, body = elementwise(ops, ["i32", "i32"], "i64", 64)
+    ptx = tw.compile(entry(parameters, body), "sm_80").ptx
+    assert (f"{op[:3]}.s32" in ptx) == short
+    x, y = RNG.integers(-(1 << 31), 1 << 31, (2, 64)).astype(np.int32)
+    y[1::2] >>= 24
+    x[:3], y[:3] = [-(1 << 31), 7, -7], [-1, 0, 4]
+    got = compiled(parameters, body, [x, y, np.zeros(64, np.int64)])[2]
+    by = np.full(64, 6) if divisor == "%six" else y.astype(np.int64)
+    rest = np.fmod(x.astype(np.int64), np.where(by, by, 1))
+    quotient = np.where(by, (x - rest) // np.where(by, by, 1), -1)
+    np.testing.assert_array_equal(got, quotient if op == "divi" else np.where(by, rest, x))

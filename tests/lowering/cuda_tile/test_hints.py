@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_warpgroups import check, matrix, operand, product
-from tile_ir import entry
+from tile_ir import entry, equal_as_ptx, row
 from xdsl.context import Context
 
 import tilewright as tw
@@ -151,6 +151,35 @@ def test_worker_warps() -> None:
     for own, warps, fewest in ((text, 2, 4), (wide, 4, 8)):
         few = tw.compile(hinted(own, f"num_worker_warps_per_cta = {warps}"), "sm_90a")
         assert f"of {fewest} to 16 warps" in hints_of(few)[0]
+
+
+@pytest.mark.parametrize(("warps", "words", "shuffles"), [(8, 8, 5), (32, 8, 7)])
+def test_what_more_warps_fold_than_a_thread_reads_goes_to_lanes(
+    warps: int, words: int, shuffles: int
+) -> None:
+    """One of the negative ones, which the order of the fold says."""
+    pointers = (
+        row("a", "p", "i32", 2048)
+        + """
+    %x, %t = load_ptr_tko weak %a : tile<2048xptr<i32>> -> tile<2048xi32>, token
+    %f = reduce %x dim=0 identities=[0 : i32] : tile<2048xi32> -> tile<i32>
+        (%e : tile<i32>, %l : tile<i32>) {
+      %z = constant <i32: 0> : tile<i32>
+      %c = cmpi less_than %l, %z, signed : tile<i32> -> tile<i1>
+      %s = select %c, %l, %e : tile<i1>, tile<i32>
+      yield %s : tile<i32>
+    }
+    %w = store_ptr_tko weak %q, %f token=%t : tile<ptr<i32>>, tile<i32> -> token
+"""
+    )
+    text = entry("%p: tile<ptr<i32>>, %q: tile<ptr<i32>>", pointers)
+    text = hinted(text, f"num_worker_warps_per_cta = {warps}")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert 4 * ptx.count("ld.shared.v4") == words and ptx.count("\tshfl.") == shuffles
+    numbers = np.arange(2048, dtype=np.int32)
+    numbers[[70, 1023, 2000]] *= -1
+    options: Any = {"grid": (1,), "args": [numbers, np.zeros(1, np.int32)], "arch": "sm_90a"}
+    assert equal_as_ptx(text, **options)[0] == -1023
 
 
 @pytest.mark.parametrize("ctas", [2, 1])
