@@ -213,8 +213,7 @@ def find_pipelines(
         by_warps = not is_asynchronous(product, arch)
         for operand in factors_in(product):
             source = loaded_by(operand)
-            load = None if source is None else source.load
-            if source is None or not isinstance(load, LoadViewTkoOp):
+            if source is None or not isinstance(load := source.load, LoadViewTkoOp):
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
