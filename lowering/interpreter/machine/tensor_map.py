@@ -16,8 +16,8 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
 
-_INFINITY = np.uint32(0x7F800000)
-"""The bits of the exponent of an f32."""
+_SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(1 << 22)
+"""Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
 
 
 class ElementRun(TensorBox):
@@ -118,12 +118,14 @@ class TensorImage:
 
 
 def loaded(words: AnyArray, element: str) -> AnyArray:
-    """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, but NaN
-    and infinity as they are."""
+    """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, of
+    which subnormal numbers are kept, and NaN is quiet (H200)."""
     if element != "tf32":
         return words
+    rounded = words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000
     finite = (words & _INFINITY) != _INFINITY
-    return np.where(finite, words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000, words)
+    is_nan = (words & ~_SIGN) > _INFINITY
+    return np.where(finite, rounded, np.where(is_nan, words | _QUIET, words))
 
 
 def check_written_apart(places: AnyArray) -> None:
