@@ -312,9 +312,9 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("si64", 8, "INT64"),
         TensorElement("f16", 2, "FLOAT16"),
         TensorElement("bf16", 2, "BFLOAT16"),
-        # FLOAT32 copies bits; TFLOAT32 would round.
+        # FLOAT32 copies bits, TFLOAT32 rounds them.
         TensorElement("f32", 4, "FLOAT32"),
-        TensorElement("tf32", 4, "FLOAT32"),
+        TensorElement("tf32", 4, "TFLOAT32"),
         TensorElement("f64", 8, "FLOAT64"),
     )
 }
