@@ -3,7 +3,6 @@ elements of a tile that were computed an op after the other are computed an elem
 Behind a store come those that need as many registers as they are the last to read.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -15,47 +14,43 @@ from tilewright.dialects.ptx.types import KINDS, RegType
 
 def compute_late(region: Region) -> None:
     """Order the instructions of each block; those with effects stay in their order."""
-    readers = Counter(value for op in region.walk() for value in op.operands)
     for block in region.blocks:
-        for op in list(_ordered(block, readers)):
+        for op in list(_ordered(block)):
             op.detach()
             block.add_op(op)
 
 
-def _ordered(block: Block, readers: Counter[SSAValue]) -> Iterator[Operation]:
-    """The instructions of a block; `readers` are the operands that the ones left have."""
+def _ordered(block: Block) -> Iterator[Operation]:
     pure = [op for op in block.ops if op.results and op.has_trait(Pure)]
-    left, last = set(pure), block.last_op
-    waiting = set(block.ops)
-
-    def made(op: Operation) -> Operation:
-        waiting.discard(op)
-        readers.subtract(op.operands)
-        return op
-
+    left, last, waiting = set(pure), block.last_op, set(block.ops)
     effects = [op for op in block.ops if op not in left]
     for op in effects:
         if op is last:  # other blocks need the rest
             for value in pure:
                 if value in left:
                     left.discard(value)
-                    yield from map(made, _needed(value, left))
-        new = [made(one) for one in _needed(op, left)]
+                    yield from _needed(value, left)
+        new = list(_needed(op, left))
+        waiting.difference_update(new)
         yield from new
         while new and not op.results:
-            users = [use.operation for value in new.pop().results for use in value.uses]
-            for user in dict.fromkeys(users):
+            for user in [use.operation for value in new.pop().results for use in value.uses]:
                 ready = user in left and waiting.isdisjoint(x.owner for x in user.operands)
-                if ready and _bits(user.results) <= _bits(_ended(user, readers)):
+                if ready and _bits(user.results) <= _bits(_ended(user, waiting)):
                     left.discard(user)
-                    new.append(made(user))
+                    waiting.discard(user)
+                    new.append(user)
                     yield user
 
 
-def _ended(op: Operation, readers: Counter[SSAValue]) -> Iterator[SSAValue]:
-    """The operands, constants apart, that nothing reads behind an instruction."""
-    for value, count in Counter(op.operands).items():
-        if readers[value] == count and not isinstance(value.owner, ConstOp):
+def _ended(op: Operation, waiting: set[Operation]) -> Iterator[SSAValue]:
+    """The operands, constants apart, that nothing of a block reads behind an instruction, and
+    nothing of others."""
+    for value in set(op.operands):
+        users = (use.operation for use in value.uses)
+        if not isinstance(value.owner, ConstOp) and all(
+            user is op or (user.parent is op.parent and user not in waiting) for user in users
+        ):
             yield value
 
 
