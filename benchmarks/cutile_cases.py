@@ -11,6 +11,8 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,34 +97,46 @@ def _batched(tile: tuple[int, int, int]) -> Case:
     return Case("BatchMatMul", "batch_matmul_kernel", "x".join(map(str, tile)), tile, (problem,))
 
 
-ATTENTION = ((4, 16, 2048, 64), (2, 16, 4096, 64), (2, 16, 4096, 128), (1, 16, 8192, 128))
+MANY_TILES = (
+    (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2), (128, 64, 1),
+    (64, 64, 4), (64, 64, 2), (64, 32, 2),
+)  # fmt: skip
+"""Rows, columns, occupancy, and the CTAs of a tile."""
+ATTENTION = (
+    ("d64", "bfloat16", 1, ((4, 16, 2048, 64), (2, 16, 4096, 64)), MANY_TILES),
+    ("d128", "bfloat16", 1, ((2, 16, 4096, 128), (1, 16, 8192, 128), (1, 16, 16384, 128)),
+     MANY_TILES),
+    ("d256", "bfloat16", 1, ((4, 8, 2048, 256), (1, 8, 16384, 256)), ((128, 64, 1), (64, 64, 1))),
+    ("gqa8", "bfloat16", 8, ((2, 32, 2048, 128), (1, 32, 32768, 128)), ((128, 128, 1),)),
+    ("fp8", "float8_e4m3fn", 1, ((1, 16, 8192, 128), (1, 16, 16384, 128)),
+     ((128, 128, 1), (128, 64, 1), (64, 128, 2))),
+)  # fmt: skip
+"""Names, elements, heads of queries for each of keys, batch, heads, length and depth, and tiles."""
 
 
 def _attention() -> Iterator[Case]:
-    for depth in (64, 128):
-        for causal in (False, True):
-            for rows, columns, occupancy, *ctas in (
-                (256, 128, 1, 2), (256, 128, 1), (128, 128, 2), (128, 128, 1), (128, 64, 2),
-                (128, 64, 1), (64, 64, 4), (64, 64, 2), (64, 32, 2),
-            ):  # fmt: skip
-                problems: list[Problem] = []
-                for batch, heads, length, own in ATTENTION:
-                    if own != depth:
-                        continue
-                    shape = batch, heads, length, depth
-                    arrays = [Matrix(shape) for _ in range(3)]
-                    scale = 1 / math.sqrt(depth)
-                    arguments = (*arrays, Matrix(shape, result=True), scale, 0)
-                    work = 4.0 * batch * heads * length * length * depth / (2 if causal else 1)
-                    grid = math.ceil(length / rows), batch * heads
-                    problems.append(Problem("x".join(map(str, shape)), arguments, grid, work))
-                name = f"{'causal ' if causal else ''}d{depth} {rows}x{columns} occ{occupancy}"
-                # Tile sizes divide the lengths: EVEN_K.
-                constants = (depth, 16, rows, columns, 1, causal, True)
-                hints = {"occupancy": occupancy}
-                if ctas:
-                    name, hints["num_ctas"] = f"{name} ctas{ctas[0]}", ctas[0]
-                yield Case("AttentionFMHA", "fmha_kernel", name, constants, tuple(problems), hints)
+    for (name, element, group, shapes, tiles), causal in product(ATTENTION, (False, True)):
+        for rows, columns, occupancy, *ctas in tiles:
+            problems: list[Problem] = []
+            for batch, heads, length, depth in shapes:
+                shape = batch, heads, length, depth
+                keys = Matrix((batch, heads // group, length, depth), element)
+                # Of fp8 the tensor cores take keys contiguous alone.
+                values = replace(keys, order=(0, 1, 3, 2) if name == "fp8" else None)
+                scale = 1 / math.sqrt(depth)
+                arguments = (
+                    Matrix(shape, element), keys, values, Matrix(shape, result=True), scale, 0
+                )  # fmt: skip
+                work = 4.0 * math.prod(shape) * length / (2 if causal else 1)
+                grid = math.ceil(length / rows), batch * heads
+                problems.append(Problem("x".join(map(str, shape)), arguments, grid, work))
+            shown = f"{'causal ' if causal else ''}{name} {rows}x{columns} occ{occupancy}"
+            # Tile sizes divide the lengths: EVEN_K.
+            constants = (shapes[0][3], shapes[0][1], rows, columns, group, causal, True)
+            hints = {"occupancy": occupancy}
+            if ctas:
+                shown, hints["num_ctas"] = f"{shown} ctas{ctas[0]}", ctas[0]
+            yield Case("AttentionFMHA", "fmha_kernel", shown, constants, tuple(problems), hints)
 
 
 def _memory_bound() -> Iterator[Case]:

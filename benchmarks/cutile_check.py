@@ -49,9 +49,11 @@ def small(case: Case) -> Problem:
             m, n, k = tile[0], tile[1] + FEW, tile[2] + FEW
             sizes, blocks = ((FEW, m, k), (FEW, k, n), (FEW, m, n)), (1, 1, 2)
         case "AttentionFMHA":
-            depth, heads, rows, columns = tile[:4]
-            shape = 1, heads, 2 * max(rows, columns), depth
-            sizes, blocks = (shape,) * 4, (shape[2] // rows, 1)
+            depth, heads, rows, columns, group = tile[:5]
+            lengths = 2 * max(rows, columns), depth
+            keys = (1, heads // group, *lengths)
+            sizes = (1, heads, *lengths), keys, keys, (1, heads, *lengths)
+            blocks = lengths[0] // rows, 1
         case "VectorAddition":
             sizes, blocks = ((tile[0] + FEW,),) * 3, (2,)
         case "Transpose":

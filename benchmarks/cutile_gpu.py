@@ -16,6 +16,9 @@ import shutil
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +124,9 @@ class Bench:
 
 def dense(value: Any) -> Any:
     """An array as memory: of a transposed one the memory behind it."""
-    if hasattr(value, "stride") and not value.is_contiguous():
-        return value.t() if value.ndim == 2 else value.contiguous()
-    return value
+    if not hasattr(value, "stride"):
+        return value
+    return value.permute(sorted(range(value.ndim), key=lambda dim: -value.stride(dim)))
 
 
 def _bits(value: Any, type_: str) -> int:
@@ -146,15 +149,11 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case "AttentionFMHA":
             from torch.nn.attention import SDPBackend, sdpa_kernel
 
-            q, k, v, _out, scale, _ = arguments
-            causal = "causal" in bench.case.configuration
+            attended = attention(bench)
 
             def run() -> None:
                 with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-                    result = torch.nn.functional.scaled_dot_product_attention(
-                        q, k, v, is_causal=causal, scale=scale
-                    )
-                bench.latest = result  # type: ignore[attr-defined]
+                    bench.latest = attended()  # type: ignore[attr-defined]
 
             return run, "cuDNN"
         case "MoE" if bench.case.kernel == "fused_moe_kernel":
@@ -173,6 +172,16 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
         case _:
             x, y = arguments[0], bench.results()[0]
             return (lambda: y.copy_(x)), "copy"
+
+
+def attention(bench: Bench) -> Callable[[], Any]:
+    """Attention by torch, of fp8 in bf16."""
+    q, k, v = (one.bfloat16().contiguous() for one in bench.arguments[:3])
+    causal, scale = "causal" in bench.case.configuration, bench.arguments[4]
+    return partial(
+        bench.torch.nn.functional.scaled_dot_product_attention,
+        q, k, v, is_causal=causal, scale=scale, enable_gqa=True,
+    )  # fmt: skip
 
 
 def library_of_own(bench: Bench) -> tuple[Launch, str]:
@@ -234,10 +243,7 @@ def expected(bench: Bench) -> Any:
         case "MatMul" | "BatchMatMul":
             return arguments[0].float() @ arguments[1].float()
         case "AttentionFMHA":
-            q, k, v, _, scale, _ = arguments
-            causal = "causal" in bench.case.configuration
-            return torch.nn.functional.scaled_dot_product_attention(
-                q, k, v, is_causal=causal, scale=scale)  # fmt: skip
+            return attention(bench)()
         case "VectorAddition":
             return arguments[0] + arguments[1]
         case "Transpose":
@@ -280,10 +286,8 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
         kernel = compiled(stored["bytecode"], arch, schedule=schedule)
         work = problem.operations or problem.bytes
         reference = expected(bench)
-        word = "" if case.sample == "BatchMatMul" else f" {case.configuration.split()[0]}"
-        key = f"{case.sample}{word} {problem.name}".removeprefix(f"{cutile_cases.OWN} ")
-        if "causal" in case.configuration:
-            key = f"{case.sample} causal {problem.name}"
+        words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
+        key = " ".join([case.sample, *words, problem.name]).removeprefix(f"{cutile_cases.OWN} ")
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
                     "configuration": case.configuration}  # fmt: skip
         launches = {"ours": lambda bench=bench, kernel=kernel: bench.ours(kernel)}

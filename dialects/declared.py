@@ -4,8 +4,8 @@
     class AddPtrOp(DeclaredOp):
         (docstring: the law in one line, an example, the section of the specification)
 
-        SAME_TYPES: ClassVar = (("ptr", "result"),)
-        SAME_SHAPES: ClassVar = (("ptr", "offset"),)
+        SAME_TYPES = (("ptr", "result"),)
+        SAME_SHAPES = (("ptr", "offset"),)
 
         ptr = operand_def(POINTERS)
         offset = operand_def(INTEGERS)

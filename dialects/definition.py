@@ -2,7 +2,7 @@
 
 import re
 import sys
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -19,7 +19,11 @@ _Op = TypeVar("_Op", bound=IRDLOperation)
 
 
 class DefinedOp(IRDLOperation):
-    """An op that says what it expected where it is wrong."""
+    """An op that says what it expected where it is wrong. Names in upper case are constants."""
+
+    def __init_subclass__(cls) -> None:
+        for name in filter(str.isupper, list(vars(cls))):
+            cls.__annotations__.setdefault(name, ClassVar)
 
     @classmethod
     def fail(cls, rule: str) -> VerifyException:

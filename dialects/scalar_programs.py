@@ -23,32 +23,37 @@ from tilewright.dialects.math_functions.rounded_once import odd_single, odd_whol
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, type_name
 
-INSTRUCTIONS: dict[type[Operation], tuple[str, str, str]] = {
-    arith.AddiOp: ("add", "", "s"),
-    arith.SubiOp: ("sub", "", "s"),
-    arith.MuliOp: ("mul", "lo.", "s"),
-    arith.DivSIOp: ("div", "", "s"),
-    arith.DivUIOp: ("div", "", "u"),
-    arith.RemSIOp: ("rem", "", "s"),
-    arith.RemUIOp: ("rem", "", "u"),
-    arith.MinSIOp: ("min", "", "s"),
-    arith.MinUIOp: ("min", "", "u"),
-    arith.MaxSIOp: ("max", "", "s"),
-    arith.MaxUIOp: ("max", "", "u"),
-    arith.AndIOp: ("and", "", "b"),
-    arith.OrIOp: ("or", "", "b"),
-    arith.XOrIOp: ("xor", "", "b"),
-    arith.ShLIOp: ("shl", "", "b"),
-    arith.ShRUIOp: ("shr", "", "u"),
-    arith.ShRSIOp: ("shr", "", "s"),
-    arith.AddfOp: ("add", "rn.", ""),
-    arith.SubfOp: ("sub", "rn.", ""),
-    arith.MulfOp: ("mul", "rn.", ""),
-    arith.DivfOp: ("div", "rn.", ""),
-    arith.MaximumfOp: ("max", "NaN.", ""),
-    arith.MinimumfOp: ("min", "NaN.", ""),
-    arith.MaxnumfOp: ("max", "", ""),
-    arith.MinnumfOp: ("min", "", ""),
+_TABLE = """
+addi      add  s
+subi      sub  s
+muli      mul  s  lo.
+divsi     div  s
+divui     div  u
+remsi     rem  s
+remui     rem  u
+minsi     min  s
+minui     min  u
+maxsi     max  s
+maxui     max  u
+andi      and  b
+ori       or   b
+xori      xor  b
+shli      shl  b
+shrui     shr  u
+shrsi     shr  s
+addf      add  -  rn.
+subf      sub  -  rn.
+mulf      mul  -  rn.
+divf      div  -  rn.
+maximumf  max  -  NaN.
+minimumf  min  -  NaN.
+maxnumf   max  -
+minnumf   min  -
+"""
+_OPS = {op.name: op for op in arith.Arith.operations}
+INSTRUCTIONS = {
+    _OPS[f"arith.{name}"]: (instruction, "".join(modifier), letter.strip("-"))
+    for name, instruction, letter, *modifier in map(str.split, _TABLE.strip().splitlines())
 }
 """Ops of two operands that are one instruction: its name, the beginning of its form, and the letter
 of the type that integers have there."""
@@ -185,10 +190,15 @@ def _add_extended(op: Operation, a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _multiply_extended(op: Operation, a: Value, b: Value) -> tuple[Value, Value]:
-    """The halves of a product."""
+    """The halves of a product: of 32 bits one instruction has both."""
     if a.type_ == "pred":
         return a & b, a.do("xor", "pred", a)
     x, y = as_integer(a, _letter(op)), as_integer(b, _letter(op))
+    if x.type_[1:] == "32" and all(half.uses for half in op.results):
+        wide = x.do("mul", f"wide.{x.type_}", y, type_=f"{x.type_[0]}64")
+        low, high = (half.do("cvt", f"{x.type_}.{wide.type_}", type_=x.type_)
+                     for half in (wide, wide >> 32))  # fmt: skip
+        return low, high
     low = x * y
     return low, low >> 8 if a.type_ == "s8" else x.do("mul", f"hi.{x.type_}", y)
 

@@ -88,7 +88,7 @@ class AtomOp(_AtomicOp):
     ```
     """
 
-    INSTRUCTION: ClassVar = "atom"
+    INSTRUCTION = "atom"
     OPERANDS: ClassVar[Mapping[str, str]] = {"b": "values", "c": "values"}
 
     address = operand_def(RegType)
@@ -131,7 +131,7 @@ class RedOp(_AtomicOp):
     ```
     """
 
-    INSTRUCTION: ClassVar = "red"
+    INSTRUCTION = "red"
 
     address = operand_def(RegType)
     value = operand_def(RegType)

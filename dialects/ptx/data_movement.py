@@ -109,7 +109,7 @@ class LdOp(_AccessOp):
     ```
     """
 
-    T: ClassVar = VarConstraint("T", BaseAttr(RegType))
+    T = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(T)
@@ -165,7 +165,7 @@ class CpAsyncOp(PtxOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`; of a cache `ca.L2::128B`
     `cp.async.ca.shared.global.L2::128B`. PTX ISA 9.7.9.25.3.1."""
 
-    ASKS_OPERANDS: ClassVar = True
+    ASKS_OPERANDS = True
 
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))

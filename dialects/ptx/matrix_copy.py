@@ -70,7 +70,7 @@ class LdmatrixOp(MatrixCopyOp):
     ```
     """
 
-    MNEMONIC: ClassVar = "ldmatrix"
+    MNEMONIC = "ldmatrix"
 
     address = operand_def(reg("b32"))
     result = result_def(RegType)
@@ -88,7 +88,7 @@ class StmatrixOp(MatrixCopyOp):
     ```
     """
 
-    MNEMONIC: ClassVar = "stmatrix"
+    MNEMONIC = "stmatrix"
 
     address = operand_def(reg("b32"))
     value = operand_def(RegType)

@@ -87,7 +87,7 @@ class GlobalAddressOp(MoveOp):
 
     OPERANDS: ClassVar = {"a": "variable"}
 
-    ASKS_AROUND: ClassVar = True
+    ASKS_AROUND = True
 
     variable = prop_def(StringAttr)
     result = result_def(reg("b64"))

@@ -4,7 +4,6 @@ Shapes, mnemonics and requirements are read from the atom lattice.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
@@ -26,7 +25,7 @@ from tilewright.dialects.ptx.types import RegType, reg
 class AccessOp(ShapedAccessOp, PtxOp):
     """A load or store of a shape, at an address plus a constant offset in columns."""
 
-    HALF_CELLS: ClassVar = "packed"
+    HALF_CELLS = "packed"
 
     shape = prop_def(StringAttr)
     offset = prop_def(NUMBER)

@@ -3,7 +3,6 @@ weight-stationary. PTX ISA, tcgen05.mma."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -44,7 +43,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     `lanes` are the words of disable-output-lane, a list of registers.
     """
 
-    ASKS_OPERANDS: ClassVar = True
+    ASKS_OPERANDS = True
 
     d = operand_def(reg("b32"))
     a = operand_def(RegType)

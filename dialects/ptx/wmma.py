@@ -1,7 +1,6 @@
 """`wmma`: MMAs of one warp with loads and stores of their own. PTX ISA 9.7.14.4."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, prop_def, result_def
@@ -31,7 +30,7 @@ class MmaOp(WarpMmaOp):
     The form is the mnemonic without `wmma.mma.` and `sync.aligned.`.
     """
 
-    ASKS_OPERANDS: ClassVar = True
+    ASKS_OPERANDS = True
 
     def verify_(self) -> None:
         super().verify_()
@@ -48,7 +47,7 @@ class WmmaAccessOp(AlignedOp):
     elements of the matrix, the last one.
     """
 
-    ASKS_OPERANDS: ClassVar = True
+    ASKS_OPERANDS = True
 
     offset = prop_def(NUMBER)
 

@@ -78,6 +78,7 @@ from tilewright.passes.cuda_tile.analysis.place_accumulators import (
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
+    broadcast_layouts,
     fragment_layouts,
     thread_read_layouts,
 )
@@ -168,8 +169,9 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         **fragment_layouts(entry, staged, log2(threads), arch),
     }  # fmt: skip
     table = find_layouts(source, log2(threads), arch, wanted)
-    if rows := row_layouts(entry, table, {*staged, *wanted}):
-        table = find_layouts(source, log2(threads), arch, wanted | rows)
+    rows = row_layouts(entry, table, {*staged, *wanted}) | broadcast_layouts(entry, table)
+    if rows:
+        table = find_layouts(source, log2(threads), arch, rows | wanted)
     kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted

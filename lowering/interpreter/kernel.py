@@ -5,7 +5,6 @@ from functools import partial
 from math import prod
 from typing import Any, Protocol
 
-import numpy as np
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
@@ -16,7 +15,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.checks import ASKED
-from tilewright.lowering.interpreter.machine.global_memory import LOCAL, GlobalMemory
+from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.grid import run_grid
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.ops import base, instructions, tile
@@ -79,9 +78,7 @@ def run_kernel(
         raise OpError(op, f"'{op.name}' {why}")
     memory.place_variables(module_variables(op))
     if isinstance(op, EntryOp) and op.local is not None:
-        size = op.local.value.data * prod(launch.grid) * launch.threads
-        local = memory.allocate(LOCAL, np.zeros(size, np.uint8))
-        memory.variables[LOCAL], local.unwritten = local.base, np.ones(size, np.bool_)
+        memory.place_local(op.local.value.data, prod(launch.grid) * launch.threads)
     launch.explain = partial(thread_state, builder.registers)
     counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
     counted = counted or "nan" in ASKED.get()

@@ -24,6 +24,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.arith import RemFOp
+from tilewright.dialects.cuda_tile.dialect import CUDA_TILE
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
 from tilewright.dialects.cuda_tile.enums import (
@@ -36,6 +37,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import FloatOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.triton import types
+from tilewright.dialects.triton.dialect import TRITON
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING, SIGNED, UNSIGNED
@@ -43,62 +45,78 @@ from tilewright.source.diagnostic import OpError
 
 Row = tuple[type[Operation], Mapping[str, Any]]
 
-_TOWARDS_ZERO = {"rounding_mode": RoundingMode.NEAREST_INT_TO_ZERO}
 _NAN = {"propagate_nan": UnitAttr()}
 _INF = float("inf")
 
+_TABLE = """
+arith.addi       addi
+arith.subi       subi
+arith.muli       muli
+arith.divsi      divi        signed
+arith.divui      divi        unsigned
+arith.remsi      remi        signed
+arith.remui      remi        unsigned
+arith.andi       andi
+arith.ori        ori
+arith.xori       xori
+arith.shli       shli
+arith.shrsi      shri        signed
+arith.shrui      shri        unsigned
+arith.maxsi      maxi        signed
+arith.maxui      maxi        unsigned
+arith.minsi      mini        signed
+arith.minui      mini        unsigned
+math.absi        absi
+tt.mulhiui       mulhii
+arith.addf       addf        rounded
+arith.subf       subf        rounded
+arith.mulf       mulf        rounded
+tt.precise_divf  divf        rounded
+tt.precise_sqrt  sqrt        rounded
+arith.maximumf   maxf        nan
+arith.minimumf   minf        nan
+arith.maxnumf    maxf
+arith.minnumf    minf
+arith.negf       negf
+math.fma         fma         rounded
+math.absf        absf
+math.ceil        ceil
+math.floor       floor
+math.cos         cos
+math.sin         sin
+math.exp2        exp2
+math.log         log
+math.log2        log2
+math.rsqrt       rsqrt
+arith.extsi      exti        signed
+arith.extui      exti        unsigned
+arith.trunci     trunci
+arith.extf       ftof        rounded
+arith.truncf     ftof        rounded
+arith.sitofp     itof        signed rounded
+arith.uitofp     itof        unsigned rounded
+arith.fptosi     ftoi        signed to_zero
+arith.fptoui     ftoi        unsigned to_zero
+tt.int_to_ptr    int_to_ptr
+tt.ptr_to_int    ptr_to_int
+tt.addptr        offset
+"""
+_OPS = {
+    op.name: op
+    for dialect in (arith.Arith, math.Math, TRITON, CUDA_TILE)
+    for op in dialect.operations
+}
+_PROPERTIES: Mapping[str, Mapping[str, Any]] = {
+    "signed": SIGNED, "unsigned": UNSIGNED, "rounded": ROUNDING,
+    "to_zero": {"rounding_mode": RoundingMode.NEAREST_INT_TO_ZERO},
+    "nan": _NAN,
+}  # fmt: skip
 ROWS: dict[type[Operation], Row] = {
-    arith.AddiOp: (integer.AddIOp, {}),
-    arith.SubiOp: (integer.SubIOp, {}),
-    arith.MuliOp: (integer.MulIOp, {}),
-    arith.DivSIOp: (integer.DivIOp, SIGNED),
-    arith.DivUIOp: (integer.DivIOp, UNSIGNED),
-    arith.RemSIOp: (integer.RemIOp, SIGNED),
-    arith.RemUIOp: (integer.RemIOp, UNSIGNED),
-    arith.AndIOp: (integer.AndIOp, {}),
-    arith.OrIOp: (integer.OrIOp, {}),
-    arith.XOrIOp: (integer.XOrIOp, {}),
-    arith.ShLIOp: (integer.ShLIOp, {}),
-    arith.ShRSIOp: (integer.ShRIOp, SIGNED),
-    arith.ShRUIOp: (integer.ShRIOp, UNSIGNED),
-    arith.MaxSIOp: (integer.MaxIOp, SIGNED),
-    arith.MaxUIOp: (integer.MaxIOp, UNSIGNED),
-    arith.MinSIOp: (integer.MinIOp, SIGNED),
-    arith.MinUIOp: (integer.MinIOp, UNSIGNED),
-    math.AbsIOp: (integer.AbsIOp, {}),
-    triton.MulhiUIOp: (integer.MulhiIOp, {}),
-    arith.AddfOp: (floating_point.AddFOp, ROUNDING),
-    arith.SubfOp: (floating_point.SubFOp, ROUNDING),
-    arith.MulfOp: (floating_point.MulFOp, ROUNDING),
-    triton.PreciseDivFOp: (floating_point.DivFOp, ROUNDING),
-    triton.PreciseSqrtOp: (floating_point.SqrtOp, ROUNDING),
-    arith.MaximumfOp: (floating_point.MaxFOp, _NAN),
-    arith.MinimumfOp: (floating_point.MinFOp, _NAN),
-    arith.MaxnumfOp: (floating_point.MaxFOp, {}),
-    arith.MinnumfOp: (floating_point.MinFOp, {}),
-    arith.NegfOp: (floating_point.NegFOp, {}),
-    math.FmaOp: (floating_point.FmaOp, ROUNDING),
-    math.AbsFOp: (floating_point.AbsFOp, {}),
-    math.CeilOp: (floating_point.CeilOp, {}),
-    math.FloorOp: (floating_point.FloorOp, {}),
-    math.CosOp: (floating_point.CosOp, {}),
-    math.SinOp: (floating_point.SinOp, {}),
-    math.Exp2Op: (floating_point.Exp2Op, {}),
-    math.LogOp: (floating_point.LogOp, {}),
-    math.Log2Op: (floating_point.Log2Op, {}),
-    math.RsqrtOp: (floating_point.RsqrtOp, {}),
-    arith.ExtSIOp: (conversions.ExtIOp, SIGNED),
-    arith.ExtUIOp: (conversions.ExtIOp, UNSIGNED),
-    arith.TruncIOp: (conversions.TruncIOp, {}),
-    arith.ExtFOp: (conversions.FToFOp, ROUNDING),
-    arith.TruncFOp: (conversions.FToFOp, ROUNDING),
-    arith.SIToFPOp: (conversions.IToFOp, {**SIGNED, **ROUNDING}),
-    arith.UIToFPOp: (conversions.IToFOp, {**UNSIGNED, **ROUNDING}),
-    arith.FPToSIOp: (conversions.FToIOp, {**SIGNED, **_TOWARDS_ZERO}),
-    arith.FPToUIOp: (conversions.FToIOp, {**UNSIGNED, **_TOWARDS_ZERO}),
-    triton.IntToPtrOp: (conversions.IntToPtrOp, {}),
-    triton.PtrToIntOp: (conversions.PtrToIntOp, {}),
-    triton.AddPtrOp: (core.OffsetOp, {}),
+    _OPS[source]: (
+        _OPS[f"cuda_tile.{op}"],
+        {name: value for word in words for name, value in _PROPERTIES[word].items()},
+    )
+    for source, op, *words in map(str.split, _TABLE.strip().splitlines())
 }
 """The op of Tile IR that an op is, and its properties."""
 

@@ -48,17 +48,10 @@ def test_what_kernels_leave(case: Case) -> None:
     check(case, args, want)
 
 
-@pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
-@pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
-def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:
-    """The page, or the expert, by the warp that copies: as far ahead as without a table."""
-    case = next(case for case in CASES if case.kernel == kernel)
+def check_compiled(case: Case, code: bytes, arch: str) -> None:
+    """PTX leaves what NumPy computes."""
     args = arguments(case)
     want = user_kernel_cases.result(case, *map(number, args))
-    code = cutile_cases.bytecode(case, Path())
-    compiled = tw.compile(code, arch)
-    assert not [remark for remark in compiled.remarks if remark.kind == "pipeline"]
-    assert compiled.entry().block == (threads, 1, 1)
     flat = list[Any]()
     for one in args:
         array_ = isinstance(one, np.ndarray)
@@ -69,3 +62,34 @@ def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> 
     for before, after in zip(given, got, strict=True):
         before[...] = after
     check(case, args, want)
+
+
+@pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
+@pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
+def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:
+    """The page, or the expert, by the warp that copies: as far ahead as without a table."""
+    case = next(case for case in CASES if case.kernel == kernel)
+    code = cutile_cases.bytecode(case, Path())
+    compiled = tw.compile(code, arch)
+    assert not [remark for remark in compiled.remarks if remark.kind == "pipeline"]
+    assert compiled.entry().block == (threads, 1, 1)
+    check_compiled(case, code, arch)
+
+
+@pytest.mark.parametrize("configuration", ["rope 32", "attention_backward d64 128"])
+def test_no_elements_change_threads(configuration: str) -> None:
+    """Angles are loaded as the narrower numbers beside them, rows where loops broadcast them, and
+    what is read beside products comes in stages: two are enough beside several of these."""
+    case = next(case for case in CASES if case.configuration == configuration)
+    code = cutile_cases.bytecode(case, Path())
+    assert not tw.compile(code, "sm_90a").remarks
+    check_compiled(case, code, "sm_90a")
+
+
+def test_threads_have_neighbours_along_what_they_scan() -> None:
+    """Of four rows of four columns each a thread tells others their totals alone, bit by bit; and
+    the sums of columns."""
+    case = next(case for case in CASES if case.kernel == "cumsum_columns")
+    code = cutile_cases.bytecode(case, Path())
+    assert tw.compile(code, "sm_90a").ptx.count("shfl.sync.bfly") == 2 * 2 * 4
+    check_compiled(case, code, "sm_90a")

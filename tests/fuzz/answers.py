@@ -27,10 +27,15 @@ def _kind(said: str) -> str:
     return re.sub(r"^\S+:\d+:\d+: ", "", line)[:160]
 
 
+def _sink() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), "utf-8")
+
+
 def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
-    """Runs; `answers` are the errors that the entry point documents."""
+    """Runs, and nobody sees what it prints; `answers` are the errors that the entry point
+    documents."""
     try:
-        with in_time(SECONDS):
+        with in_time(SECONDS), contextlib.redirect_stdout(_sink()):
             run()
     except answers as error:
         if any(leak in str(error) for leak in LEAKS):
@@ -48,7 +53,7 @@ def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:
 
 def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: str = "") -> None:
     """A command of the shell: status 0, 1 or 2, and an error message where it is not 0."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    err = io.StringIO()
     status: object = 0
 
     def run() -> None:
@@ -61,7 +66,7 @@ def command(main: Callable[[Sequence[str]], None], arguments: list[str], stdin: 
     before = sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode(errors="surrogateescape")), "utf-8")
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with contextlib.redirect_stderr(err):
             judged(run)
     finally:
         sys.stdin = before

@@ -146,7 +146,7 @@ class Binding:
             return self._checked(parameter, array)
         if isinstance(type_, CuteType) and not isinstance(type_, TensorMemRefType):
             return _cute_value(parameter, type_, arg)
-        if parameter.element is not None:
+        if parameter.element is not None or parameter.text.startswith("bytes"):
             got = type(arg).__name__
             raise _error(parameter, f"expected an array for {parameter.text}, got {got}")
         return number_bits(parameter, arg)

@@ -1,7 +1,7 @@
 """Branches, loops, and what ends their blocks. Tile IR specification, control flow."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -172,7 +172,7 @@ class ForOp(CudaTileOp):
     """`%r = for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) {...}`,
     `for unsigned` where the bounds are unsigned."""
 
-    SAME_TYPES: ClassVar = (("lower_bound", "upper_bound", "step"),)
+    SAME_TYPES = (("lower_bound", "upper_bound", "step"),)
 
     lower_bound = operand_def(SCALAR_INT)
     upper_bound = operand_def(SCALAR_INT)
@@ -312,7 +312,7 @@ class IfOp(CudaTileOp):
         "$condition (`->` custom<TypesInParens>(type($res))^)? custom<Body>($then_region) "
         "(`else` custom<Body>($else_region)^)? attr-dict"
     )
-    BODY_END: ClassVar = YieldOp
+    BODY_END = YieldOp
 
     @property
     def leaves(self) -> bool:

@@ -1,7 +1,5 @@
 """Conversions between types of elements, element by element. Tile IR specification, conversions."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
@@ -57,7 +55,7 @@ def ftof_roundings(from_: ElementRow, to: ElementRow) -> tuple[RoundingMode, ...
 class Reinterpretation(PureOp):
     """`$op %x : tile<4xi32> -> tile<4xf32>`."""
 
-    SAME_SHAPES: ClassVar = (("source", "result"),)
+    SAME_SHAPES = (("source", "result"),)
 
 
 @tile_op("cuda_tile.bitcast", 0x09)
@@ -104,7 +102,7 @@ class PtrToPtrOp(Reinterpretation):
 class ConversionOp(PureOp):
     """`$op %x ... : tile<4xi32> -> tile<4xf32>`; operand and result are called `from_` and `to`."""
 
-    SAME_SHAPES: ClassVar = (("from_", "to"),)
+    SAME_SHAPES = (("from_", "to"),)
 
 
 @tile_op("cuda_tile.exti", 0x25)
@@ -162,7 +160,7 @@ class FToIOp(ConversionOp):
 
     assembly_format = f"$from_ custom<Word>($signedness) {ROUNDED} (`saturating` $saturating^)?"
 
-    ROUNDINGS: ClassVar = (RoundingMode.NEAREST_INT_TO_ZERO,)
+    ROUNDINGS = (RoundingMode.NEAREST_INT_TO_ZERO,)
 
     from_ = operand_def(ANY_FLOAT_TILE)
     signedness = prop_def(SignednessAttr)
@@ -184,7 +182,7 @@ class IToFOp(ConversionOp):
     """Floats: `itof %x signed : tile<i32> -> tile<f32>`."""
 
     assembly_format = f"$from_ custom<Word>($signedness) {ROUNDED}"
-    ROUNDINGS: ClassVar = (RoundingMode.NEAREST_EVEN,)
+    ROUNDINGS = (RoundingMode.NEAREST_EVEN,)
 
     from_ = operand_def(INT_TILE)
     signedness = prop_def(SignednessAttr)

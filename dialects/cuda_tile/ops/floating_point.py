@@ -4,7 +4,7 @@ Tile IR specification, floating point. Rounding is to the nearest, ties to even,
 nothing else; `flush_to_zero` (f32 only) makes zeros of subnormal operands and results.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
@@ -36,7 +36,7 @@ FULL = RoundingModeAttr(RoundingMode.FULL)
 class Atan2Op(PureOp):
     """The angle of the point (y, x): `atan2 %x, %y` is atan(x / y) in the right quadrant."""
 
-    SAME_TYPES: ClassVar = (("x", "y", "result"),)
+    SAME_TYPES = (("x", "y", "result"),)
 
     x = operand_def(FLOAT_TILE)
     y = operand_def(FLOAT_TILE)
@@ -50,8 +50,8 @@ class CmpFOp(PureOp):
     assembly_format = (
         "custom<Word>($comparison_predicate) custom<Word>($comparison_ordering) $lhs `,` $rhs"
     )
-    SAME_TYPES: ClassVar = (("lhs", "rhs"),)
-    SAME_SHAPES: ClassVar = (("lhs", "result"),)
+    SAME_TYPES = (("lhs", "rhs"),)
+    SAME_SHAPES = (("lhs", "result"),)
 
     comparison_predicate = prop_def(ComparisonPredicateAttr)
     comparison_ordering = prop_def(ComparisonOrderingAttr)
@@ -64,8 +64,8 @@ class CmpFOp(PureOp):
 class DivFOp(RoundedFloat):
     """x / y; `approx` multiplies by the reciprocal, `full` scales to err by 2 ulp at most."""
 
-    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX, RoundingMode.FULL)
-    F32_ONLY: ClassVar = (RoundingMode.APPROX, RoundingMode.FULL)
+    ROUNDINGS = (*IEEE, RoundingMode.APPROX, RoundingMode.FULL)
+    F32_ONLY = (RoundingMode.APPROX, RoundingMode.FULL)
 
 
 class FullOrApprox(UnaryFloat):
@@ -73,7 +73,7 @@ class FullOrApprox(UnaryFloat):
 
     assembly_format = f"$source {ROUNDED}"
 
-    ROUNDINGS: ClassVar = (RoundingMode.FULL, RoundingMode.APPROX)
+    ROUNDINGS = (RoundingMode.FULL, RoundingMode.APPROX)
 
     rounding_mode = opt_prop_def(RoundingModeAttr, FULL)
 
@@ -91,8 +91,8 @@ class FmaOp(FloatOp):
     """x * y + z, rounded once: `fma %x, %y, %z : tile<f32>`."""
 
     assembly_format = f"$lhs `,` $rhs `,` $acc {ROUNDED} {FLUSHED}"
-    SAME_TYPES: ClassVar = (("lhs", "rhs", "acc", "result"),)
-    ROUNDINGS: ClassVar = IEEE
+    SAME_TYPES = (("lhs", "rhs", "acc", "result"),)
+    ROUNDINGS = IEEE
 
     lhs = operand_def(FLOAT_TILE)
     rhs = operand_def(FLOAT_TILE)
@@ -106,7 +106,7 @@ class FmaOp(FloatOp):
 class PowOp(PureOp):
     """x to the y: `pow %x, %y : tile<f32>`."""
 
-    SAME_TYPES: ClassVar = (("source", "exponent", "result"),)
+    SAME_TYPES = (("source", "exponent", "result"),)
 
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(FLOAT_TILE)
@@ -127,8 +127,8 @@ class FPowFOp(PowOp):
 class FPowIOp(PureOp):
     """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4."""
 
-    SAME_TYPES: ClassVar = (("source", "result"),)
-    SAME_SHAPES: ClassVar = (("source", "exponent"),)
+    SAME_TYPES = (("source", "result"),)
+    SAME_SHAPES = (("source", "exponent"),)
 
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(INT_TILE)
@@ -140,7 +140,7 @@ class SqrtOp(UnaryFloat):
     """The square root: `sqrt %x rounding<approx> flush_to_zero : tile<f32>`."""
 
     assembly_format = f"$source {ROUNDED} {FLUSHED}"
-    ROUNDINGS: ClassVar = (*IEEE, RoundingMode.APPROX)
+    ROUNDINGS = (*IEEE, RoundingMode.APPROX)
 
     rounding_mode = prop_def(RoundingModeAttr)
     flush_to_zero = opt_prop_def(UnitAttr)

@@ -4,8 +4,6 @@ Tile IR specification, integer and bitwise. Integers have no sign of their own: 
 they read them.
 """
 
-from typing import ClassVar
-
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cuda_tile.attributes import (
@@ -35,8 +33,8 @@ class CmpIOp(PureOp):
     assembly_format = (
         "custom<Word>($comparison_predicate) $lhs `,` $rhs `,` custom<Word>($signedness)"
     )
-    SAME_TYPES: ClassVar = (("lhs", "rhs"),)
-    SAME_SHAPES: ClassVar = (("lhs", "result"),)
+    SAME_TYPES = (("lhs", "rhs"),)
+    SAME_SHAPES = (("lhs", "result"),)
 
     comparison_predicate = prop_def(ComparisonPredicateAttr)
     lhs = operand_def(INT_TILE)
@@ -54,7 +52,7 @@ class DivIOp(BinaryInteger):
     assembly_format = (
         "$lhs `,` $rhs custom<Word>($signedness) custom<OptionalWord>(`rounding`, $rounding)"
     )
-    ROUNDINGS: ClassVar = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
+    ROUNDINGS = (RoundingMode.ZERO, RoundingMode.NEGATIVE_INF, RoundingMode.POSITIVE_INF)
 
     signedness = prop_def(SignednessAttr)
     rounding = opt_prop_def(RoundingModeAttr, RoundingModeAttr(RoundingMode.ZERO))
@@ -67,7 +65,7 @@ class DivIOp(BinaryInteger):
 class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
 
-    SAME_TYPES: ClassVar = (("x", "y", "result"),)
+    SAME_TYPES = (("x", "y", "result"),)
 
     x = operand_def(INT_TILE)
     y = operand_def(INT_TILE)

@@ -206,10 +206,10 @@ class LoadPtrTkoOp(MemoryOp):
         "attr-dict `:` type($source) custom<MaskAndPaddingTypes>(ref($mask), ref($padding_value), "
         "type($mask), type($padding_value)) `->` type($result) `,` type($result_token)"
     )
-    SAME_SHAPES: ClassVar = (("source", "result", "mask"),)
-    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
-    SAME_TYPES: ClassVar = (("result", "padding_value"),)
-    POINTERS: ClassVar = ("source", "result")
+    SAME_SHAPES = (("source", "result", "mask"),)
+    ORDERINGS = ("weak", "relaxed", "acquire")
+    SAME_TYPES = (("result", "padding_value"),)
+    POINTERS = ("source", "result")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
@@ -234,9 +234,9 @@ class StorePtrTkoOp(MemoryOp):
         f"{ORDERED} $destination `,` $value (`,` $mask^)? {TOKEN_AND_HINTS} attr-dict `:` "
         "type($destination) `,` type($value) (`,` type($mask)^)? `->` type($result_token)"
     )
-    SAME_SHAPES: ClassVar = (("destination", "value", "mask"),)
-    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
-    POINTERS: ClassVar = ("destination", "value")
+    SAME_SHAPES = (("destination", "value", "mask"),)
+    ORDERINGS = ("weak", "relaxed", "release")
+    POINTERS = ("destination", "value")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)
@@ -261,9 +261,9 @@ class AtomicCASTkoOp(MemoryOp):
         "type($pointers) `,` type($val) (`,` type($mask)^)? `->` type($result) `,` "
         "type($result_token)"
     )
-    SAME_TYPES: ClassVar = (("cmp", "val", "result"),)
-    SAME_SHAPES: ClassVar = (("pointers", "val", "mask"),)
-    POINTERS: ClassVar = ("pointers", "val")
+    SAME_TYPES = (("cmp", "val", "result"),)
+    SAME_SHAPES = (("pointers", "val", "mask"),)
+    POINTERS = ("pointers", "val")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -293,9 +293,9 @@ class AtomicRMWTkoOp(MemoryOp):
         "`:` type($pointers) `,` type($arg) (`,` type($mask)^)? `->` type($result) `,` "
         "type($result_token)"
     )
-    SAME_TYPES: ClassVar = (("arg", "result"),)
-    SAME_SHAPES: ClassVar = (("pointers", "arg", "mask"),)
-    POINTERS: ClassVar = ("pointers", "arg")
+    SAME_TYPES = (("arg", "result"),)
+    SAME_SHAPES = (("pointers", "arg", "mask"),)
+    POINTERS = ("pointers", "arg")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)

@@ -1,7 +1,6 @@
 """Assumptions and printing. Tile IR specification, miscellaneous."""
 
 import re
-from typing import ClassVar
 
 from xdsl.irdl import (
     operand_def,
@@ -29,7 +28,7 @@ class AssumeOp(CudaTileOp):
     """A value with something known of it: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
     assembly_format = "custom<AssumedPredicate>($predicate) `,` $value"
-    SAME_TYPES: ClassVar = (("value", "result"),)
+    SAME_TYPES = (("value", "result"),)
 
     value = operand_def(ANY)
     predicate = prop_def(

@@ -1,7 +1,5 @@
 """Multicast objects: memory that several GPUs hold a copy of each. Tile IR specification, views."""
 
-from typing import ClassVar
-
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -37,7 +35,7 @@ ADD = MultimemReductionKindAttr(MultimemReductionKind.ADD)
 class MultimemAccess(ViewAccess):
     """An access to all copies of a tile of a multicast object at once."""
 
-    ADDS_FLOATS: ClassVar = False
+    ADDS_FLOATS = False
     """True where floats are added alone."""
 
     @property
@@ -69,8 +67,8 @@ class MultimemAccess(ViewAccess):
 class MultimemLoadReduceViewTkoOp(MultimemAccess):
     """A tile of a view of a multicast object, reduced over its copies. Since 13.5."""
 
-    TILE_NAME: ClassVar = "reduced_values"
-    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
+    TILE_NAME = "reduced_values"
+    ORDERINGS = ("weak", "relaxed", "acquire")
     assembly_format = (
         f"{ORDERED} $view `[` $index `]` (`token` `=` $token^)? {BOUNDED} `:` type($view) "
         "custom<IndexAndTokenTypes>(ref($index), type($index), type($token)) `->` "
@@ -107,8 +105,8 @@ class MultimemReduceViewTkoOp(MultimemWrite):
     """All copies of a tile of a multicast object get `reduction` of what they hold and a tile.
     Since 13.5."""
 
-    ORDERINGS: ClassVar = ("relaxed", "release")
-    ADDS_FLOATS: ClassVar = True
+    ORDERINGS = ("relaxed", "release")
+    ADDS_FLOATS = True
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = prop_def(SCOPE)
@@ -122,7 +120,7 @@ class MultimemReduceViewTkoOp(MultimemWrite):
 class MultimemStoreViewTkoOp(MultimemWrite):
     """All copies of a tile of a multicast object get a tile. Since 13.5."""
 
-    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+    ORDERINGS = ("weak", "relaxed", "release")
 
     memory_ordering_semantics = prop_def(ORDERING)
     memory_scope = opt_prop_def(SCOPE)

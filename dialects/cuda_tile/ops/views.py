@@ -317,7 +317,7 @@ class LoadViewTkoOp(ViewAccess):
     partition_view<...>, tile<i32> -> tile<4x8xf32>, token`. `inbounds` says along which dimensions
     the tile lies within the tensor."""
 
-    ORDERINGS: ClassVar = ("weak", "relaxed", "acquire")
+    ORDERINGS = ("weak", "relaxed", "acquire")
     assembly_format = (
         f"{ORDERED} $view `[` $index `]` (`token` `=` $token^)? {HINTS} {BOUNDED} `:` type($view) "
         "custom<IndexTypes>(ref($index), type($index)) `->` type($tile) `,` type($result_token)"
@@ -346,7 +346,7 @@ class StoreViewTkoOp(ViewAccess):
     """A tile to a view: `%t = store_view_tko weak %x, %view[%i, %j] : tile<4x8xf32>,
     partition_view<...>, tile<i32> -> token`."""
 
-    ORDERINGS: ClassVar = ("weak", "relaxed", "release")
+    ORDERINGS = ("weak", "relaxed", "release")
     assembly_format = (
         f"{ORDERED} $tile `,` $view `[` $index `]` (`token` `=` $token^)? {HINTS} {BOUNDED} `:` "
         "type($tile) `,` type($view) custom<IndexTypes>(ref($index), type($index)) `->` "
@@ -369,8 +369,8 @@ class AtomicRedViewTkoOp(ViewAccess):
     """A tile of a view gets `mode` of what it holds and `value`: `%t = atomic_red_view_tko relaxed
     device %view[%i], add, %x : tile<4xi32>, partition_view<...>, tile<i32> -> token`."""
 
-    ORDERINGS: ClassVar = ("relaxed",)
-    TILE_NAME: ClassVar = "value"
+    ORDERINGS = ("relaxed",)
+    TILE_NAME = "value"
     assembly_format = (
         f"{SCOPED} $view `[` $index `]` `,` custom<Word>($mode) `,` $value (`token` `=` $token^)? "
         f"{BOUNDED} `:` type($value) `,` type($view) custom<IndexTypes>(ref($index), type($index)) "

@@ -2,7 +2,6 @@
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_result_def
@@ -36,7 +35,7 @@ from tilewright.dialects.cute.values import Typed
 class AccessorOp(InferredOp, ABC):
     """An op with one operand and one result: `%r = cute.get_shape(%x) : T -> R`."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
+    SYNTAX = Syntax.ARROW
 
 
 @cute_op("cute.get_shape", on_tensors(accessors.get_shape))
@@ -51,7 +50,7 @@ class GetShapeOp(AccessorOp):
 class GetStrideOp(AccessorOp):
     """The stride of a layout."""
 
-    SHORT_OPERANDS: ClassVar = True
+    SHORT_OPERANDS = True
 
     source = operand_def(LAYOUT)
     result = result_def(STRIDE)
@@ -61,7 +60,7 @@ class GetStrideOp(AccessorOp):
 class ComposedGetInnerOp(AccessorOp):
     """The part of a composed layout that is applied last."""
 
-    SHORT_OPERANDS: ClassVar = True
+    SHORT_OPERANDS = True
 
     source = operand_def(COMPOSED)
     result = result_def(INNER)
@@ -71,7 +70,7 @@ class ComposedGetInnerOp(AccessorOp):
 class ComposedGetOffsetOp(AccessorOp):
     """The offset of a composed layout."""
 
-    SHORT_OPERANDS: ClassVar = True
+    SHORT_OPERANDS = True
 
     source = operand_def(COMPOSED)
     result = result_def(INT_TUPLE)
@@ -81,8 +80,8 @@ class ComposedGetOffsetOp(AccessorOp):
 class ComposedGetOuterOp(AccessorOp):
     """The layout of a composed layout that has the modes."""
 
-    SHORT_OPERANDS: ClassVar = True
-    SHORT_RESULTS: ClassVar = True
+    SHORT_OPERANDS = True
+    SHORT_RESULTS = True
 
     source = operand_def(COMPOSED)
     result = result_def(LAYOUT)
@@ -126,7 +125,7 @@ class ToCoordOp(AccessorOp):
 class PartsOp(InferredOp, ABC):
     """An op with as many results as its operand has parts."""
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
 
 @cute_op("cute.get_leaves", accessors.get_leaves)
@@ -141,7 +140,7 @@ class GetLeavesOp(PartsOp):
 class GetLayoutsFromTileOp(PartsOp):
     """The layouts of a tile, without its underscores."""
 
-    SHORT_OPERANDS: ClassVar = True
+    SHORT_OPERANDS = True
 
     source = operand_def(TILE)
     parts = var_result_def(LAYOUT)

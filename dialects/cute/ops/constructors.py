@@ -2,7 +2,7 @@
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
@@ -165,8 +165,8 @@ class MakeLayoutOp(InferredOp):
 class MakeComposedLayoutOp(InferredOp):
     """inner o offset o outer."""
 
-    SHORT_OPERANDS: ClassVar = True
-    SHORT_RESULTS: ClassVar = True
+    SHORT_OPERANDS = True
+    SHORT_RESULTS = True
 
     inner = operand_def(INNER)
     offset = operand_def(INT_TUPLE)
@@ -178,7 +178,7 @@ class MakeComposedLayoutOp(InferredOp):
 class MakeLayoutLikeOp(InferredOp):
     """Compact, the modes laid out in the order of the source's strides."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
+    SYNTAX = Syntax.ARROW
 
     source = operand_def(ANY_LAYOUT)
     result = result_def(ANY_LAYOUT)
@@ -197,7 +197,7 @@ class MakeOrderedLayoutOp(InferredOp):
 class MakeIdentityLayoutOp(InferredOp):
     """Every coordinate is its own image."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
+    SYNTAX = Syntax.ARROW
 
     shape = operand_def(SHAPE)
     result = result_def(LAYOUT)

@@ -70,7 +70,7 @@ class CopyOp(CuteOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
     custom_directives: ClassVar = (Transfer, Signature)
     assembly_format = (
         "custom<Transfer>($tiled, $source, $destination) (`bounds` `(` $coords^ `,` $limits `)`)? "

@@ -163,7 +163,7 @@ class CoordsOp(ElementsOp):
 class WriteOp(ElementsOp, ABC):
     """An op that writes elements and has no result."""
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
 
 @cute_op("cute.memref.store_vec")

@@ -95,7 +95,7 @@ class GemmOp(CuteOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
     custom_directives: ClassVar = (Multiplied, Signature)
     assembly_format = (
         "custom<Multiplied>($mma, $d, $a, $b, $c, $e, $sfa, $sfb) (`accumulate` $accumulate^)? "

@@ -1,7 +1,6 @@
 """Ops that rework a layout."""
 
 from abc import ABC
-from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
@@ -87,7 +86,7 @@ class GroupModesOp(InferredOp):
 class RecastLayoutOp(InferredOp):
     """The same bytes as elements of another width: `cute.recast_layout<32, 8> (%x) : ...`."""
 
-    SYNTAX: ClassVar = Syntax.ARROW
+    SYNTAX = Syntax.ARROW
 
     new_type_bits = prop_def(NUMBER)
     old_type_bits = prop_def(NUMBER)
@@ -98,7 +97,7 @@ class RecastLayoutOp(InferredOp):
 class KeepOp(InferredOp, ABC):
     """An op that keeps modes: `%r = cute.slice(%x, %c) : T, !cute.coord<"(_,1)">`."""
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
     source = operand_def(SLICEABLE_OR_TENSOR)
     coord = operand_def(COORD)

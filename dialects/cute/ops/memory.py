@@ -20,7 +20,7 @@ class AllocationOp(TypedConstantOp, ABC):
     """A tensor of its own."""
 
     SPACES: ClassVar[tuple[str, ...]]
-    HAS_EFFECT: ClassVar = True
+    HAS_EFFECT = True
 
     result = result_def(MEMREF)
 
@@ -51,7 +51,7 @@ class AllocOp(AllocationOp):
     and both synchronise. PTX ISA, tcgen05.alloc.
     """
 
-    SPACES: ClassVar = ("smem", "tmem")
+    SPACES = ("smem", "tmem")
 
     @property
     def cta_group(self) -> int:
@@ -70,7 +70,7 @@ class AllocOp(AllocationOp):
 class AllocaOp(AllocationOp):
     """A tensor in registers of each thread."""
 
-    SPACES: ClassVar = ("rmem",)
+    SPACES = ("rmem",)
 
 
 @cute_op("cute.memref.dealloc")
@@ -83,7 +83,7 @@ class DeallocOp(CuteOp):
 
     source = operand_def(MEMREF)
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
     traits = traits_def(MemoryFreeEffect())
 

@@ -13,7 +13,6 @@ that stage.
 
 from abc import ABC
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
@@ -36,7 +35,7 @@ class PipelineCreateOp(TypedConstantOp):
     pipeline is one of several `ctas`. `cp_async`: nothing.
     """
 
-    HAS_EFFECT: ClassVar = True
+    HAS_EFFECT = True
 
     result = result_def(PIPELINE)
 
@@ -84,7 +83,7 @@ class PipelineUseOp(CuteOp, ABC):
     pipeline = operand_def(PIPELINE)
     use = operand_def(USE)
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 

@@ -5,8 +5,6 @@ scf.for %i = %first to %end step %step : i32 {
   %coord = cute.tile_scheduler.coord<8> (%i, %tiles)
 """
 
-from typing import ClassVar
-
 from xdsl.irdl import operand_def, prop_def, result_def
 
 from tilewright.dialects.cute.ops.operands import COORD, I32, TILES, USE
@@ -32,7 +30,7 @@ class TileSchedulerBoundsOp(InferredOp):
     `persistent`: from there on every gridDim.x-th.
     """
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
     tiles = operand_def(TILES)
     kind = prop_def(word(KINDS, "a kind of scheduler", " or ".join(KINDS)))

@@ -1,7 +1,6 @@
 """Ops on sizes, coordinates and indices."""
 
 from abc import ABC
-from typing import ClassVar
 
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
@@ -95,7 +94,7 @@ class IncrementCoordOp(InferredOp):
 class PadOp(InferredOp, ABC):
     """An op that fills up to a rank: `cute.append_to_rank<3> (%x, %e) : T, E`."""
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
 
     rank = prop_def(NUMBER)
     source = operand_def(TUPLE_OR_LAYOUT)

@@ -1,7 +1,6 @@
 """`cute.make_tma_copy`: the copy of a tensor's tiles by the tensor memory accelerator."""
 
 from functools import partial
-from typing import ClassVar
 
 from xdsl.irdl import operand_def, prop_def, result_def
 
@@ -25,7 +24,7 @@ class MakeTmaCopyOp(InferredOp):
     `smem` says. The copy's source is a tile of `%coords`.
     """
 
-    SYNTAX: ClassVar = Syntax.INFERRED
+    SYNTAX = Syntax.INFERRED
     assembly_format = f"`<` $atom `,` `tile` `=` $tile `,` `smem` `=` $smem `>` {REGULAR}"
 
     source = operand_def(MEMREF)

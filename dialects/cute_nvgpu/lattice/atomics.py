@@ -41,8 +41,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
 }
 """The operations on each type (unsigned addition is that of signed numbers too)."""
 
-_HALVES = needs("sm_70", (6, 3))
-_TARGETS = {"bf16": needs("sm_90", (7, 8)), "f16": _HALVES, "b16": _HALVES}
+_HALVES = needs("sm_70 6.3")
+_TARGETS = {"bf16": needs("sm_90 7.8"), "f16": _HALVES, "b16": _HALVES}
 """Needs of some types beyond the baseline."""
 
 
@@ -131,7 +131,7 @@ def _spaces(count: int) -> Iterable[str]:
 def _own(form: str) -> Requirement:
     """The needs of a form, whatever its order and space."""
     vector, type_ = registers_of(form)[1] > 1, form.rpartition(".")[2].removesuffix("x2")
-    return needs("sm_90", (8, 1)) if vector else _TARGETS.get(type_, BASELINE)
+    return needs("sm_90 8.1") if vector else _TARGETS.get(type_, BASELINE)
 
 
 def _needed(own: Requirement, semantics: str, space: str) -> Requirement:

@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
-_CLUSTERS = needs("sm_90", (7, 8))
+_CLUSTERS = needs("sm_90 7.8")
 
 CLUSTER_RANK = InstructionRow(
     "cluster.rank", "the rank of the CTA in its cluster", ("mov.u32",), _CLUSTERS,
@@ -27,7 +27,7 @@ CLUSTER_ARRIVE = InstructionRow(
 CLUSTER_ARRIVE_RELAXED = InstructionRow(
     "cluster.arrive", "arrive at the barrier of the cluster without waiting and without order",
     ("barrier.cluster.arrive.relaxed.aligned", "barrier.cluster.arrive.relaxed"),
-    needs("sm_90", (8, 0)), "barrier.cluster", threads=CLUSTER_ARRIVE.threads,
+    needs("sm_90 8.0"), "barrier.cluster", threads=CLUSTER_ARRIVE.threads,
 )  # fmt: skip
 CLUSTER_WAIT = InstructionRow(
     "cluster.wait", "wait until all threads of the cluster have arrived at its barrier",
@@ -47,7 +47,7 @@ GETCTARANK = InstructionRow(
 MBARRIER_ARRIVE_CLUSTER = InstructionRow(
     "cluster.mbarrier_arrive", "arrive at an mbarrier of a CTA of the cluster",
     ("mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64"),
-    needs("sm_90", (8, 0)), "mbarrier.arrive",
+    needs("sm_90 8.0"), "mbarrier.arrive",
     (
         Result("state", "b64", ("_",)),
         Address("addr"),

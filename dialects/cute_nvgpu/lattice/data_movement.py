@@ -73,7 +73,7 @@ WEAK = "weak"
 """Accesses that nobody else makes at the same time."""
 
 SCOPES: dict[str, Requirement] = {
-    "cta": BASELINE, "cluster": needs("sm_90", (7, 8)), "gpu": BASELINE, "sys": BASELINE,
+    "cta": BASELINE, "cluster": needs("sm_90 7.8"), "gpu": BASELINE, "sys": BASELINE,
 }  # fmt: skip
 """Whose threads see strong accesses in one order."""
 
@@ -174,7 +174,7 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         ),
         MemoryAccessRow(
             name, f"{does} memory, {WIDE_BITS} bits", section,
-            {"global": "b64", GENERIC: "b64"}, SEMANTICS[name], needs("sm_100", (8, 8)), True,
+            {"global": "b64", GENERIC: "b64"}, SEMANTICS[name], needs("sm_100 8.8"), True,
         ),
     )  # fmt: skip
 
@@ -226,7 +226,7 @@ PREFETCHES = InstructionRow(
 PREFETCHES_KEPT = InstructionRow(
     "ptx.prefetch", "bring a line of memory to the L2, and say how long it stays",
     ("prefetch.global.L2::evict_last", "prefetch.global.L2::evict_normal"),
-    needs("sm_80", (7, 4)), "9.7.9.15", (Address("a"),),
+    needs("sm_80 7.4"), "9.7.9.15", (Address("a"),),
 )  # fmt: skip
 
 TIMES: dict[str, str] = {
@@ -273,11 +273,11 @@ CREATE_POLICY = InstructionRow(
         f"createpolicy.fractional.{CACHING[first]}{other}.b64"
         for first in (13, 14, 15) for other in ("", ".L2::evict_unchanged")
     ),
-    needs("sm_80", (7, 4)), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
+    needs("sm_80 7.4"), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
 )  # fmt: skip
 DISCARD = InstructionRow(
     "ptx.discard", "forget a line of memory, which need not be written back",
-    ("discard.global.L2", "discard.L2"), needs("sm_80", (7, 4)), "9.7.9.17",
+    ("discard.global.L2", "discard.L2"), needs("sm_80 7.4"), "9.7.9.17",
     (Address("a"), Constant("size", (128,))),
 )  # fmt: skip
 APPLY_PRIORITY = InstructionRow(
@@ -308,14 +308,14 @@ class AsyncCopyRow(NeedingRow):
         return Address("dst"), Address("src"), Constant("cp-size", sizes), fill
 
 
-CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, needs("sm_80", (7, 0)), "9.7.9.25.3.1")
+CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, needs("sm_80 7.0"), "9.7.9.25.3.1")
 CP_ASYNC_PREFETCH = AsyncCopyRow(
     {
         f"{cache}.L2::{amount}B": sizes
         for cache, sizes in CP_ASYNC.sizes.items()
         for amount in (64, 128, 256)
     },
-    needs("sm_80", (7, 4)),
+    needs("sm_80 7.4"),
     CP_ASYNC.section,
 )
 """A copy that brings more to the L2 cache."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Register
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 WARP = 32
 WANTS_ALL_ADDRESSES = 75
@@ -158,7 +158,7 @@ class MatrixCopyRow(NeedingRow):
 
 
 _EITHER, _ALWAYS, _NEVER = (False, True), (True,), (False,)
-_BLACKWELL = needs(any_of("sm_100f", "sm_110f", "sm_120f"), (8, 6))
+_BLACKWELL = needs("sm_100f|sm_110f|sm_120f 8.6")
 _LOAD, _STORE = "9.7.14.5.15", "9.7.14.5.16"
 
 
@@ -172,13 +172,13 @@ def _unpacking(source: SourceFormat) -> tuple[MatrixCopyRow, ...]:
 
 
 LDMATRIX: tuple[MatrixCopyRow, ...] = (
-    MatrixCopyRow("ldmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_75", (6, 5)), _LOAD),
+    MatrixCopyRow("ldmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_75 6.5"), _LOAD),
     MatrixCopyRow("ldmatrix", (16, 16), "b8", (1, 2), _ALWAYS, _BLACKWELL, _LOAD),
     *(row for source in SOURCE_FORMATS.values() for row in _unpacking(source)),
 )
 
 STMATRIX: tuple[MatrixCopyRow, ...] = (
-    MatrixCopyRow("stmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_90", (7, 8)), _STORE),
+    MatrixCopyRow("stmatrix", (8, 8), "b16", (1, 2, 4), _EITHER, needs("sm_90 7.8"), _STORE),
     MatrixCopyRow("stmatrix", (16, 8), "b8", (1, 2, 4), _ALWAYS, _BLACKWELL, _STORE),
 )
 
@@ -238,4 +238,4 @@ class MatrixMoveRow(NeedingRow):
         return "movmatrix.sync.aligned.m{}n{}.trans.".format(*self.shape) + self.type
 
 
-MOVMATRIX = MatrixMoveRow((8, 8), "b16", needs("sm_75", (7, 8)), "9.7.14.5.17")
+MOVMATRIX = MatrixMoveRow((8, 8), "b16", needs("sm_75 7.8"), "9.7.14.5.17")

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Register,
     Result,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, any_of, needs, target
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs, target
 
 MAX_ARRIVALS = (1 << 20) - 1
 """The most arrivals that a phase may wait for; transaction bytes have the same bound."""
@@ -35,7 +35,7 @@ def _row(
 
 
 # The lowest targets and versions are ptxas's.
-_AMPERE, _HOPPER = needs("sm_80", (7, 0)), needs("sm_90", (8, 0))
+_AMPERE, _HOPPER = needs("sm_80 7.0"), needs("sm_90 8.0")
 
 MBARRIER_INIT = _row(
     "mbarrier.init",
@@ -51,12 +51,12 @@ MBARRIER_INVAL = _row(
 _ARRIVES = "arrive at an mbarrier"
 _ARRIVE = "mbarrier.arrive.shared.b64"
 MBARRIER_ARRIVE_COUNT = _row(
-    "mbarrier.arrive", f"{_ARRIVES} so many times", _ARRIVE, needs("sm_90", (7, 8)),
+    "mbarrier.arrive", f"{_ARRIVES} so many times", _ARRIVE, needs("sm_90 7.8"),
     _STATE, _BARRIER, Choice("count", _COUNTS, optional=True, target=target("sm_90")),
 )  # fmt: skip
 MBARRIER_ARRIVE = _row(
     "mbarrier.arrive", f"{_ARRIVES}, once or (sm_90 or later) count times", _ARRIVE,
-    needs("sm_80", (7, 1)), *MBARRIER_ARRIVE_COUNT.operands,
+    needs("sm_80 7.1"), *MBARRIER_ARRIVE_COUNT.operands,
 )  # fmt: skip
 MBARRIER_ARRIVE_EXPECT_TX = _row(
     "mbarrier.arrive.expect_tx", f"{_ARRIVES} whose phase waits for so many bytes more",
@@ -66,7 +66,7 @@ MBARRIER_ARRIVE_EXPECT_TX = _row(
 _WAITS = "say whether the phase of that parity is complete, after waiting for a while"
 MBARRIER_TRY_WAIT = _row(
     "mbarrier.try_wait.parity", _WAITS, "mbarrier.try_wait.parity.shared.b64",
-    needs("sm_90", (7, 8)),
+    needs("sm_90 7.8"),
     Result("waitComplete", "pred"), _BARRIER, Choice("phaseParity", (0, 1), type_="u32"),
     Choice("suspendTimeHint", optional=True),
 )  # fmt: skip
@@ -77,7 +77,7 @@ MBARRIER_TRY_WAIT_CLUSTER = _row(
 _TESTS = "say whether the phase of that parity is complete"
 MBARRIER_TEST_WAIT = _row(
     "ptx.mbarrier.try_wait.once", _TESTS, "mbarrier.test_wait.parity.shared.b64",
-    needs("sm_80", (7, 1)), *MBARRIER_TRY_WAIT.operands[:3],
+    needs("sm_80 7.1"), *MBARRIER_TRY_WAIT.operands[:3],
 )  # fmt: skip
 MBARRIER_TEST_WAIT_CLUSTER = _row(
     MBARRIER_TEST_WAIT.op, f"{_TESTS}, and learn of what other CTAs wrote",
@@ -132,7 +132,7 @@ SETMAXNREG = SetmaxnregRow(
     op="setmaxnreg",
     does="ask for registers, or give them back: so many may each thread of the warpgroup have",
     mnemonics=("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32"),
-    needs=needs(any_of("sm_90a", "sm_100f", "sm_110f", "sm_120f"), (8, 0)),
+    needs=needs("sm_90a|sm_100f|sm_110f|sm_120f 8.0"),
     section="setmaxnreg",
     operands=(Constant("imm-reg-count", range(24, 257, 8)),),
     threads="all of the warpgroup",

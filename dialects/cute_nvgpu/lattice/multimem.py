@@ -63,7 +63,7 @@ def _row(name: str, type_: str, count: int, operations: tuple[str, ...]) -> Inst
             for operation in operations
             for semantics in SEMANTICS[name]
         ),
-        needs("sm_90", (8, 1)),
+        needs("sm_90 8.1"),
         "9.7.9.14",
         (data, Address("a")) if loads else (Address("a"), data),
     )

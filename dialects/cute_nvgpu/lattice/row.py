@@ -1,10 +1,11 @@
 """The form of a row of the MMA lattice."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product as cartesian
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
@@ -15,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     UNPACKED,
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 Operand = Literal["A", "B", "C", "D", "E", "SFA", "SFB"]
 """A, B, C, D; E is the sparsity metadata, SFA and SFB are the scale factors of A and B."""
@@ -32,6 +33,7 @@ Majors = tuple[Major, Major]
 """How A and B lie: PTX's `.alayout.blayout`."""
 
 ROW_COL: tuple[Majors, ...] = (("row", "col"),)
+ALL_MAJORS: tuple[Majors, ...] = tuple(cartesian(get_args(Major), repeat=2))
 
 Sparsity = Literal["sp", "sp::ordered_metadata"]
 Kind = Literal["f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"]
@@ -116,6 +118,24 @@ class MmaRow(NeedingRow, ScaledRow):
     kind: Kind | None = None
     sparsity: Sparsity | None = None
     scale: BlockScale | None = None
+
+    @classmethod
+    def table(cls, op: str, text: str, **alike: Any) -> tuple[Self, ...]:
+        """The rows of a table: shapes; types of A and B, any two of which go together; types of C
+        and D, `c:d` where they differ; what is needed; the section; the bit operation if any."""
+        rows: list[Self] = []
+        for line in text.strip().splitlines():
+            shapes, inputs, sums, target, version, section, *bit_op = line.split()
+            names = inputs.split("|")
+            pairs = tuple(cartesian(names, names))
+            ends = [accumulator.split(":") for accumulator in sums.split("|")]
+            accumulators = tuple((end[0], end[-1]) for end in ends)
+            needed = needs(f"{target} {version}")
+            alike["bit_op"] = bit_op[0] if bit_op else None
+            for shape in shapes.split("|"):
+                m, n, k = map(int, re.findall(r"\d+", shape))
+                rows.append(cls(op, (m, n, k), pairs, accumulators, needed, section, **alike))
+        return tuple(rows)
 
     def __post_init__(self) -> None:
         """A row whose layouts do not cover its matrices exactly once cannot be built."""

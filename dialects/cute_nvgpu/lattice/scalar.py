@@ -122,13 +122,13 @@ _UNSIGNED = ("u16", "u32", "u64")
 _INTEGER = (*_SIGNED, *_UNSIGNED)
 _BITS = ("b16", "b32", "b64")
 _FLOAT = ("f32", "f64")
-_TURING = needs("sm_75", (7, 0))
-_AMPERE = needs("sm_80", (7, 0))
-_XORSIGN = needs("sm_86", (7, 2))
-_HOPPER = needs("sm_90", (7, 8))
-_HOPPER_PAIRS = needs("sm_90", (8, 0))
-_BLACKWELL = needs("sm_100", (8, 6))
-_BIT_MASKS = needs("sm_70", (7, 6))
+_TURING = needs("sm_75 7.0")
+_AMPERE = needs("sm_80 7.0")
+_XORSIGN = needs("sm_86 7.2")
+_HOPPER = needs("sm_90 7.8")
+_HOPPER_PAIRS = needs("sm_90 8.0")
+_BLACKWELL = needs("sm_100 8.6")
+_BIT_MASKS = needs("sm_70 7.6")
 _HALF = ("f16", "f16x2")
 _BRAIN = ("bf16", "bf16x2")
 _PAIRS = ("s16x2", "u16x2")
@@ -270,7 +270,7 @@ ARITHMETIC = (
             **forms(_BRAIN, 3, "rn.", "rn.relu.", requirement=_AMPERE),
             **forms(
                 (*_HALF, *_BRAIN), 3, "rn.oob.", "rn.oob.relu.",
-                requirement=needs("sm_90", (8, 1)),
+                requirement=needs("sm_90 8.1"),
             ),
         },
     ),
@@ -284,7 +284,7 @@ ARITHMETIC = (
     ScalarRow("rem", "d = a % b, with the sign of a", "9.7.1.9", forms(_INTEGER, 2)),
     ScalarRow(
         "abs", "d = |a|", "9.7.1.10, 9.7.3.9",
-        {**_SIGNS, **forms(_HALF, 1, *_FTZ, requirement=needs("sm_70", (6, 5)))},
+        {**_SIGNS, **forms(_HALF, 1, *_FTZ, requirement=needs("sm_70 6.5"))},
     ),
     ScalarRow("neg", "d = -a", "9.7.1.11, 9.7.3.10", _SIGNS),
     ScalarRow("copysign", "d = the magnitude of b with the sign of a", "9.7.3.2", forms(_FLOAT, 2)),
@@ -482,7 +482,7 @@ _TO_INTEGER = ("rni.", "rmi.", "rpi.", "rzi.")
 _INTEGERS = ("s16", "u16", "s32", "u32", "s64", "u64")
 _OCTETS = ("s8", "u8")
 _REAL = ("f16", *_FLOAT)
-_PACK = needs("sm_72", (6, 5))
+_PACK = needs("sm_72 6.5")
 
 
 def _conversion(
@@ -515,10 +515,10 @@ def _narrow(to: str, source: str) -> Form:
 
 
 # Narrow floats, two in a register: a in its upper half, b in its lower one. What ptxas 13.5 takes.
-_SATFINITE = (8, 1)
-_TF32 = needs("sm_90", (7, 8))
-_TF32_SATFINITE = needs("sm_100", (8, 6))
-_FP8 = needs("sm_89", (8, 1))
+_SATFINITE = "8.1"
+_TF32 = needs("sm_90 7.8")
+_TF32_SATFINITE = needs("sm_100 8.6")
+_FP8 = needs("sm_89 8.1")
 _NARROW_TARGETS = any_of("sm_100f", "sm_110f", "sm_120f")
 _NARROW = Requirement(_NARROW_TARGETS, (8, 6))
 _NARROW_FROM_HALVES = Requirement(_NARROW_TARGETS, (9, 1))
@@ -536,16 +536,16 @@ def _halves() -> Iterator[Form]:
     """f32 to f16, bf16 and tf32, with every modifier."""
     for rounding, relu, satfinite in product(("rn.", "rz."), ("", "relu."), ("", "satfinite.")):
         modifiers = rounding + relu + satfinite
-        since = _SATFINITE if satfinite else (7, 0)
+        since = _SATFINITE if satfinite else "7.0"
         for to in ("f16", "bf16"):
-            lowest = BASELINE if modifiers in ("rn.", "rz.") else needs("sm_70", since)
-            single = lowest if to == "f16" and not relu else needs("sm_80", since)
+            lowest = BASELINE if modifiers in ("rn.", "rz.") else needs(f"sm_70 {since}")
+            single = lowest if to == "f16" and not relu else needs(f"sm_80 {since}")
             yield _conversion(to, "f32", modifiers, single)
-            yield _pair(f"{to}x2", modifiers, needs("sm_80", since))
+            yield _pair(f"{to}x2", modifiers, needs(f"sm_80 {since}"))
         tf32 = _TF32_SATFINITE if satfinite else _TF32
         yield _conversion("tf32", "f32", rounding + satfinite + relu, tf32)
     yield _conversion("tf32", "f32", "rna.", _AMPERE)
-    yield _conversion("tf32", "f32", "rna.satfinite.", needs("sm_80", _SATFINITE))
+    yield _conversion("tf32", "f32", "rna.satfinite.", needs(f"sm_80 {_SATFINITE}"))
     for to, relu, satfinite in product(("f16x2", "bf16x2"), ("", "relu."), ("", "satfinite.")):
         yield _pair(to, f"rs.{relu}{satfinite}", _STOCHASTIC)
 
@@ -589,7 +589,7 @@ def _conversions() -> dict[str, Form]:
         *_between(_REAL, _OCTETS, ("rn.",)),
         *_between(("f32", "f64"), ("f16",)),
         _conversion("f64", "f32"),
-        _conversion("f32", "bf16", requirement=needs("sm_80", (7, 1))),
+        _conversion("f32", "bf16", requirement=needs("sm_80 7.1")),
         *_between(("f16",), _FLOAT, _ROUNDINGS),
         *_between(("bf16",), ("f32",), _ROUNDINGS, _AMPERE),
         *_between(("f32",), ("f64",), _ROUNDINGS),
@@ -609,7 +609,7 @@ def _packs() -> Iterator[Form]:
     for to in ("s16", "u16"):
         yield Form(f"pack.sat.{to}.s32", ("s32", "s32"), "b32", _PACK)
     for to in (*_OCTETS, "s4", "u4", "s2", "u2"):
-        needed = _PACK if to in _OCTETS else needs("sm_75", (6, 5))
+        needed = _PACK if to in _OCTETS else needs("sm_75 6.5")
         yield Form(f"pack.sat.{to}.s32.b32", ("s32", "s32", "b32"), "b32", needed)
 
 
@@ -627,7 +627,7 @@ CONVERT = (
                 (suffix := f"{to}{space}.u64"): Form(suffix, ("u64",), "u64")
                 for space, to in product(("global", "shared", "local", "const"), ("", "to."))
             },
-            "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70", (7, 7))),
+            "param.u64": Form("param.u64", ("u64",), "u64", needs("sm_70 7.7")),
         },
         plain=True,
     ),
@@ -637,8 +637,8 @@ CONVERT = (
             space: Form(space, ("u64",), "pred", requirement)
             for space, requirement in {
                 **dict.fromkeys(("global", "shared", "local", "const"), BASELINE),
-                "param": needs("sm_70", (7, 7)), "param::entry": needs("sm_70", (8, 3)),
-                "shared::cta": needs("sm_70", (7, 8)), "shared::cluster": _HOPPER,
+                "param": needs("sm_70 7.7"), "param::entry": needs("sm_70 8.3"),
+                "shared::cta": needs("sm_70 7.8"), "shared::cluster": _HOPPER,
             }.items()
         },
         plain=True,

@@ -24,7 +24,6 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     NeedingRow,
     Requirement,
     any_of,
-    needs,
     target,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL, TENSOR_MEMORY
@@ -221,7 +220,7 @@ _WORD = ("s32",)
 # Mnemonics
 
 _PLAIN = (Spelling("", TENSOR_MEMORY),)
-_PLAIN_INTEGER = (Spelling("", needs(_INTEGER, TENSOR_MEMORY.version)),)
+_PLAIN_INTEGER = (Spelling("", Requirement(_INTEGER, TENSOR_MEMORY.version)),)
 
 
 def _spellings(
@@ -230,12 +229,12 @@ def _spellings(
     """The ways to write the block scaling of a kind: the size of a block, which ptxas of every
     version takes; the number of scale factors; or, where a kind has one size, nothing."""
     block = 16 if vector in (4, 6) else 32
-    runs = needs(DATACENTER_BLACKWELL if kind == "mxf8f6f4" or not sparse else _EACH, (8, 8))
+    runs = Requirement(DATACENTER_BLACKWELL if kind == "mxf8f6f4" or not sparse else _EACH, (8, 8))
     spellings = [Spelling(f".block_scale.block{block}", runs)]
     if kind != "mxf4nvf4":
         spellings.append(Spelling(".block_scale", runs))
     if k != LONG_K:
-        since = needs(_EACH, (8, 7) if kind == "mxf4nvf4" else TENSOR_MEMORY.version)
+        since = Requirement(_EACH, (8, 7) if kind == "mxf4nvf4" else TENSOR_MEMORY.version)
         spellings.append(Spelling(f".block_scale.scale_vec::{vector}X", since))
     return tuple(spellings)
 

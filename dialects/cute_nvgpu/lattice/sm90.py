@@ -108,7 +108,7 @@ _F16, _BF16, _TF32 = (((name, name),) for name in ("f16", "bf16", "tf32"))
 _FP8 = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e5m2", "e5m2"))
 _SAME_SIGN = (("s8", "s8"), ("u8", "u8"))
 _MIXED_SIGN = (("s8", "u8"), ("u8", "s8"))
-_MIXED_SIGN_NEEDS = needs("sm_90a", (8, 4))
+_MIXED_SIGN_NEEDS = needs("sm_90a 8.4")
 
 _HALF_OR_SINGLE = ("f16", "f32")
 _SINGLE = ("f32",)
@@ -127,12 +127,12 @@ def _rows(op: str, needed: Requirement, section: str, *, sparse: bool) -> tuple[
     )
 
 
-_DENSE = needs("sm_90a", (8, 0))
+_DENSE = needs("sm_90a 8.0")
 SM90_MMA: tuple[WgmmaRow, ...] = (
     *_rows("sm90.mma", _DENSE, "9.7.15.5.2", sparse=False),
     WgmmaRow("sm90.mma", 256, (("b1", "b1"),), _WORD, _DENSE, "9.7.15.5.2", bit_op="and"),
 )
 
 SM90_SPARSE_MMA: tuple[WgmmaRow, ...] = _rows(
-    "sm90.sparse_mma", needs("sm_90a", (8, 2)), "9.7.15.6.3", sparse=True
+    "sm90.sparse_mma", needs("sm_90a 8.2"), "9.7.15.6.3", sparse=True
 )

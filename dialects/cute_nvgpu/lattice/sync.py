@@ -87,15 +87,15 @@ BAR_WARP_SYNC = InstructionRow(
 )  # fmt: skip
 NANOSLEEP = InstructionRow(
     "ptx.nanosleep", "wait for about so many nanoseconds", ("nanosleep.u32",),
-    needs("sm_70", (6, 3)), "9.7.13.15", (Choice("t", type_="u32"),),
+    needs("sm_70 6.3"), "9.7.13.15", (Choice("t", type_="u32"),),
 )  # fmt: skip
 GRIDDEPCONTROL_WAIT = InstructionRow(
     "griddepcontrol.wait", "wait for the grids that this one depends on, and see their memory",
-    ("griddepcontrol.wait",), needs("sm_90", (7, 8)), "9.7.13.13",
+    ("griddepcontrol.wait",), needs("sm_90 7.8"), "9.7.13.13",
 )  # fmt: skip
 GRIDDEPCONTROL_LAUNCH_DEPENDENTS = InstructionRow(
     "griddepcontrol.launch_dependents", "let the grids that depend on this one start",
-    ("griddepcontrol.launch_dependents",), needs("sm_90", (7, 8)), "9.7.13.13",
+    ("griddepcontrol.launch_dependents",), needs("sm_90 7.8"), "9.7.13.13",
 )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ SHFL_SYNC = ShuffleRow(
     lanes=32,
 )
 
-_WGMMA = needs("sm_90a", (8, 0))
+_WGMMA = needs("sm_90a 8.0")
 WGMMA_FENCE = InstructionRow(
     "wgmma.fence",
     "order what the warpgroup did to registers before what later wgmmas do to them",
@@ -182,20 +182,20 @@ FENCE_PROXY_ASYNC = InstructionRow(
         "fence.proxy.async.shared::cta",
         "fence.proxy.async.shared::cluster",
     ),
-    needs("sm_90", (8, 0)),
+    needs("sm_90 8.0"),
     "9.7.13.4",
 )
 FENCE_PROXY_ALIAS = InstructionRow(
     "fence.proxy.alias",
     "order accesses of the thread to the same memory by different addresses",
     ("fence.proxy.alias",),
-    needs("sm_70", (7, 5)),
+    needs("sm_70 7.5"),
     "9.7.13.4",
 )
 PROXY_FENCES = InstructionRow(
     "ptx.fence.proxy", "order what the thread wrote to tensor maps before what others read of them",
     tuple(f"fence.proxy.tensormap::generic.release.{scope}" for scope in SCOPES),
-    needs("sm_90", (8, 3)), "9.7.13.4",
+    needs("sm_90 8.3"), "9.7.13.4",
 )  # fmt: skip
 PROXY_FENCES_OF_MAPS = replace(
     PROXY_FENCES, does="order what others wrote to a tensor map before what the thread reads of it",
@@ -210,7 +210,7 @@ RESTRICTED_FENCES = InstructionRow(
         for restriction in
         ("acquire.sync_restrict::shared::cluster", "release.sync_restrict::shared::cta")
     ),
-    needs("sm_90", (8, 6)), "9.7.13.4",
+    needs("sm_90 8.6"), "9.7.13.4",
 )  # fmt: skip
 FENCED_SPACES = tuple(
     name.removeprefix("fence.proxy.async.")

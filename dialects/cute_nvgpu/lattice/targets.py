@@ -95,43 +95,16 @@ def alternatives(minimum: Minimum) -> tuple[Target, ...]:
     return minimum.targets if isinstance(minimum, AnyOf) else (minimum,)
 
 
-# (name, PTX ISA version that introduced it); sm_75 is the oldest that current ptxas knows.
-_ROWS: tuple[tuple[str, tuple[int, int]], ...] = (
-    ("sm_70", (6, 0)),
-    ("sm_72", (6, 1)),
-    ("sm_75", (6, 3)),
-    ("sm_80", (7, 0)),
-    ("sm_86", (7, 1)),
-    ("sm_87", (7, 4)),
-    ("sm_89", (7, 8)),
-    ("sm_90", (7, 8)),
-    ("sm_90a", (8, 0)),
-    ("sm_100", (8, 6)),
-    ("sm_100a", (8, 6)),
-    ("sm_100f", (8, 8)),
-    ("sm_103", (8, 8)),
-    ("sm_103a", (8, 8)),
-    ("sm_103f", (8, 8)),
-    ("sm_110", (9, 0)),
-    ("sm_110a", (9, 0)),
-    ("sm_110f", (9, 0)),
-    ("sm_120", (8, 7)),
-    ("sm_120a", (8, 7)),
-    ("sm_120f", (8, 8)),
-    ("sm_121", (8, 8)),
-    ("sm_121a", (8, 8)),
-    ("sm_121f", (8, 8)),
-)
-
+# Each with the PTX ISA version that introduced it; sm_75 is the oldest that current ptxas knows.
+_VERSIONS = """
+sm_70 6.0, sm_72 6.1, sm_75 6.3, sm_80 7.0, sm_86 7.1, sm_87 7.4, sm_89 7.8, sm_90 7.8,
+sm_90a 8.0, sm_100 8.6, sm_100a 8.6, sm_100f 8.8, sm_103 8.8, sm_103a 8.8, sm_103f 8.8,
+sm_110 9.0, sm_110a 9.0, sm_110f 9.0, sm_120 8.7, sm_120a 8.7, sm_120f 8.8, sm_121 8.8,
+sm_121a 8.8, sm_121f 8.8
+"""
 _NAME = re.compile(r"sm_(\d+)([af]?)")
 _RENAMED = {"101": "sm_110"}
 """Chips by the number that targets called them by, and what PTX ISA 9.0 calls them."""
-
-
-def _row(name: str, version: tuple[int, int]) -> Target:
-    match = _NAME.fullmatch(name)
-    assert match is not None
-    return Target(int(match[1]), match[2], version)
 
 
 _CHIPS = {
@@ -142,7 +115,10 @@ _CHIPS = {
 }  # fmt: skip
 """Chips by what they are called, and all that is theirs."""
 
-TARGETS: dict[str, Target] = {name: _row(name, version) for name, version in _ROWS}
+TARGETS = {
+    f"sm_{number}{suffix}": Target(int(number), suffix, (int(major), int(minor)))
+    for number, suffix, major, minor in re.findall(r"sm_(\d+)([af]?) (\d)\.(\d)", _VERSIONS)
+}
 
 
 def target(name: str) -> Target:
@@ -199,9 +175,14 @@ class Requirement:
 BASELINE = Requirement(target("sm_70"), (6, 0))
 
 
-def needs(minimum: str | Minimum, version: Version) -> Requirement:
-    """A requirement, its target by name where it is one."""
-    return Requirement(target(minimum) if isinstance(minimum, str) else minimum, version)
+def needs(text: str) -> Requirement:
+    """A requirement in words, `sm_90 7.8`: the target, or some of them apart by bars, and the
+    version."""
+    names, version = text.split()
+    major, minor = version.split(".")
+    first, *others = names.split("|")
+    minimum = any_of(first, *others) if others else target(first)
+    return Requirement(minimum, (int(major), int(minor)))
 
 
 class NeedingRow:

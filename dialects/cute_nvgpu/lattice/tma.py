@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     OperandForm,
     Register,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
 _POLICY = Choice("cache-policy")
 _SOURCE = (Address("srcMem", loose=True),)
@@ -57,7 +57,7 @@ class TensorCopyRow(NeedingRow):
 
 
 MAX_RANK = 5
-_HOPPER = needs("sm_90", (8, 0))
+_HOPPER = needs("sm_90 8.0")
 
 # The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
 # same.
@@ -71,7 +71,7 @@ TENSOR_LOAD_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs",
     f"{TENSOR_LOAD.suffix}.multicast::cluster",
     MAX_RANK,
-    needs(any_of("sm_90a", "sm_100f", "sm_110f"), (8, 0)),
+    needs("sm_90a|sm_100f|sm_110f 8.0"),
     TENSOR_LOAD.before,
     (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
 )  # fmt: skip
@@ -79,7 +79,7 @@ TENSOR_LOAD_PAIR = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier "
     "of either CTA of the pair",
     f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK,
-    needs(any_of("sm_100a", "sm_100f", "sm_110f"), (8, 6)),
+    needs("sm_100a|sm_100f|sm_110f 8.6"),
     TENSOR_LOAD.before, TENSOR_LOAD.after,
 )  # fmt: skip
 TENSOR_LOAD_PAIR_MULTICAST = TensorCopyRow(
@@ -249,7 +249,7 @@ TENSORMAP_REPLACE: dict[str, InstructionRow] = {
     InstructionRow(
         "ptx.tensormap.replace", f"replace the {field} of a tensor map",
         (f"tensormap.replace.{form}",),
-        needs(any_of("sm_90a", "sm_100f", "sm_110f", "sm_120f"), (8, 3)), "tensormap.replace",
+        needs("sm_90a|sm_100f|sm_110f|sm_120f 8.3"), "tensormap.replace",
         (Address("addr"), *operands),
     )
     for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
@@ -262,7 +262,7 @@ CP_FENCEPROXY = InstructionRow(
         f"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.{scope}"
         ".sync.aligned" for scope in SCOPES
     ),
-    needs("sm_90", (8, 3)), "tensormap.cp_fenceproxy",
+    needs("sm_90 8.3"), "tensormap.cp_fenceproxy",
     (Address("dst"), Address("src"), Constant("size", (128,))), threads="all of the warp",
 )  # fmt: skip
 

@@ -30,7 +30,7 @@ ALLOCATIONS = tensor_memory.ALLOCATIONS
 DATACENTER_BLACKWELL = any_of("sm_100f", "sm_110f")
 """The targets with tensor memory: no other Blackwell has it."""
 
-TENSOR_MEMORY = needs(DATACENTER_BLACKWELL, (8, 6))
+TENSOR_MEMORY = Requirement(DATACENTER_BLACKWELL, (8, 6))
 """The needs of most of its instructions."""
 
 
@@ -115,7 +115,7 @@ TMEM_SHIFT = TmemRow(
     "tcgen05.shift",
     (Address("taddr"),),
     _ONE,
-    needs(any_of("sm_100a", "sm_103a", "sm_110a"), (8, 6)),
+    needs("sm_100a|sm_103a|sm_110a 8.6"),
 )
 TMEM_COMMIT = TmemRow(
     "tcgen05.commit",

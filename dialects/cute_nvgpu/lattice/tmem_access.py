@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, Descriptor
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TENSOR_MEMORY
 
 Modes = tuple[tuple[int, int, int], ...]
@@ -101,9 +101,7 @@ class TmemReduceRow(NeedingRow):
 
 
 REDUCE_MODIFIERS = ("", ".abs", ".NaN", ".abs.NaN")
-TMEM_LOAD_REDUCE = TmemReduceRow(
-    "tmem.load_reduce", "tcgen05.ld", needs(any_of("sm_103f", "sm_110f"), (8, 8))
-)
+TMEM_LOAD_REDUCE = TmemReduceRow("tmem.load_reduce", "tcgen05.ld", needs("sm_103f|sm_110f 8.8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Result, Scalar
 from tilewright.dialects.cute_nvgpu.lattice.sync import MEMBERMASK
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, any_of, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 
 _MEMBERS = "those of the membermask"
 
@@ -45,7 +45,7 @@ REDUX = _row(
         *(f"{operation}.{sign}32" for operation in ("add", "min", "max") for sign in "us"),
         *(f"{operation}.b32" for operation in ("and", "or", "xor")),
     ),
-    "b32", "b32", needs("sm_80", (7, 0)), "9.7.13.12",
+    "b32", "b32", needs("sm_80 7.0"), "9.7.13.12",
 )  # fmt: skip
 REDUX_FLOAT = _row(
     "redux.sync", "the least or the largest value of the threads, or of their magnitudes",
@@ -53,11 +53,11 @@ REDUX_FLOAT = _row(
         f"{operation}{magnitude}{nan}.f32"
         for operation in ("min", "max") for magnitude in ("", ".abs") for nan in ("", ".NaN")
     ),
-    "f32", "f32", needs(any_of("sm_100a", "sm_100f"), (8, 6)), "9.7.13.12",
+    "f32", "f32", needs("sm_100a|sm_100f 8.6"), "9.7.13.12",
 )  # fmt: skip
 ACTIVE_MASK = InstructionRow(
     "ptx.activemask", "a bit for each thread of the warp that executes it", ("activemask.b32",),
-    needs("sm_70", (6, 2)), "9.7.13.11", (Result("d"),),
+    needs("sm_70 6.2"), "9.7.13.11", (Result("d"),),
 )  # fmt: skip
 SHUFFLE = InstructionRow(
     "ptx.shfl", "the value of a thread of the warp so many lanes before or behind",

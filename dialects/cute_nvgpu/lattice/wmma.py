@@ -8,14 +8,14 @@ here has it, no row has an older version. PTX ISA 9.7.14.4.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 from tilewright.dialects.cute import Layout, filter, right_inverse
 from tilewright.dialects.cute_nvgpu.fragments import wmma as wmma_fragments
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType, register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import (
+    ALL_MAJORS,
     OPERANDS,
-    ROW_COL,
     ElementTypes,
     Major,
     Majors,
@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Operand,
     Shape,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
 
 WARP = 32
 MATRIX_ROW_BYTES = 16
@@ -33,7 +33,6 @@ _HALF_REGISTERS = 8
 """How many registers an f16 A or B has at every shape. PTX ISA 9.7.14.4.1."""
 
 MAJORS: tuple[Major, Major] = ("row", "col")
-_ALL: tuple[Majors, ...] = tuple(product(MAJORS, MAJORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,46 +77,28 @@ class WmmaRow(MmaRow):
         return ".".join(part for part in (*parts, "satfinite" if satfinite else "") if part)
 
 
-def _row(
-    shape: Shape,
-    multiplicand: str,
-    accumulators: tuple[tuple[str, str], ...],
-    needed: Requirement,
-    *,
-    majors: tuple[Majors, ...] = _ALL,
-    **modifiers: Any,
-) -> WmmaRow:
-    """A row whose A and B have one type."""
-    pairs = ((multiplicand, multiplicand),)
-    return WmmaRow(
-        "wmma.mma", shape, pairs, accumulators, needed, "9.7.14.4.5", majors=majors, **modifiers
-    )
-
-
-_VOLTA = needs("sm_70", (6, 3))
-_XAVIER = needs("sm_72", (6, 3))
-_TURING = needs("sm_75", (6, 3))
-_AMPERE = needs("sm_80", (7, 0))
-_AMPERE_AND = needs("sm_80", (7, 1))
-
-_HALVES = tuple(product(("f16", "f32"), ("f16", "f32")))
-_F32 = (("f32", "f32"),)
-_F64 = (("f64", "f64"),)
-_S32 = (("s32", "s32"),)
-
-_16S: tuple[Shape, ...] = ((16, 16, 16), (8, 32, 16), (32, 8, 16))
-
 WMMA_MMA: tuple[WmmaRow, ...] = (
-    *(_row(shape, "f16", _HALVES, _VOLTA) for shape in _16S),
-    *(_row(shape, "bf16", _F32, _AMPERE) for shape in _16S),
-    _row((16, 16, 8), "tf32", _F32, _AMPERE),
-    _row((8, 8, 4), "f64", _F64, _AMPERE),
-    *(_row(shape, "s8", _S32, _XAVIER) for shape in _16S),
-    *(_row(shape, "u8", _S32, _XAVIER) for shape in _16S),
-    _row((8, 8, 32), "s4", _S32, _TURING, majors=ROW_COL),
-    _row((8, 8, 32), "u4", _S32, _TURING, majors=ROW_COL),
-    _row((8, 8, 128), "b1", _S32, _TURING, bit_op="xor", majors=ROW_COL),
-    _row((8, 8, 128), "b1", _S32, _AMPERE_AND, bit_op="and", majors=ROW_COL),
+    *WmmaRow.table(
+        "wmma.mma",
+        """
+        m16n16k16|m8n32k16|m32n8k16  f16   f16|f16:f32|f32:f16|f32  sm_70 6.3  9.7.14.4.5
+        m16n16k16|m8n32k16|m32n8k16  bf16  f32                      sm_80 7.0  9.7.14.4.5
+        m16n16k8                     tf32  f32                      sm_80 7.0  9.7.14.4.5
+        m8n8k4                       f64   f64                      sm_80 7.0  9.7.14.4.5
+        m16n16k16|m8n32k16|m32n8k16  s8    s32                      sm_72 6.3  9.7.14.4.5
+        m16n16k16|m8n32k16|m32n8k16  u8    s32                      sm_72 6.3  9.7.14.4.5
+        """,
+        majors=ALL_MAJORS,
+    ),
+    *WmmaRow.table(
+        "wmma.mma",
+        """
+        m8n8k32   s4  s32  sm_75 6.3  9.7.14.4.5
+        m8n8k32   u4  s32  sm_75 6.3  9.7.14.4.5
+        m8n8k128  b1  s32  sm_75 6.3  9.7.14.4.5  xor
+        m8n8k128  b1  s32  sm_80 7.1  9.7.14.4.5  and
+        """,
+    ),
 )
 
 

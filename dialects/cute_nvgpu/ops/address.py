@@ -172,7 +172,7 @@ class LoadOp(_ElementsOp):
     loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. PTX ISA 9.7.9.8.
     """
 
-    INSTRUCTION: ClassVar = "ld"
+    INSTRUCTION = "ld"
 
     address = operand_def(IntegerType)
     predicate = opt_operand_def(i1)
@@ -204,7 +204,7 @@ class StoreOp(_ElementsOp):
     stored by `semantics "relaxed.gpu"`, or `"release.sys"`. PTX ISA 9.7.9.11.
     """
 
-    INSTRUCTION: ClassVar = "st"
+    INSTRUCTION = "st"
 
     address = operand_def(IntegerType)
     elements = var_operand_def()

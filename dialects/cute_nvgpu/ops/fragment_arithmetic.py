@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import i32
 from xdsl.irdl import (
     BaseAttr,
@@ -118,7 +116,7 @@ class FmaOp(BaselineOp):
     PTX ISA 9.7.3.6 and 9.7.4.4.
     """
 
-    T: ClassVar = VarConstraint("T", BaseAttr(FragmentType))
+    T = VarConstraint("T", BaseAttr(FragmentType))
     a = operand_def(T)
     b = operand_def(T)
     c = operand_def(T)

@@ -53,8 +53,8 @@ class CountsArrivals(_Counts):
 class CountsBytes(CountsArrivals):
     """An op with a count of bytes."""
 
-    WHAT: ClassVar = "bytes"
-    LOWEST: ClassVar = 0
+    WHAT = "bytes"
+    LOWEST = 0
 
 
 class Arrives(_Counts):

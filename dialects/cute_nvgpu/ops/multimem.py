@@ -95,7 +95,7 @@ class MultimemLoadReduceOp(_CombiningOp):
     ```
     """
 
-    INSTRUCTION: ClassVar = "ld_reduce"
+    INSTRUCTION = "ld_reduce"
 
     predicate = opt_operand_def(i1)
     otherwise = var_operand_def()
@@ -121,7 +121,7 @@ class MultimemStoreOp(MultimemOp):
     ```
     """
 
-    INSTRUCTION: ClassVar = "st"
+    INSTRUCTION = "st"
 
     elements = var_operand_def()
     predicate = opt_operand_def(i1)
@@ -138,7 +138,7 @@ class MultimemReduceOp(_CombiningOp):
     ```
     """
 
-    INSTRUCTION: ClassVar = "red"
+    INSTRUCTION = "red"
 
     elements = var_operand_def()
     predicate = opt_operand_def(i1)

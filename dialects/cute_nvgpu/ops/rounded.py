@@ -1,7 +1,5 @@
 """Arithmetic on scalars in a rounding that `arith` has no word for."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
 from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
@@ -38,7 +36,7 @@ class RoundedOp(BaselineOp):
     PTX ISA 9.7.3.
     """
 
-    T: ClassVar = VarConstraint("T", AnyFloatConstr)
+    T = VarConstraint("T", AnyFloatConstr)
     operands_ = var_operand_def(T)
     form = prop_def(StringAttr)
     result = result_def(T)

@@ -1,7 +1,5 @@
 """Values of other threads of the warp: shfl.sync."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, VarConstraint, operand_def, prop_def, result_def
@@ -27,7 +25,7 @@ class ShflSyncOp(NvgpuOp):
     All threads of the warp execute it together. PTX ISA 9.7.9.6.
     """
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
+    T = VarConstraint("T", AnyAttr())
     mode = prop_def(StringAttr)
     value = operand_def(T)
     lane = prop_def(NUMBER)

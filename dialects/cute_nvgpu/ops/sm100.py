@@ -2,7 +2,6 @@
 weight-stationary ones are `mma_ws` and `mma_ws_sp`."""
 
 from functools import partial
-from typing import ClassVar
 
 from xdsl.dialects.builtin import MemRefType, UnitAttr, i32, i64
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
@@ -71,7 +70,7 @@ class MmaOp(_Plain, UmmaOp):
     divides D by a power of two first. PTX ISA, tcgen05.mma.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B")
+    TENSORS = ("D", "A", "B")
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
@@ -89,7 +88,7 @@ class MmaSpOp(_Sparse, _Plain, UmmaOp):
     tcgen05.mma.sp.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B", "E")
+    TENSORS = ("D", "A", "B", "E")
 
     assembly_format = umma_format(TENSORS, *_PLAIN)
 
@@ -107,7 +106,7 @@ class MmaBsOp(_Scaled, UmmaOp):
     The ids say at which byte of a word the scale factors start. PTX ISA, tcgen05.mma.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B", "SFA", "SFB")
+    TENSORS = ("D", "A", "B", "SFA", "SFB")
 
     assembly_format = umma_format(TENSORS)
 
@@ -125,7 +124,7 @@ class MmaBsSpOp(_Sparse, _Scaled, UmmaOp):
     PTX ISA, tcgen05.mma.sp.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B", "E", "SFA", "SFB")
+    TENSORS = ("D", "A", "B", "E", "SFA", "SFB")
 
     assembly_format = umma_format(TENSORS)
 
@@ -142,7 +141,7 @@ class MmaWsOp(_Stationary, UmmaOp):
     `zero_column_mask` is a descriptor of columns of B that count as zeros. PTX ISA, tcgen05.mma.ws.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B")
+    TENSORS = ("D", "A", "B")
 
     assembly_format = umma_format(TENSORS, _STATIONARY)
 
@@ -159,6 +158,6 @@ class MmaWsSpOp(_Sparse, _Stationary, UmmaOp):
     PTX ISA, tcgen05.mma.ws.sp.
     """
 
-    TENSORS: ClassVar = ("D", "A", "B", "E")
+    TENSORS = ("D", "A", "B", "E")
 
     assembly_format = umma_format(TENSORS, _STATIONARY)

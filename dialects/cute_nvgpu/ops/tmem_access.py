@@ -225,7 +225,7 @@ class LoadOp(TmemAccessOp):
     further right. The registers are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    HALF_CELLS: ClassVar = "pack"
+    HALF_CELLS = "pack"
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
@@ -248,7 +248,7 @@ class StoreOp(TmemAccessOp):
     `tmem.wait_store`. PTX ISA, tcgen05.st.
     """
 
-    HALF_CELLS: ClassVar = "unpack"
+    HALF_CELLS = "unpack"
 
     fragment = operand_def(FragmentType)
     dest = operand_def(MemRefType)

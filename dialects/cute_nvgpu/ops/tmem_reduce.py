@@ -1,7 +1,6 @@
 """Loads from tensor memory that also reduce what each thread loads."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
@@ -54,7 +53,7 @@ class LoadReduceOp(TmemAccessOp):
     results are there after `tmem.wait_load`. PTX ISA, tcgen05.ld.
     """
 
-    HALF_CELLS: ClassVar = "pack"
+    HALF_CELLS = "pack"
 
     source = operand_def(MemRefType)
     indices = var_operand_def(IndexType())

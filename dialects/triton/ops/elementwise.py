@@ -1,7 +1,6 @@
 """Ops that compute each element by itself. TritonOps.td, casts, arithmetic, external functions."""
 
 from math import prod
-from typing import ClassVar
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute
@@ -32,7 +31,7 @@ from tilewright.dialects.triton.types import PointerType, element_of, shape_of
 class Cast(PureOp):
     """Each element as one of another type."""
 
-    SAME_SHAPES: ClassVar = (("src", "result"),)
+    SAME_SHAPES = (("src", "result"),)
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
@@ -96,7 +95,7 @@ class FpToFpOp(Cast):
 class ClampFOp(PureOp):
     """x within [min, max]: `tt.clampf %x, %lo, %hi, propagateNan = all : f32`."""
 
-    SAME_TYPES: ClassVar = (("x", "min", "max", "result"),)
+    SAME_TYPES = (("x", "min", "max", "result"),)
 
     assembly_format = (
         "$x `,` $min `,` $max `,` `propagateNan` `=` custom<Word>($propagateNan) attr-dict "
@@ -114,7 +113,7 @@ class ClampFOp(PureOp):
 class PreciseSqrtOp(PureOp):
     """The square root, rounded to nearest."""
 
-    SAME_TYPES: ClassVar = (("x", "result"),)
+    SAME_TYPES = (("x", "result"),)
 
     assembly_format = "$x attr-dict `:` type($x)"
 
@@ -125,7 +124,7 @@ class PreciseSqrtOp(PureOp):
 class Binary(PureOp):
     """Two operands of one type."""
 
-    SAME_TYPES: ClassVar = (("x", "y", "result"),)
+    SAME_TYPES = (("x", "y", "result"),)
 
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
 

@@ -83,6 +83,8 @@ class FuncOp(TritonOp):
         )  # fmt: skip
 
     def verify_in_place(self) -> None:
+        if not all(block.ops for block in self.body.blocks):
+            raise self.fail("blocks that end in terminators, got an empty one")
         inputs = self.function_type.inputs.data
         if self.body.blocks and self.body.blocks[0].arg_types != inputs:
             given = listed(self.body.blocks[0].arg_types)

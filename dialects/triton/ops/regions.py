@@ -107,7 +107,7 @@ class Combination(ByRegion):
 class ReduceOp(Combination):
     """One element for all along `axis`."""
 
-    ENDS: ClassVar = ReduceReturnOp
+    ENDS = ReduceReturnOp
 
     srcs = var_operand_def(TENSOR)
     axis = prop_def(integer(32, least=0))
@@ -124,7 +124,7 @@ class ReduceOp(Combination):
 class ScanOp(Combination):
     """All up to each element along `axis`, from the end on if `reverse`."""
 
-    ENDS: ClassVar = ScanReturnOp
+    ENDS = ScanReturnOp
 
     srcs = var_operand_def(TENSOR)
     axis = prop_def(integer(32, least=0))
@@ -140,7 +140,7 @@ class ScanOp(Combination):
 class MapElementwiseOp(ByRegion):
     """A region of scalars for each `pack` elements, which are arguments beside each other."""
 
-    ENDS: ClassVar = MapElementwiseReturnOp
+    ENDS = MapElementwiseReturnOp
 
     srcs = var_operand_def(TENSOR)
     pack = prop_def(integer(32, least=1))

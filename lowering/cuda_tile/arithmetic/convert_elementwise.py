@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.runs import run_of
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 Compute: TypeAlias = (
@@ -147,6 +148,13 @@ class ThreadWord:
 
 @lowers(*_INTEGER, *_BY_SIGN)
 def _integers(op: Operation, kernel: Kernel) -> None:
+    """Of tiles, a product whose upper half is wanted too is one with that."""
+    halves = isinstance(op, integer.MulIOp) and shape_of(op.result)
+    uses = op.operands[0].uses if halves else ()
+    for other in (use.operation for use in uses):
+        if isinstance(other, integer.MulhiIOp) and {*other.operands} == {*op.operands}:
+            _half(op, kernel, 0, swapped=other.operands[0] is not op.operands[0])
+            return
     elementwise(op, kernel, integer_function(op, kernel))
 
 
@@ -227,15 +235,19 @@ def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
 
 @lowers(integer.MulhiIOp)
 def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
-    type_ = kernel.scalar_type(op, op.result)
+    _half(op, kernel, 1)
 
-    def compute(x: SSAValue, y: SSAValue) -> SSAValue:
-        if type_ == i1:
-            return kernel.constant(0, i1)
+
+def _half(op: Operation, kernel: Kernel, number: int, *, swapped: bool = False) -> None:
+    """A half of products, the lower first."""
+    type_ = kernel.scalar_type(op, op.results[0])
+
+    def compute(*factors: SSAValue) -> SSAValue:
+        key = factors[::-1] if swapped else factors
         return kernel.emitter.every(
-            (arith.MulUIExtendedOp, x, y),
-            lambda: arith.MulUIExtendedOp.create(operands=[x, y], result_types=[type_, type_]),
-        )[1]
+            (arith.MulUIExtendedOp, *key),
+            lambda: arith.MulUIExtendedOp.create(operands=key, result_types=[type_, type_]),
+        )[number]
 
     elementwise(op, kernel, compute)
 

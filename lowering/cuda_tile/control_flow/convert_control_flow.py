@@ -272,7 +272,7 @@ def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -
     before = kernel[late.sums] = kernel[result]
 
     def last() -> Sequence[SSAValue]:
-        late.issue_deferred()
+        late.multiply()
         kernel.groups.wait()
         return kernel[late.sums].fragments
 

@@ -128,6 +128,10 @@ class DeferredProduct(Protocol):
         """Remember what is to be multiplied."""
         ...
 
+    def take_turn(self) -> None:
+        """Wait until MMAs of this warpgroup are next."""
+        ...
+
     def issue_deferred(self) -> None:
         """Multiply what was put off."""
         ...

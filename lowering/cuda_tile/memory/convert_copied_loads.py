@@ -2,11 +2,11 @@
 
     copy 0, 1, .. stages - 2
     for k:   wait until this thread's copies of k are there; barrier: all threads' are, and all have
-             read k - 1; copy k + stages - 1 to where that was; multiply k
+             read k - 1; issue MMAs of k; copy k + stages - 1 to where that was; wait for the MMAs
 
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
 for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
-iteration less ahead. MMAs in tensor memory are issued first, then those of k - 1 waited for. Where
+iteration less ahead. Where those in tensor memory may, they are waited for behind those of k. Where
 every thread reads what it has copied there is no barrier. The stages are the beginning of the
 memory in which tiles change layout, which outside of the loop is free for that; those that MMAs
 read as they lie have their own.
@@ -95,13 +95,14 @@ class CopyRing(LoopPart):
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
-        if self.plan.awaited is None:
+        if self.plan.multiplied is None:
             self._refill(bounds)
 
     def issued(self, product: Operation) -> None:
-        """Go on behind the MMAs of a product in tensor memory."""
-        if product is self.plan.awaited and self.bounds is not None:
-            Rings.in_kernel(self.kernel).wait_for_before(product)
+        """Go on behind the MMAs of a product."""
+        if product is self.plan.multiplied and self.bounds is not None:
+            if self.plan.awaited is not None:
+                Rings.in_kernel(self.kernel).wait_for_before(product)
             self._refill(self.bounds)
 
     def _refill(self, bounds: Range) -> None:

@@ -83,6 +83,8 @@ class WarpgroupProduct:
         if kernel.groups.one_by_one:
             kernel.groups.wait()
         sums = accumulators(op.acc, layouts, kernel)
+        if kernel.late is not None:
+            kernel.late.take_turn()
         kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)
 
@@ -111,6 +113,7 @@ class WarpgroupProduct:
             for place in places:
                 sums[place] = self._issue(place, k, sums[place], fresh=fresh and not k)
         kernel.groups.commit(self.group)
+        kernel.copied.issued(self.op)
         return AccumulatorTile(layouts, tuple(sums.values()), self.group)
 
     def _issue(
@@ -153,6 +156,7 @@ class WarpgroupProduct:
             for j in range(width):
                 part, at = extracted(acc, j, kernel.emitter), i * width + j
                 totals[at] = on_floats(kernel, arith.AddfOp, totals[at], part)
+        kernel.copied.issued(op)
         kernel.place(op.result, own, totals)
 
     # --- A in registers ---

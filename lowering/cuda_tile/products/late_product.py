@@ -5,7 +5,9 @@ multiplied while threads compute the weights of the next iteration.
     for j = 1 ..:      s = q k(j) and o += p v(j - 1), in flight;  p = softmax of s;  o = o * a
     behind the last:   o += p v(last)
 
-Every sum is computed as it stands in the kernel. The loop carries the weights in addition.
+Every sum is computed as it stands in the kernel. The loop carries the weights in addition. Two
+warpgroups issue the MMAs of their iterations in turn, so that those of one run while the other
+computes weights; without turns both issue at once, and then nobody multiplies.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cute_nvgpu.ops.sync import BarArriveOp, BarSyncOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
@@ -27,6 +30,12 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     accumulators,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WARPGROUP_BITS
+
+_FIRST, _SECOND = 2, 3
+"""The barriers at which the first and the second warpgroup wait for their turns."""
+_PAIR = 2 << WARPGROUP_BITS
+"""The threads of both."""
 
 
 class LateProduct(LoopPart):
@@ -38,12 +47,42 @@ class LateProduct(LoopPart):
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         self.weights: list[SSAValue] = []
+        self._in_turn = 1 << kernel.table.thread_bits == _PAIR
 
     @classmethod
     def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
         """That of a loop, where others copy to its stages."""
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)
+
+    def before(self, bounds: Range) -> None:
+        """Give the first warpgroup its turn."""
+        del bounds
+        self._at_turn(BarArriveOp, None, _FIRST)
+
+    def after(self, bounds: Range) -> None:
+        """Take the turn that is left."""
+        del bounds
+        self._at_turn(BarSyncOp, _FIRST, None)
+
+    def take_turn(self) -> None:
+        """Wait until the other warpgroup has issued its MMAs."""
+        if self.weights:
+            self._at_turn(BarSyncOp, _FIRST, _SECOND)
+
+    def _at_turn(
+        self, kind: type[BarArriveOp | BarSyncOp], first: int | None, second: int | None
+    ) -> None:
+        """Have either warpgroup come to a barrier, where two take turns."""
+        if not self._in_turn:
+            return
+        emitter = self._kernel.emitter
+        first_does, second_does = (
+            lambda number=number: number and emitter.add(kind(number, _PAIR))
+            for number in (first, second)
+        )
+        is_second = self._kernel.threads.is_set(WARPGROUP_BITS)
+        emitter.when(is_second, second_does, first_does)
 
     def begin(self, bounds: Range) -> None:
         """Be behind with what the iteration before has put off."""
@@ -70,11 +109,15 @@ class LateProduct(LoopPart):
         kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
 
     def issue_deferred(self) -> None:
+        """Multiply what was put off, and let the other warpgroup go on."""
+        if self.weights:
+            self.multiply()
+            self._at_turn(BarArriveOp, _SECOND, _FIRST)
+
+    def multiply(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
         it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
         that they wait for the next B keeps it from that."""
-        if not self.weights:
-            return
         kernel, ring, layouts = self._kernel, self.ring, self._late.layouts
         now, ring.place = ring.place, ring.before(ring.place)
         for op in self._loading():

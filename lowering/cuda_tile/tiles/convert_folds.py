@@ -285,24 +285,30 @@ class _Scan(_Fold):
     def _others(self, totals: list[list[SSAValue]], thread_bit: int) -> list[list[SSAValue]]:
         """The totals of the thread whose number differs in a bit."""
         if thread_bit < WARP_BITS:
-            return [self.across_lanes(row, thread_bit) for row in totals]
+            once = dict.fromkeys(map(tuple, totals))
+            sent = {row: self.across_lanes(row, thread_bit) for row in once}
+            return [sent[tuple(row)] for row in totals]
         layout, emitter = self.layout, self.kernel.emitter
         bit = layout.threads[thread_bit]
         assert bit is not None
+        # Registers that differ in a lower bit have one total by now.
+        lower = [own for own in layout.registers if own in self.dimension and own < bit]
+        mask, own = sum(1 << one for one in lower), layout.without(lower)
         both = TileLayout(
-            tuple(None if i == thread_bit else own for i, own in enumerate(layout.threads)),
-            (*layout.registers, bit),
+            tuple(None if i == thread_bit else at for i, at in enumerate(own.threads)),
+            (*own.registers, bit),
         )
         is_set = self.kernel.threads.is_set(thread_bit)
         columns: Columns = []
         for column in zip(*totals, strict=True):
-            moved = self.kernel.scratch.converted(layout, column, both)
+            sent = [column[layout.register_at[place]] for place in own.places]
+            moved = self.kernel.scratch.converted(own, sent, both)
             columns.append(
                 [
                     emitter.select(
                         is_set,
-                        moved[both.register_at[place]],
-                        moved[both.register_at[place | 1 << bit]],
+                        moved[both.register_at[place & ~mask]],
+                        moved[both.register_at[place & ~mask | 1 << bit]],
                     )
                     for place in layout.places
                 ]

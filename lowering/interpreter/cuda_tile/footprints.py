@@ -22,6 +22,9 @@ Chosen: TypeAlias = BoolArray
 _FEW_ELEMENTS = 64
 """Tiles of fewer elements are gathered, as a box each would cost more than its elements."""
 
+_FURTHEST = 1 << 39
+"""Elements: an allocation has fewer, and a tile of steps of so many does not wrap around."""
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -301,7 +304,7 @@ def boxed(
     count = len(first)
     whole = bool((extents == tile).all())
     uniform = len(strides) == 1 or bool((strides == strides[0]).all())
-    high = first + ((extents - 1) * strides).sum(axis=1) + 1
+    high = first + ((extents - 1) * np.minimum(strides, _FURTHEST)).sum(axis=1) + 1
     extents, strides = (
         steps if len(steps) == count else np.repeat(steps, count, axis=0)
         for steps in (extents, strides)

@@ -64,9 +64,10 @@ class Atomics:
             known = self._shared_order if shared else self._accesses.order
             for row in rows.tolist():
                 known.come(int(lanes[row]), int(places[row]), order, op)
-            if not shared:
-                self._accesses.observe(lanes[rows], address[rows], values[0].itemsize, order, op)
             with faults_of(rows):
+                if not shared:
+                    size = values[0].itemsize
+                    self._accesses.observe(lanes[rows], address[rows], size, order, op)
                 update = self._in_shared if shared else self._in_global
                 result[rows] = update(
                     lanes[rows], address[rows], [value[rows] for value in values], combine, op

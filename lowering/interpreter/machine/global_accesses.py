@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFenc
 from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row, chosen
 from tilewright.lowering.interpreter.machine.observations import Observations
+from tilewright.lowering.interpreter.machine.special_registers import SpecialRegisters
 from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
 from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Shadow
 from tilewright.lowering.interpreter.share import BufferUse, refuse
@@ -50,11 +51,12 @@ class GlobalAccesses:
         self._writing: dict[int, GlobalWrite] = {}
 
     def begin(
-        self, ctas: int, slots: int, cluster: int, clocks: Clocks, op_names: dict[int, str]
-    ) -> None:
+        self, ctas: int, slots: int, cluster: int, clocks: Clocks, op_names: dict[int, str],
+        special: SpecialRegisters,
+    ) -> None:  # fmt: skip
         """A wave of so many CTAs begins, of `slots` thread slots, in clusters."""
         self._first, self._ctas = self._first + self._ctas, ctas
-        self._clocks, self._op_names = clocks, op_names
+        self._clocks, self._op_names, self._special = clocks, op_names, special
         self.order.begin(self._first // cluster, clocks, slots)
         self._threads = GridThreads(self._first, slots, cluster, clocks, self.order)
 
@@ -93,6 +95,7 @@ class GlobalAccesses:
     def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
         """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
         the second axis."""
+        self._check_own(lanes, address, width * count)
         value = self.memory.load(address, width, count)
         for span in self._spans(lanes, address, width * count):
             self._read(span, op)
@@ -111,6 +114,7 @@ class GlobalAccesses:
         self, lanes: Lanes, address: Bits, value: Bits, width: int, count: int, op: int
     ) -> None:
         """The inverse of `load`: [threads, count] or [threads]."""
+        self._check_own(lanes, address, width * count)
         if not self.are_checked:
             self.memory.store(address, value, width, count)
             return
@@ -126,6 +130,11 @@ class GlobalAccesses:
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
 
+    def _check_own(self, lanes: Lanes, address: Bits, size: int) -> None:
+        """Check that threads access no local memory of others."""
+        if (local := self.memory.local) is not None:
+            local.check_own(spread(address, len(lanes)), size, self._special["thread"][lanes])
+
     def stamp(self, lanes: Lanes) -> tuple[Int64Array, Int32Array]:
         """Who some threads are in the grid, and their clocks: [threads, 1]."""
         return self._threads.stamp(lanes)
@@ -138,6 +147,7 @@ class GlobalAccesses:
 
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""
+        self._check_own(lanes, address, width)
         for span in self._spans(lanes, address, width):
             self._observations.note(span, *self._threads.stamp(span.lanes), order, -op)
 

@@ -18,9 +18,6 @@ from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
 
-LOCAL = "local memory"
-"""The buffer that holds what the threads of a grid have for themselves, one behind the other."""
-
 SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
 
@@ -33,7 +30,7 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
     its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
-    none are."""
+    none are. Of local memory each thread has a `share` of bytes."""
 
     name: str
     base: int
@@ -41,6 +38,20 @@ class Allocation:
     size: int
     read_only: BoolArray | None = None
     unwritten: BoolArray | None = None
+    share: int = 0
+
+    def check_own(self, address: Bits, size: int, threads: Bits) -> None:
+        """Raise Fault, with its row, where a thread of the grid accesses more than its share."""
+        first = address.astype(np.int64) - self.base - threads.astype(np.int64) * self.share
+        beyond = (first < 0) | (first + size > self.share)
+        wrong = beyond & (window_of(address) == window_of(self.base))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise Fault(
+                f"access out of bounds: bytes {first[row]} to {first[row] + size - 1} of "
+                f"{self.name}, of which each thread has {self.share}",
+                row,
+            )
 
     def check_written(self, first: Int64Array, size: int, lanes: Lanes) -> None:
         """Raise Fault, with the thread, where nothing has written one of `size` bytes from some
@@ -72,6 +83,7 @@ class GlobalMemory:
         self.allocations: list[Allocation] = []
         self._tensor_maps: dict[int, TensorImage] = {}
         self.variables: dict[str, int] = {}
+        self.local: Allocation | None = None
 
     def place(self, name: str, content: UInt8Array) -> int:
         """The address of a new buffer holding a copy of these bytes."""
@@ -81,6 +93,12 @@ class GlobalMemory:
         """Give the variables of a kernel's module, by their names, addresses."""
         for name, content in variables.items():
             self.variables[name] = self.place(name, np.frombuffer(content, np.uint8))
+
+    def place_local(self, share: int, threads: int) -> None:
+        """Give the threads of a grid so many bytes each, one behind the other."""
+        size = share * threads
+        self.local = self.allocate("local memory", np.zeros(size, np.uint8))
+        self.local.share, self.local.unwritten = share, np.ones(size, np.bool_)
 
     def add_tensor_map(
         self,
@@ -138,15 +156,16 @@ class GlobalMemory:
         return allocation
 
     def spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
-        """Accesses of `size` bytes, in bounds, by the buffers that they are of."""
+        """Accesses of `size` bytes by the buffers that they are of."""
         if not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
         buffer = window_of(every)
         for number in distinct(buffer):
             rows = np.flatnonzero(buffer == number)
-            allocation = self.allocations[number]
-            yield Span(lanes[rows], rows, allocation.data, every[rows] - allocation.base, size)
+            sizes = np.full(len(rows), size)
+            where, first = self._bounds(every[rows], rows, sizes, "access")
+            yield Span(lanes[rows], rows, where.data, first, size)
 
     def load(self, address: Bits, width: int, count: int = 1) -> Bits:
         """`count` words of `width` bytes at each address: [threads, count], or [threads]."""

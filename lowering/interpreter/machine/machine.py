@@ -167,13 +167,15 @@ class Machine:
         self.cluster_barrier = ClusterBarrier(
             self.clocks, clusters, self.threads, self.slots, cluster
         )
-        accesses.begin(len(ctas), self.slots, cluster, self.clocks, self.shared.op_names)
-        self.copies = AsyncCopies(self.shared, accesses, len(ctas) * self.slots)
-        self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
-        self.atomics = Atomics(self.clocks, self.slots, self.shared, accesses, self.schedule)
         self._special = SpecialRegisters(
             launch.block, launch.grid, launch.cluster, ctas, self.slots
         )
+        accesses.begin(
+            len(ctas), self.slots, cluster, self.clocks, self.shared.op_names, self._special
+        )
+        self.copies = AsyncCopies(self.shared, accesses, len(ctas) * self.slots)
+        self.bulk_stores = BulkStores(self.shared, accesses, self.schedule)
+        self.atomics = Atomics(self.clocks, self.slots, self.shared, accesses, self.schedule)
         self.executed = 0
         self._steps = 0
         self._turns, self._last = Counter[CodeBlock](), dict[CodeBlock, int]()

@@ -14,6 +14,7 @@ CUDA C++ Programming Guide, throughput of arithmetic instructions, and NVIDIA's 
 rates; [A] assumed, in the order of what is like it.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -29,45 +30,49 @@ class Latency:
 
 
 ALU = Latency(1, 4, "[J] 4 cycles from one dependent instruction to the next")
-LATENCIES: dict[str, Latency] = {
-    "ptx.div": Latency(20, 40, "[A] a sequence of instructions"),
-    "ptx.rem": Latency(20, 40, "[A] a sequence of instructions"),
-    **dict.fromkeys(
-        ("ptx.ex2", "ptx.lg2", "ptx.rcp", "ptx.rsqrt", "ptx.sqrt", "ptx.popc", "ptx.clz"),
-        Latency(2, 18, "[G] 16 results a cycle and SM; [J] 14 to 18 cycles"),
-    ),
-    "ptx.shfl.sync": Latency(2, 23, "[J] as a load of shared memory, without its address"),
-    "ptx.ld.param": Latency(1, 8, "[A] the constant cache"),
-    "ptx.ld.shared": Latency(2, 29, "[L] 29.0"),
-    "ptx.st.shared": Latency(2, 0, "[A]"),
-    "ptx.ldmatrix": Latency(4, 33, "[A] a load of shared memory, and its turns"),
-    "ptx.stmatrix": Latency(4, 0, "[A]"),
-    "ptx.movmatrix": Latency(2, 23, "[A] as a shuffle"),
-    "ptx.wmma.load": Latency(8, 33, "[A] loads of shared memory"),
-    "ptx.ld.global": Latency(4, 479, "[L] 478.8 from DRAM"),
-    "ptx.st.global": Latency(4, 0, "[A]"),
-    "ptx.atom.global": Latency(4, 263, "[L] the L2 cache, where it is done"),
-    "ptx.atom.shared": Latency(4, 40, "[A]"),
-    "ptx.cp.async": Latency(4, 479, "[L] as a load from DRAM"),
-    "ptx.cp.async.bulk.tensor.load": Latency(4, 600, "[A] as a load, and the engine's turn", "tma"),
-    "ptx.cp.async.bulk.tensor.store": Latency(4, 500, "[A]", "tma"),
-    "ptx.cp.reduce.async.bulk.tensor": Latency(4, 500, "[A]", "tma"),
-    "ptx.mma": Latency(1, 33, "[L] 33.0 for m16n8k16 of f16", "tensor core of a quarter"),
-    "ptx.wmma.mma": Latency(1, 33, "[L] as mma", "tensor core of a quarter"),
-    "ptx.wgmma.mma_async": Latency(1, 16, "[L] 128 for m64n256k16, all but this its turn", "wgmma"),
-    "ptx.tcgen05.mma": Latency(1, 16, "[A] as wgmma", "tcgen05"),
-    "ptx.tcgen05.cp": Latency(1, 32, "[A]", "tcgen05"),
-    "ptx.tcgen05.ld": Latency(2, 30, "[A] as a load of shared memory"),
-    "ptx.tcgen05.st": Latency(2, 30, "[A]"),
-    "ptx.tcgen05.alloc": Latency(1, 100, "[A]"),
-    "ptx.mbarrier.try_wait.parity": Latency(1, 20, "[A] from the last arrival to the next op"),
-    "ptx.mbarrier.arrive": Latency(2, 20, "[A] an atomic of shared memory"),
-    "ptx.bar.sync": Latency(1, 20, "[J] 22 on V100, for a CTA of few warps"),
-    "ptx.bar.warp.sync": Latency(1, 4, "[A]"),
-    "ptx.barrier.cluster.wait": Latency(1, 190, "[L] 180 to 213 between SMs of a cluster"),
-    "ptx.fence.proxy.async": Latency(10, 0, "[A]"),
-    "ptx.elect.sync": Latency(2, 10, "[A]"),
-    "ptx.setmaxnreg": Latency(4, 0, "[A]"),
+_TABLE = """
+ptx.div ptx.rem                    20  40   [A] a sequence of instructions
+ptx.ex2 ptx.lg2 ptx.rcp ptx.rsqrt  2   18   [G] 16 results a cycle and SM; [J] 14 to 18 cycles
+ptx.sqrt ptx.popc ptx.clz          2   18   [G] 16 results a cycle and SM; [J] 14 to 18 cycles
+ptx.shfl.sync                      2   23   [J] as a load of shared memory, without its address
+ptx.ld.param                       1   8    [A] the constant cache
+ptx.ld.shared                      2   29   [L] 29.0
+ptx.st.shared                      2   0    [A]
+ptx.ldmatrix                       4   33   [A] a load of shared memory, and its turns
+ptx.stmatrix                       4   0    [A]
+ptx.movmatrix                      2   23   [A] as a shuffle
+ptx.wmma.load                      8   33   [A] loads of shared memory
+ptx.ld.global                      4   479  [L] 478.8 from DRAM
+ptx.st.global                      4   0    [A]
+ptx.atom.global                    4   263  [L] the L2 cache, where it is done
+ptx.atom.shared                    4   40   [A]
+ptx.cp.async                       4   479  [L] as a load from DRAM
+ptx.cp.async.bulk.tensor.load      4   600  [A] as a load, and the engine's turn  tma
+ptx.cp.async.bulk.tensor.store     4   500  [A]  tma
+ptx.cp.reduce.async.bulk.tensor    4   500  [A]  tma
+ptx.mma                            1   33   [L] 33.0 for m16n8k16 of f16  tensor core of a quarter
+ptx.wmma.mma                       1   33   [L] as mma  tensor core of a quarter
+ptx.wgmma.mma_async                1   16   [L] 128 for m64n256k16, all but this its turn  wgmma
+ptx.tcgen05.mma                    1   16   [A] as wgmma  tcgen05
+ptx.tcgen05.cp                     1   32   [A]  tcgen05
+ptx.tcgen05.ld                     2   30   [A] as a load of shared memory
+ptx.tcgen05.st                     2   30   [A]
+ptx.tcgen05.alloc                  1   100  [A]
+ptx.mbarrier.try_wait.parity       1   20   [A] from the last arrival to the next op
+ptx.mbarrier.arrive                2   20   [A] an atomic of shared memory
+ptx.bar.sync                       1   20   [J] 22 on V100, for a CTA of few warps
+ptx.bar.warp.sync                  1   4    [A]
+ptx.barrier.cluster.wait           1   190  [L] 180 to 213 between SMs of a cluster
+ptx.fence.proxy.async              10  0    [A]
+ptx.elect.sync                     2   10   [A]
+ptx.setmaxnreg                     4   0    [A]
+"""
+LATENCIES = {
+    name: Latency(int(issue), int(result), *source)
+    for names, issue, result, *source in (
+        re.split("  +", row) for row in _TABLE.strip().splitlines()
+    )
+    for name in names.split()
 }
 """By the op's name, with its state space where it has one; all others are `ALU`."""
 

@@ -78,7 +78,7 @@ def _variable_of(statement: PtxStatement) -> re.Match[str] | None:
 def _content(statement: PtxStatement, match: re.Match[str], size: int) -> bytes:
     """The bytes of a variable before a kernel runs."""
     type_, content = match["type"], b""
-    if not type_[1:].isdigit():
+    if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
         raise PtxError(what, statement.position)
     for word in filter(None, re.split(r"[{},\s]+", match["content"] or "")):

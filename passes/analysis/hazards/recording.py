@@ -19,6 +19,7 @@ from tilewright.passes.analysis.hazards.trace import (
     Operands,
     PendingRegisters,
     PlacedView,
+    alike,
 )
 from tilewright.passes.analysis.hazards.values import APART, Step, Values
 
@@ -236,14 +237,13 @@ class Recording(Values):
         """The threads by what they have."""
         if not any(isinstance(value, np.ndarray) for value in values):
             return [(mask, tuple(int(value) for value in values))]
-        rows = np.stack([np.broadcast_to(value, len(mask.flags)) for value in values], axis=1)
         lanes = np.flatnonzero(mask.flags)
-        kinds, which = np.unique(rows[lanes], axis=0, return_inverse=True)
+        columns = [np.broadcast_to(value, len(mask.flags))[lanes] for value in values]
         parts: list[tuple[Mask, tuple[int, ...]]] = []
-        for number, kind in enumerate(kinds.tolist()):
+        for rows in alike(columns):
             flags = np.zeros(len(mask.flags), dtype=np.bool_)
-            flags[lanes[which.reshape(-1) == number]] = True
-            parts.append((self.mask(flags), tuple(kind)))
+            flags[lanes[rows]] = True
+            parts.append((self.mask(flags), tuple(int(column[rows[0]]) for column in columns)))
         return parts
 
     def _emit(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
-from tilewright.passes.analysis.hazards.trace import WARP, Event
+from tilewright.passes.analysis.hazards.trace import WARP, Event, alike
 
 RoleNumbers = list[int]
 
@@ -30,10 +30,6 @@ def roles_of(events: list[Event], launch: ClusterLaunch) -> tuple[list[Role], di
     masks = {event.mask.number: event.mask for event in events}
     slots = np.flatnonzero(launch.present)
     columns = [slots // WARP, *(mask.flags[slots] for mask in masks.values())]
-    _, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    order = np.argsort(which, kind="stable")
-    starts = np.cumsum(np.bincount(which))[:-1]
     roles = [
         Role(
             number,
@@ -43,7 +39,7 @@ def roles_of(events: list[Event], launch: ClusterLaunch) -> tuple[list[Role], di
             lanes,
             len(lanes) == 1,
         )
-        for number, lanes in enumerate(np.split(slots[order], starts))
+        for number, lanes in enumerate(slots[rows] for rows in alike(columns))
     ]
     members = {
         number: [role.number for role in roles if mask.flags[role.lanes[0]]]

@@ -1,6 +1,7 @@
 """Integers of all threads at once: a number where threads agree, an array [threads] where they do
 not, and `UNKNOWN`."""
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -74,12 +75,7 @@ def unsigned(function: Binary) -> Binary:
 
 
 SIGNED: dict[str, Binary] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 """Comparisons of numbers with a sign, by name."""
 
@@ -101,9 +97,9 @@ def _greatest(a: Any, b: Any) -> Any:
 
 
 BINARY: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
-    arith.AddiOp: known(lambda a, b: a + b),
-    arith.SubiOp: known(lambda a, b: a - b),
-    arith.MuliOp: known(lambda a, b: a * b),
+    arith.AddiOp: known(operator.add),
+    arith.SubiOp: known(operator.sub),
+    arith.MuliOp: known(operator.mul),
     arith.AndIOp: known(lambda a, b: a & b),
     arith.OrIOp: known(lambda a, b: a | b),
     arith.XOrIOp: known(lambda a, b: a ^ b),
@@ -113,7 +109,7 @@ BINARY: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
     arith.DivUIOp: known(_divided(lambda a, b: a // b)),
     arith.FloorDivSIOp: known(_divided(lambda a, b: a // b)),
     arith.DivSIOp: known(_divided(_quotient)),
-    arith.RemUIOp: known(_divided(lambda a, b: a % b)),
+    arith.RemUIOp: known(_divided(operator.mod)),
     arith.RemSIOp: known(_divided(lambda a, b: a - _quotient(a, b) * b)),
     arith.CeilDivSIOp: known(_divided(lambda a, b: -(-a // b))),
     arith.CeilDivUIOp: known(_divided(lambda a, b: -(-a // b))),

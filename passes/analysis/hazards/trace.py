@@ -1,6 +1,7 @@
 """The result of following a kernel: the events of all threads, and the values that they depend
 on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,13 @@ from tilewright.passes.analysis.hazards.placement import Placement, is_tensor, p
 WARP = 32
 
 Flags = NDArray[np.bool_]
+
+
+def alike(columns: Sequence[NDArray[Any]]) -> list[NDArray[np.int64]]:
+    """The rows that have the same numbers in every column, those with the least numbers first."""
+    order = np.lexsort(columns[::-1])
+    other = [np.diff(column[order]) != 0 for column in columns]
+    return np.split(order, np.flatnonzero(np.any(other, axis=0)) + 1)
 
 
 class OutOfBounds(Exception):

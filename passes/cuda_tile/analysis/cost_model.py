@@ -83,7 +83,8 @@ _ADDED = 64
 _SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
-"""The accumulators of a thread from which on a warp more leaves too few registers for the rest."""
+"""The accumulators of a thread from which on a warp more leaves too few registers for the rest, if
+it does not give up its own."""
 MOST_AT_ONCE = 128
 """The accumulators in tensor memory that a thread has in registers at once; the rest it loads
 later."""
@@ -331,31 +332,47 @@ def _of_thread(registers: int, threads: int) -> int:
 
 
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
-    """True where a warp of its own is to copy: where the registers have room for it. Warps take
+    """True where a warp of its own is to copy: where the registers have room for it, or for a
+    warpgroup that gives up its own. Warps take
     registers four at a time where MMAs of warps have fragments in them, too."""
     threads = thread_count(entry, arch) + WARP
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
         needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
         return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
-    if _accumulators(entry, arch) > _WITH_PRODUCER:
-        return False
-    return _held(threads, registers_of(entry, arch)) >= ctas
+    raised = copier_registers(entry, arch, ctas)
+    return raised is not None and (raised > 0 or _held(threads, registers_of(entry, arch)) >= ctas)
+
+
+def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:
+    """The registers that threads which compute are raised to beside one warp that copies; 0 where
+    there are few accumulators."""
+    crowded = products_of(entry, arch) and _accumulators(entry, arch) > _WITH_PRODUCER
+    return raised_registers(entry, arch, ctas) if crowded else 0
+
+
+def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0) -> int | None:
+    """The registers that threads which compute are raised to, where each has so many of operands
+    beside its accumulators and a warpgroup that copies gives up its own; 0 where each has enough as
+    it is, None where there are too few."""
+    threads = thread_count(entry, arch)
+    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + operands + _SPARE
+    room = _of_thread(_REGISTERS, ctas * all_threads)
+    if needed < room:
+        return 0
+    raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
+    return raised if needed <= raised <= _MOST_REGISTERS else None
 
 
 def late_registers(
     entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
 ) -> int | None:
-    """The registers that threads which compute are raised to, where each holds so many more and a
-    warpgroup that copies gives up its own; 0 where each has enough as it is, None where there are
-    too few, or fewer CTAs with so much shared memory would share a multiprocessor."""
-    threads, least = thread_count(entry, arch), ctas_beside(entry, arch, memory)
-    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + weights + _SPARE
-    room = _of_thread(_REGISTERS, ctas * all_threads)
-    if needed <= room:
-        return 0 if _held(threads + WARP, needed) >= least else None
-    raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
-    return raised if needed <= raised <= _MOST_REGISTERS and ctas >= least else None
+    """The same of a thread that holds so many weights more; None also where fewer CTAs with so much
+    shared memory would share a multiprocessor."""
+    raised = raised_registers(entry, arch, ctas, weights)
+    needed = registers_of(entry, arch) + weights + _SPARE
+    together = ctas if raised else _held(thread_count(entry, arch) + WARP, needed)
+    return raised if together >= ctas_beside(entry, arch, memory) else None
 
 
 def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:

@@ -45,6 +45,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import order_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, blocked, dim_bits
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     Multiplication,
@@ -90,7 +91,8 @@ class CopiedLoad:
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
-        order = [*self.order.run, *self.order.above]
+        run, above = self.order.run, self.order.above
+        order = order_of(self.op.results[0], run, above, thread_bits, self.run)
         return blocked(order, thread_bits, self.run)
 
 
@@ -130,14 +132,19 @@ class CopiedLoop(LoopSlice):
         return [load for load in self.loads if load.product is not None]
 
     @property
-    def awaited(self) -> Multiplication | None:
-        """The last product in tensor memory that reads a stage as it lies: once its MMAs are
-        issued, and those of the iteration before are complete, threads copy to the stage of
-        these."""
+    def multiplied(self) -> Multiplication | None:
+        """The last product that reads a stage as it lies: once its MMAs are issued, threads copy to
+        the stage of those before, which are complete; None where they may be in flight."""
         block = self.loop.region.block
         products = [load.product for load in self.loads if load.product is not None]
-        placed = [product for product in products if in_tensor_memory(product)]
-        return max(placed, key=block.get_operation_index, default=None)
+        own = [] if self.trailing else [op for op in products if op.parent is block]
+        return max(own, key=block.get_operation_index, default=None)
+
+    @property
+    def awaited(self) -> Multiplication | None:
+        """That product where it is in tensor memory: threads wait for the MMAs before its own."""
+        product = self.multiplied
+        return None if product is None or not in_tensor_memory(product) else product
 
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""

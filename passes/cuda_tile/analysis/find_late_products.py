@@ -15,6 +15,7 @@ from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import (
+    copier_registers,
     ctas_beside,
     late_registers,
     products_of,
@@ -56,13 +57,14 @@ def find_late_products(
     entry: EntryOp, arch: Target, plan: Pipelines, table: LayoutTable
 ) -> LateProducts:
     """The late products of a kernel in which a warp of its own copies."""
-    if not (by_loop := dict(_by_loop(plan, table))):
-        return LateProducts({})
-    operands = register_operands(entry, arch, table)
-    registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
-    if registers is None:
-        return LateProducts({}, is_shared=ctas_beside(entry, arch, plan.bytes) > plan.ctas)
-    return LateProducts(by_loop, registers)
+    by_loop, registers = dict(_by_loop(plan, table)), None
+    if by_loop:
+        operands = register_operands(entry, arch, table)
+        registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
+    if registers is not None:
+        return LateProducts(by_loop, registers)
+    shared = bool(by_loop) and ctas_beside(entry, arch, plan.bytes) > plan.ctas
+    return LateProducts({}, copier_registers(entry, arch, plan.ctas) or 0, shared)
 
 
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:

@@ -47,7 +47,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 _MBARRIER = 8
 """The bytes of an mbarrier."""
 _FEWEST = 3
-"""The stages that loads beside products leave to them at least."""
+"""The stages that loads beside products leave to loops that do nothing but add these up."""
 NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
 
@@ -377,7 +377,8 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
             pipeline.stages, plan.ctas = stages_and_ctas(
                 entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied
             )
-    few = min((own.stages for own in pipelines), default=0) < _FEWEST
+    least = _FEWEST if alone else 2
+    few = min((own.stages for own in pipelines), default=0) < least
     return not few or not any(group.beside for group, _ in groups)
 
 

@@ -3,6 +3,7 @@ may move, and which edges need no mask."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
@@ -10,10 +11,13 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
+from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
+from tilewright.dialects.cuda_tile.ops.core import ReshapeOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.views import (
     ANYWHERE,
     NAN_FLAG,
+    LoadViewTkoOp,
     MakeGatherScatterViewOp,
     MakePartitionViewOp,
     MakeStridedViewOp,
@@ -32,7 +36,11 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, parted_bits
+from tilewright.passes.cuda_tile.layouts.find_layouts import (
+    FINDERS,
+    LayoutTable,
+    order_of,
+)
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, dim_bits, log2
 
 WIDEST = 16
@@ -170,8 +178,7 @@ def run_bits(op: ViewAccess, dimensions: list[TileDimension], *, divided: bool =
     along = contiguous(dimensions)
     if along is None:
         return 0
-    tensor = tensor_of(op.view)  # type: ignore[attr-defined]
-    size = max(ELEMENT_OF[tensor.result.type.element_type].bits // 8, 1)  # type: ignore[attr-defined]
+    tensor, size = tensor_of(op.view), _size(op)  # type: ignore[attr-defined]
     aligned = gcd(WIDEST, max(divisor(tensor.base), divisor(op.view)))  # type: ignore[attr-defined]
     indices: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]
     for i, (dimension, index) in enumerate(zip(dimensions, indices, strict=True)):
@@ -188,23 +195,48 @@ def run_bits(op: ViewAccess, dimensions: list[TileDimension], *, divided: bool =
     return log2(max(aligned // size, 1))
 
 
+def _size(op: ViewAccess) -> int:
+    """The bytes of an element in memory."""
+    element = tensor_of(op.view).result.type.element_type  # type: ignore[attr-defined]
+    return max(ELEMENT_OF[element].bits // 8, 1)
+
+
 def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
     """The layout in which the threads of a warp access neighbours, in runs as wide as may be."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
     _remark_width(op, dimensions)
     bits = dim_bits(op.view_type.tile_shape)
-    order = [*(() if along is None else bits[along]), *above(bits, along)]
-    last = parted_bits(op.results[0]) if op.results[1:] else set[int]()
-    order = [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
-    return table.dealt(order, run_bits(op, dimensions))
+    own, others = () if along is None else bits[along], above(bits, along)
+    run = run_bits(op, dimensions)
+    if op.results[1:] and own[:1] == range(1):
+        # Beside narrower elements a thread loads as many neighbours as of those: both have one
+        # layout then.
+        beside = [run_bits(x, tile_dimensions(x)) for x in _loaded_beside(op.results[0])]
+        run = max(run, min(max(beside, default=0), log2(2 * WIDEST // _size(op))))
+    order = [*own, *others]
+    if op.results[1:]:
+        order = order_of(op.results[0], own, others, table.thread_bits, run)
+    return table.dealt(order, run)
+
+
+def _loaded_beside(tile: SSAValue) -> Iterator[LoadViewTkoOp]:
+    """The loads of the tiles that ops read element by element with a tile; either may be reshaped
+    and converted first."""
+    for op in (use.operation for use in tile.uses):
+        if isinstance(op, ReshapeOp | ConversionOp):
+            yield from _loaded_beside(op.results[0])
+        elif type(op) not in FINDERS and op.results:
+            for value in op.operands:
+                while isinstance(value.owner, ReshapeOp | ConversionOp):
+                    value = value.owner.operands[0]
+                if isinstance(value.owner, LoadViewTkoOp):
+                    yield value.owner
 
 
 def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:
     """Say why accesses move less than they may."""
-    along, shape = contiguous(dimensions), op.view_type.tile_shape
-    element = tensor_of(op.view).result.type.element_type  # type: ignore[attr-defined]
-    size = max(ELEMENT_OF[element].bits // 8, 1)
+    along, shape, size = contiguous(dimensions), op.view_type.tile_shape, _size(op)
     if along is None:
         remark(op, "vector", f"'{op.name}' moves one element at a time: no dimension of the tensor "
                "is known to have stride 1")  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.cuda_tile.ops.aggregate import ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp, ExtractOp
@@ -176,16 +177,32 @@ def part_bits(op: ExtractOp) -> dict[int, bool] | None:
     return fixed
 
 
-def parted_bits(value: SSAValue) -> set[int]:
-    """The bits of a tile's numbers by which parts of it are extracted, converted first or not."""
+def held_bits(value: SSAValue, count: int) -> set[int]:
+    """The bits of a tile's numbers in which the elements of a thread are to differ: those by which
+    parts of it are extracted, and of a dimension that it is scanned along so many of the lowest.
+    The tile may be converted first."""
     bits: set[int] = set()
     for use in value.uses:
         op = use.operation
         if isinstance(op, ExtractOp):
             bits |= set(part_bits(op) or ())
+        elif isinstance(op, ScanOp):
+            bits |= {*dim_bits(shape_of(value))[op.dim.value.data][:count]}  # type: ignore[attr-defined]
         elif isinstance(op, ConversionOp):
-            bits |= parted_bits(op.results[0])
+            bits |= held_bits(op.results[0], count)
     return bits
+
+
+def order_of(
+    tile: SSAValue, along: Sequence[int], above: Sequence[int], thread_bits: int, run: int
+) -> list[int]:
+    """The bits of a tile's numbers in the order in which elements are dealt out: those of the
+    dimension `along` neighbours first, those in which elements of a thread differ last."""
+    order = [*along, *above]
+    last = held_bits(tile, max(len(order) - thread_bits - run, 0))
+    if not last.isdisjoint(along):
+        last = held_bits(tile, 0)
+    return [*(bit for bit in order if bit not in last), *(bit for bit in order if bit in last)]
 
 
 def find_layouts(

@@ -3,13 +3,19 @@ them load is loaded once.
 
     for j in 0 to n { s += load(j) }              if n == 1 { x = load(0); s = x; v = (x - s)^2 }
     for j in 0 to n { v += (load(j) - s)^2 }  ->  else { the loops }
+
+Loops may count elements, a tile a step: those of step 4096 run once where n is from 1 to 4096.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
+from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
     ContinueOp,
@@ -22,7 +28,8 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.passes.cuda_tile.analysis.facts import counts_from_zero
+from tilewright.dialects.op_facts import SEGMENTS
+from tilewright.passes.cuda_tile.analysis.facts import is_zero, known_integer
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -36,9 +43,9 @@ def split_single_trips(entry: EntryOp) -> None:
     if that saves a load."""
     block = entry.body.block
     loops = [op for op in entry.walk() if isinstance(op, ForOp)]
-    counts = {loop.upper_bound for loop in loops}
-    plain = all(loop.parent is block and _counts_tiles(loop) for loop in loops)
-    if len(counts) != 1 or not plain or any(isinstance(op, _OTHER) for op in entry.walk()):
+    trips = {(loop.upper_bound, known_integer(loop.step)) for loop in loops}
+    plain = all(loop.parent is block and _begins_at_zero(loop) for loop in loops)
+    if len(trips) != 1 or not plain or any(isinstance(op, _OTHER) for op in entry.walk()):
         return
     before = list(block.ops)[: block.get_operation_index(loops[0])]
     behind = [op for op in list(block.ops)[len(before) :] if not isinstance(op, ReturnOp)]
@@ -48,9 +55,14 @@ def split_single_trips(entry: EntryOp) -> None:
     if not once.saved:
         once.block.erase()
         return
-    (count,) = counts
-    at = ShapedBuilder(loops[0])
-    is_one = at.compare(EQUAL, count, at.constant(1, element_of(count)), SIGNED)
+    ((count, step),) = trips
+    at, element = ShapedBuilder(loops[0]), element_of(count)
+    one = at.constant(1, element)
+    if step == 1:
+        is_one = at.compare(EQUAL, count, one, SIGNED)
+    else:
+        last = at.add(integer.SubIOp, [count, one])
+        is_one = at.compare(ComparisonPredicate.LESS_THAN, last, at.constant(step, element))
     for op in behind:
         op.detach()
     branches = (once.block, Block(behind))
@@ -61,8 +73,10 @@ def split_single_trips(entry: EntryOp) -> None:
     ShapedBuilder(loops[0], InsertPoint.before(block.last_op)).insert(both)
 
 
-def _counts_tiles(loop: ForOp) -> bool:
-    return counts_from_zero(loop) and isinstance(loop.region.block.last_op, ContinueOp)
+def _begins_at_zero(loop: ForOp) -> bool:
+    """True of a loop from zero on, by a known step, that nothing leaves early."""
+    known = is_zero(loop.lower_bound) and known_integer(loop.step) is not None
+    return known and isinstance(loop.region.block.last_op, ContinueOp)
 
 
 class _Once:
@@ -99,8 +113,13 @@ class _Once:
             values[result] = values.get(value, value)
 
     def _key(self, op: Operation) -> object:
-        operands = tuple(self._values.get(value, value) for value in op.operands)
-        return type(op), operands, frozenset(op.properties.items()), tuple(op.result_types)
+        said = {**op.properties, **op.attributes}
+        operands: Sequence[SSAValue] = op.operands
+        if isinstance(op, LoadViewTkoOp):  # whatever it waits for writes nothing
+            operands = [op.view, *op.index]
+            del said[SEGMENTS]
+        own = tuple(self._values.get(value, value) for value in operands)
+        return type(op), own, frozenset(said.items()), tuple(op.result_types)
 
 
 def _repeats(op: Operation) -> bool:

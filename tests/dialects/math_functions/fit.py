@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 from mpmath import (  # pyright: ignore[reportMissingTypeStubs]
@@ -257,20 +258,20 @@ def main() -> None:
     print("Made by tests/dialects/math_functions/fit.py, which says of what; do not edit.")
     print('"""')
     print()
-    print("from __future__ import annotations")
-    print()
-    print("TABLES: dict[tuple[str, str], tuple[float, ...]] = {")
+    print('_TABLES = """')
     for (name, type_), numbers in tables().items():
-        print(f'    ("{name}", "{type_}"): (')
-        for number in numbers:
-            print(f"        {number!r},")
-        print("    ),")
+        print(fill(f"{name} {type_} {' '.join(map(repr, numbers))}", 100, subsequent_indent="  "))
+        print()
+    print('"""')
+    print("TABLES = {")
+    print("    (name, type_): tuple(map(float, numbers))")
+    print('    for name, type_, *numbers in map(str.split, _TABLES.strip().split("\\n\\n"))')
     print("}")
     print()
-    print("TWO_OVER_PI: tuple[int, ...] = (")
-    for word in two_over_pi():
-        print(f"    0x{word:016X},")
-    print(")")
+    print('_TWO_OVER_PI = """')
+    print(fill(" ".join(f"{word:016X}" for word in two_over_pi()), 72))
+    print('"""')
+    print("TWO_OVER_PI = tuple(int(word, 16) for word in _TWO_OVER_PI.split())")
     print('"""The bits of 2/pi / 4 behind the point, 64 a word."""')
 
 

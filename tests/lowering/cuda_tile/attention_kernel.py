@@ -39,7 +39,8 @@ def attention(rows: int, columns: int, depth: int, end: str) -> str:
     %o = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
 {setup}
-    %O_v = make_tensor_view %O_p, shape = [%count, %Q_n, {depth}], strides = [%Q_t, {depth}, 1]
+    %O_a = assume div_by<16>, %O_p : tile<ptr<f32>>
+    %O_v = make_tensor_view %O_a, shape = [%count, %Q_n, {depth}], strides = [%Q_t, {depth}, 1]
         : tile<i32> -> {out}
     %O = make_partition_view %O_v : {view}
     %zero = constant <f32: 0.0> : {sums}

@@ -1,5 +1,6 @@
-"""Attention on Hopper: a product an iteration late, registers that copying threads give up, and the
-longest blocks first. PTX equals the program level, which is near float64."""
+"""Attention on Hopper: a product an iteration late, warpgroups in turn, registers that copying
+threads give up, and the longest blocks first. PTX equals the program level, which is near
+float64."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from tile_ir import entry, equal_as_ptx
 import tilewright as tw
 
 
-def check(end: str, ends: list[int], grid: tuple[int, int]) -> None:
+def check(end: str, ends: list[int], grid: tuple[int, int], rows: int = 64) -> None:
     """Block x reads tiles up to `ends[x]`; copies complete late."""
-    rows, columns, depth = 64, 64, 128
+    columns, depth = 64, 128
     text = attention(rows, columns, depth, end)
     matrices = operands(grid[0] * rows, max(*ends, 1) * columns, depth, grid[1])
     args = arguments(matrices, ends[0])
@@ -34,6 +35,12 @@ def check(end: str, ends: list[int], grid: tuple[int, int]) -> None:
 def test_a_product_an_iteration_late(trips: int) -> None:
     """Also where the loop has no iteration, or nothing but a first one."""
     check(GIVEN, [trips], (1, 1))
+
+
+@pytest.mark.parametrize("trips", [0, 1, 3])
+def test_two_warpgroups_multiply_in_turn(trips: int) -> None:
+    """Each waits, but in its first and behind its last iteration, until the other has issued."""
+    check(GIVEN, [trips], (1, 1), rows=128)
 
 
 def test_a_product_that_is_only_added_to_is_not_late() -> None:
@@ -78,7 +85,8 @@ def test_the_order_of_blocks(arch: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "rows, columns, depth, threads", [(64, 64, 128, 160), (128, 128, 128, 384)]
+    "rows, columns, depth, threads",
+    [(64, 64, 128, 160), (128, 128, 128, 384), (128, 64, 256, 384)],
 )
 def test_registers_are_given_up(
     rows: int, columns: int, depth: int, threads: int, ptxas: Any
@@ -89,6 +97,7 @@ def test_registers_are_given_up(
     assert kernel.entry().block == (threads, 1, 1)
     assert ("setmaxnreg.inc.sync.aligned.u32 240" in kernel.ptx) is (threads == 384)
     assert "wgmma.wait_group.sync.aligned 1" in kernel.ptx
+    assert ("bar.arrive" in kernel.ptx) is (rows == 128)
     assert not {remark.kind for remark in kernel.remarks} & {"spill", "serialized"}
     assert ptxas(kernel.ptx, "sm_90a").clean
 

@@ -53,11 +53,13 @@ def test_stages_of_copies(arch: str) -> None:
     ],
 )
 def test_warpgroups_read_copies(types: tuple[str, str], order: str, convert: str) -> None:
-    """Where TMA is not to be used: as they lie, turned, or converted."""
+    """Where TMA is not to be used: as they lie, turned, or converted. Threads copy on while MMAs
+    read what was not converted."""
     hints = " optimization_hints = <default = {allow_tma = false}>"
     text = product(types, (64, 32, 32), b_order=order, hints=hints, convert=convert)
     ptx = tw.compile(text, "sm_90a").ptx
     assert "wgmma.mma_async" in ptx and COPY in ptx and "tensor.2d.shared" not in ptx
+    assert (ptx.rindex(COPY) > ptx.index("wgmma.mma_async")) is not bool(convert)
     memory = convert or types[0]
     wanted = (memory, memory, types[1])
     check(text, "sm_90a", (72, 32, 112), wanted, (2, 1), b_order=order, schedule=2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import tilewright as tw
 from tilewright.launch.ptxas import assemble
 from tilewright.lowering.ptx.text import module_text
-from tilewright.source.diagnostic import CompileError, ExecutionError
+from tilewright.source.diagnostic import ArgumentError, CompileError, ExecutionError
 from tilewright.source.parsing import parse_module
 
 HEAD = """\
@@ -207,6 +207,40 @@ def test_local_memory_is_read_once_it_is_written(engine: str) -> None:
         with pytest.raises(ExecutionError, match=words) as error:
             run_on(less, place)
         assert f"thread ({thread},0,0)" in str(error.value)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize("races", ["error", "ignore"])
+@pytest.mark.parametrize(
+    "access", ["st.local.u32 [%rd4+PLACE], %r1", "ld.local.u32 %r0, [%rd4+PLACE]",
+               "atom.add.u32 %r0, [%rd4+PLACE], 1"],
+)  # fmt: skip
+def test_local_memory_is_a_thread_s_own(access: str, races: Any, engine: Any) -> None:
+    """What lies behind a thread's part, or in front of it, is not another thread's."""
+    fill = "st.local.v4.u32 [%rd4], {%r1, %r1, %r1, %r1};\n"
+    text = HEAD + "mov.u64 %rd4, depot;\n" + fill + "ACCESS;\n" + TAIL
+    for place, said in ((16, "16 to 19"), (-4, "-4 to -1")):
+        wrong = text.replace("ACCESS", access.replace("PLACE", f"{place}"))
+        words = f"access out of bounds: bytes {said} of local memory, of which each thread has 16"
+        with pytest.raises(ExecutionError, match=words):
+            tw.interpret(wrong, grid=(2,), block=(32,), args=[np.zeros(32, np.uint32)], races=races,
+                         engine=engine)  # fmt: skip
+
+
+@pytest.mark.parametrize("access", ["atom.add.u32 %r0, [%rd5], 1", "red.add.u32 [%rd5], 1"])
+def test_atomic_operations_in_no_memory(access: str) -> None:
+    text = f"{HEAD}xor.b64 %rd5, %rd3, 0x4000000000000000;\n{access};\n{TAIL}"
+    with pytest.raises(ExecutionError, match=r"access out of bounds: address .* no kernel"):
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+
+
+def test_bytes_by_value_are_given_as_an_array() -> None:
+    text = (HEAD + "mov.u32 %r0, 1;\n" + TAIL).replace(
+        ".param .u64 k_out", ".param .u64 k_out, .param .align 8 .b8 k_pair[24]"
+    )
+    words = "argument 'pair' expected an array for bytes24_8, got int"
+    with pytest.raises(ArgumentError, match=words):
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32), 3])
 
 
 def test_threads_of_a_warp_come_to_a_barrier_one_by_one() -> None:

@@ -103,6 +103,7 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
         (".b8 x[2] = {1, 2, 3}", "expected at most 2 bytes of constants, got 3"),
         (".b8 x[2000000000]", "expected a variable of at most 1073741824 bytes, got 2000000000"),
         (".param x[2] = {1, 2}", "expected a type of numbers, such as .b32, got .param"),
+        (".b12 x = 3", "expected a type of numbers, such as .b32, got .b12"),
         (f".b32 x = {'9' * 5000}", "expected a number of at most 64 bits, got one of 5000 digits"),
     ],
 )

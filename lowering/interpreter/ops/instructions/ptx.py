@@ -23,7 +23,7 @@ from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
-from tilewright.lowering.interpreter.machine.global_memory import LOCAL, SHARED_WINDOW
+from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
     constant,
@@ -123,8 +123,8 @@ def _isspacep(op: ScalarOp, builder: Builder) -> Step:
             return shared & (rank_of(machine, gang, address.astype(np.uint32)) == own)
         if space.startswith("shared"):
             return shared
-        variable = machine.memory.variables.get(LOCAL)
-        local = np.False_ if variable is None else window_of(address) == window_of(variable)
+        own = machine.memory.local
+        local = np.False_ if own is None else window_of(address) == window_of(own.base)
         return local & ~shared if space == "local" else ~(shared | local)
 
     return effect(op, builder, run, op.inputs[0])
@@ -164,13 +164,13 @@ def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
 
 @runs(registers.LocalAddressOp)
 def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
-    entry = op.parent_op()
-    assert isinstance(entry, control_flow.EntryOp) and entry.local is not None
-    size, offset = np.uint64(entry.local.value.data), op.offset.value.data
+    offset = op.offset.value.data
 
     def run(machine: Machine, gang: Gang) -> Bits:
-        start = np.uint64(machine.memory.variables[LOCAL] + offset)
-        return start + machine.special("thread")[gang.lanes] * size
+        local = machine.memory.local
+        assert local is not None
+        start = np.uint64(local.base + offset)
+        return start + machine.special("thread")[gang.lanes] * np.uint64(local.share)
 
     return effect(op, builder, run)
 

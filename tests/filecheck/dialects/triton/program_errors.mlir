@@ -29,3 +29,11 @@ tt.func @f(%x: f32) {
   %0 = tt.fp_to_fp %x : f32 -> f16
   tt.return
 }
+
+// -----
+
+// expected-error @+1 {{'tt.func' expected blocks that end in terminators, got an empty one}}
+tt.func @f() {
+  tt.return
+^bb1:
+}

@@ -263,3 +263,18 @@ def test_reductions_into_a_view(mode: str) -> None:
                 "and": np.bitwise_and,
             }[mode](want[i], values[i])
     np.testing.assert_array_equal(got, want)
+
+
+def test_strides_that_wrap_around_lie_outside() -> None:
+    """Sixteen rows of 2**60 elements of four bytes come back to where they began."""
+    given = "tensor_view<64x64xf32, strides=[1152921504606846976,1]>"
+    view = f"partition_view<tile=(64x64), {given}>"
+    body = f"""
+    %zero = constant <i32: 0> : tile<i32>
+    %t = make_tensor_view %p, shape = [64, 64], strides = [1152921504606846976, 1] : {given}
+    %v = make_partition_view %t : {view}
+    %a, %t0 = load_view_tko weak %v[%zero, %zero] : {view}, tile<i32> -> tile<64x64xf32>, token
+    %t1 = store_view_tko weak %a, %v[%zero, %zero] : tile<64x64xf32>, {view}, tile<i32> -> token
+"""
+    with pytest.raises(tw.ExecutionError, match=r"argument 0 .* got element 1152921504606846976"):
+        run("%p: tile<ptr<f32>>", body, [np.zeros((64, 64), np.float32)])
