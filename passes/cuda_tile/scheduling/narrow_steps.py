@@ -19,8 +19,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import ANYWHERE, LoadViewTkoOp, MakePartitionViewOp
-from tilewright.dialects.cuda_tile.types import PartitionViewType, TileType
+from tilewright.dialects.cuda_tile.types import TOKEN, PartitionViewType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
@@ -56,14 +57,18 @@ def _bytes(op: Multiplication, value: SSAValue) -> int:
 
 
 def _narrow(loop: ForOp, product: Multiplication, steps: int) -> None:
-    """Let a loop take so many steps for each of its own, if its variable says where K is alone."""
-    variable, rank = loop.region.block.args[0], len(shape_of(product.lhs))
+    """Let a loop take so many steps for each of its own, if its variable says where K is alone and
+    it does nothing else."""
+    block, rank = loop.region.block, len(shape_of(product.lhs))
     sides = [_Side(product.lhs, rank - 1), _Side(product.rhs, rank - 2)]
+    effects = [op for op in block.ops if not isinstance(op, PureOp)][:-1]
     if (
-        is_trailing(product, loop)
-        and counts_from_zero(loop)
-        and all(side.is_at(variable) for side in sides)
-        and len(list(variable.uses)) == len(sides)
+        counts_from_zero(loop)
+        and is_trailing(product, loop)
+        and all(side.is_at(block.args[0]) for side in sides)
+        and len(list(block.args[0].uses)) == len(sides)
+        and {*effects} == {side.load for side in sides}
+        and all(arg.type == TOKEN for arg in block.args[1:] if arg is not product.acc)
     ):
         at = ShapedBuilder(loop)
         count = at.constant(steps, element_of(loop.upper_bound))

@@ -33,7 +33,7 @@ cuda_tile.module @m {
 // CHECK-NEXT: mmaf %x, %turned, %acc : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
 // WARPS: for %k in (%0 to %count, step %1)
 
-// Neither is a loop narrowed whose variable says more, nor one that has stages enough.
+// No loop is narrowed whose variable says more, which counts, or which has stages enough.
 
 cuda_tile.module @others {
   entry @row_moves(%a: tile<ptr<f16>>, %n: tile<i32>, %count: tile<i32>) {
@@ -47,6 +47,22 @@ cuda_tile.module @others {
       %y, %t1 = load_view_tko weak %ap[%k, %0] : partition_view<tile=(128x128), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>>, tile<i32> -> tile<128x128xf16>, token
       %next = mmaf %x, %y, %acc : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
       continue %next : tile<128x128xf32>
+    }
+    return
+  }
+
+  entry @counts(%a: tile<ptr<f16>>, %n: tile<i32>, %count: tile<i32>) {
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<128x128xf32>
+    %av = make_tensor_view %a, shape = [%n, %n], strides = [%n, 1] : tile<i32> -> tensor_view<?x?xf16, strides=[?,1]>
+    %ap = make_partition_view %av : partition_view<tile=(128x128), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>>
+    %sum, %steps = for %k in (%0 to %count, step %1) : tile<i32> iter_values(%acc = %zero, %i = %0) -> (tile<128x128xf32>, tile<i32>) {
+      %x, %t0 = load_view_tko weak %ap[%0, %k] : partition_view<tile=(128x128), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>>, tile<i32> -> tile<128x128xf16>, token
+      %y, %t1 = load_view_tko weak %ap[%k, %0] : partition_view<tile=(128x128), padding_value = zero, tensor_view<?x?xf16, strides=[?,1]>>, tile<i32> -> tile<128x128xf16>, token
+      %next = mmaf %x, %y, %acc : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
+      %more = addi %i, %1 : tile<i32>
+      continue %next, %more : tile<128x128xf32>, tile<i32>
     }
     return
   }
@@ -69,6 +85,8 @@ cuda_tile.module @others {
 }
 
 // CHECK-LABEL: @row_moves
+// CHECK: for %k in (%0 to %count, step %1)
+// CHECK-LABEL: @counts
 // CHECK: for %k in (%0 to %count, step %1)
 // CHECK-LABEL: @shallow
 // CHECK: for %k in (%0 to %count, step %1)
