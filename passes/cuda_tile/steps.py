@@ -27,6 +27,7 @@ from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
@@ -68,6 +69,7 @@ _REWRITES: dict[str, Rewrite] = {
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,
     "slice-products": slice_products,
+    "narrow-steps": narrow_steps,
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
     "transpose-products": transpose_products,
