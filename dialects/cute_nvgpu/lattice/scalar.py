@@ -349,12 +349,8 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-def bits_are_known(suffix: str) -> bool:
-    """True where the bits of a form's results are known: otherwise nothing computes it. How the
-    special function unit rounds to 16 bits is not, nor which NaN `oob` takes for 0, nor where
-    constants and parameters are."""
-    rounds = suffix.startswith("approx") and not suffix.endswith(("f32", "f64"))
-    return not rounds and "oob" not in suffix and suffix not in ("const", "param", "param::entry")
+UNKNOWN_SPACES = ("const", "param", "param::entry")
+"""Of `isspacep`: where constants and parameters are, a launch says."""
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.

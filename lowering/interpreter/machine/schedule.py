@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.values import Lanes
 
 PATIENCE = 1000
@@ -59,6 +59,12 @@ class Schedule:
     def may_run_ahead(self) -> bool:
         """True where gangs run that others are behind of, as they do once one has spun for long."""
         return self.is_random or bool(self._tired)
+
+    def undefined(self, count: int) -> UInt32Array:
+        """So many words that nothing defines: with a seed any."""
+        if self._random is None:
+            return np.zeros(count, np.uint32)
+        return self._random.integers(1 << 32, size=count, dtype=np.uint32)
 
     # Asynchronous operations
 
