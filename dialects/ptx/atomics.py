@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import Given, RowOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
 class _AtomicOp(RowOp):
@@ -102,9 +102,9 @@ class AtomOp(_AtomicOp):
 
     address = operand_def(RegType)
     values = var_operand_def(RegType)
-    predicate = opt_operand_def(reg("pred"))
+    predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(RegType)
-    cache_hint = opt_operand_def(reg("b64"))
+    cache_hint = opt_operand_def(B64)
     result = result_def(RegType)
 
     assembly_format = (
@@ -146,8 +146,8 @@ class RedOp(_AtomicOp):
 
     address = operand_def(RegType)
     value = operand_def(RegType)
-    predicate = opt_operand_def(reg("pred"))
-    cache_hint = opt_operand_def(reg("b64"))
+    predicate = opt_operand_def(PRED)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"

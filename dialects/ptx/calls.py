@@ -10,7 +10,7 @@ from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
-from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.dialects.ptx.types import B64, KINDS, RegType, reg
 
 
 class DriverCallOp(PtxOp, ABC):
@@ -99,7 +99,7 @@ class MallocOp(DriverCallOp):
     DECLARATION: ClassVar[str] = ".extern .func (.param .b64 place) malloc(.param .b64 size);"
 
     size = prop_def(NUMBER)
-    result = result_def(reg("b64"))
+    result = result_def(B64)
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         (place,) = registers
@@ -121,7 +121,7 @@ class FreeOp(DriverCallOp):
 
     DECLARATION: ClassVar[str] = ".extern .func free(.param .b64 place);"
 
-    place = operand_def(reg("b64"))
+    place = operand_def(B64)
 
     def text(self, registers: Sequence[str]) -> Iterator[str]:
         (place,) = registers

@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
 @fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
@@ -20,7 +20,7 @@ class RankOp(RowOp):
 
     OPERANDS: ClassVar = {"%cluster_ctarank": "%cluster_ctarank"}
 
-    result = result_def(reg("b32"))
+    result = result_def(B32)
 
     traits = traits_def(Pure())
 
@@ -57,9 +57,9 @@ class MapaOp(RowOp):
 
     OPERANDS: ClassVar = {"b": "rank"}
 
-    address = operand_def(reg("b32"))
-    rank = operand_def(reg("b32"))
-    result = result_def(reg("b32"))
+    address = operand_def(B32)
+    rank = operand_def(B32)
+    result = result_def(B32)
 
     traits = traits_def(Pure())
 
@@ -68,8 +68,8 @@ class MapaOp(RowOp):
 class GetctarankOp(RowOp):
     """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""
 
-    address = operand_def(reg("b32"))
-    result = result_def(reg("b32"))
+    address = operand_def(B32)
+    result = result_def(B32)
 
     traits = traits_def(Pure())
 
@@ -78,7 +78,7 @@ class _RemoteArrivalOp(RowOp):
     """An arrival at an mbarrier of any CTA of the cluster, behind `reads` alone or what it wrote
     too."""
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
 
@@ -126,10 +126,10 @@ class BulkSendOp(FormOp):
     ```
     """
 
-    dest = operand_def(reg("b32"))
-    source = operand_def(reg("b32"))
-    size = operand_def(reg("b32"))
-    barrier = operand_def(reg("b32"))
+    dest = operand_def(B32)
+    source = operand_def(B32)
+    size = operand_def(B32)
+    barrier = operand_def(B32)
 
     assembly_format = "$form $dest `,` $source `,` $size `,` $barrier"
 
@@ -139,9 +139,9 @@ class _SendingOp(FormOp):
 
     OPERANDS: ClassVar = {"mbar": "barrier"}
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     value = operand_def(RegType)
-    barrier = operand_def(reg("b32"))
+    barrier = operand_def(B32)
 
     assembly_format = "$form $address `,` $value `,` $barrier"
 

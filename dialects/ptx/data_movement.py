@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
 class _AccessOp(PtxOp):
@@ -111,9 +111,9 @@ class LdOp(_AccessOp):
 
     T = VarConstraint("T", BaseAttr(RegType))
     address = operand_def(RegType)
-    predicate = opt_operand_def(reg("pred"))
+    predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(T)
-    cache_hint = opt_operand_def(reg("b64"))
+    cache_hint = opt_operand_def(B64)
     result = result_def(T)
 
     assembly_format = (
@@ -145,8 +145,8 @@ class StOp(_AccessOp):
 
     address = operand_def(RegType)
     value = operand_def(RegType)
-    predicate = opt_operand_def(reg("pred"))
-    cache_hint = opt_operand_def(reg("b64"))
+    predicate = opt_operand_def(PRED)
+    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
@@ -167,10 +167,10 @@ class CpAsyncOp(PtxOp):
 
     ASKS_OPERANDS = True
 
-    dest = operand_def(reg("b32"))
-    source = operand_def(reg("b64"))
-    source_size = opt_operand_def(reg("b32"))
-    cache_hint = opt_operand_def(reg("b64"))
+    dest = operand_def(B32)
+    source = operand_def(B64)
+    source_size = opt_operand_def(B32)
+    cache_hint = opt_operand_def(B64)
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
@@ -212,7 +212,7 @@ class CreatePolicyOp(RowOp):
 
     form = prop_def(StringAttr)
     fraction = operand_def(reg("f32"))
-    d = result_def(reg("b64"))
+    d = result_def(B64)
 
     traits = traits_def(Pure())
 
@@ -233,11 +233,11 @@ class Lop3Op(RowOp):
 
     OPERANDS: ClassVar = {"immLut": "table"}
 
-    a = operand_def(reg("b32"))
-    b = operand_def(reg("b32"))
-    c = operand_def(reg("b32"))
+    a = operand_def(B32)
+    b = operand_def(B32)
+    c = operand_def(B32)
     table = prop_def(NUMBER)
-    d = result_def(reg("b32"))
+    d = result_def(B32)
 
     traits = traits_def(Pure())
 
@@ -249,7 +249,7 @@ class Lop3Op(RowOp):
 class LineOp(FormOp):
     """`NAME.FORM [address]`: what becomes of a line in the caches."""
 
-    address = operand_def(reg("b64"))
+    address = operand_def(B64)
     offset = prop_def(NUMBER)
 
     assembly_format = "$form $address `,` $offset attr-dict"
@@ -273,7 +273,7 @@ class ApplyPriorityOp(LineOp):
 class PrefetchOp(RowOp):
     """`prefetch.global.L2 [address]`. PTX ISA 9.7.9.15."""
 
-    address = operand_def(reg("b64"))
+    address = operand_def(B64)
 
 
 @fields_op("ptx.prefetch.line", rows.PREFETCHES, rows.PREFETCHES_KEPT)

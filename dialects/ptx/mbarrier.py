@@ -10,13 +10,13 @@ from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp, twin
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import B32, B64, PRED
 
 
 class MbarrierOp(RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset attr-dict"
@@ -51,9 +51,9 @@ class TryWaitParityOp(atom.Waits, MbarrierOp):
     OPERANDS: ClassVar = {"suspendTimeHint": "time"}
 
     # xDSL puts a subclass's operands before those of its base.
-    address = operand_def(reg("b32"))
-    parity = operand_def(reg("b32"))
-    time = opt_operand_def(reg("b32"))
+    address = operand_def(B32)
+    parity = operand_def(B32)
+    time = opt_operand_def(B32)
 
     assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
 
@@ -74,13 +74,13 @@ class TryWaitOnceOp(RowOp):
 
     OPERANDS: ClassVar = {"waitComplete": "result", "suspendTimeHint": "time"}
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
-    parity = operand_def(reg("b32"))
-    time = opt_operand_def(reg("b32"))
+    parity = operand_def(B32)
+    time = opt_operand_def(B32)
     cluster = opt_prop_def(UnitAttr)
     test = opt_prop_def(UnitAttr)
-    result = result_def(reg("pred"))
+    result = result_def(PRED)
 
     assembly_format = "$address `,` $offset `,` $parity (`time` $time^)? (`test` $test^)?"
 
@@ -95,9 +95,9 @@ class ArriveStateOp(atom.Arrives, RowOp):
 
     OPERANDS: ClassVar = {"state": "result"}
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
-    result = result_def(reg("b64"))
+    result = result_def(B64)
 
     assembly_format = "$address `,` $offset (`,` $count^)?"
 
@@ -108,9 +108,9 @@ class ArriveExpectTxStateOp(atom.CountsBytes, RowOp):
 
     OPERANDS: ClassVar = {"state": "result"}
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
-    result = result_def(reg("b64"))
+    result = result_def(B64)
 
     assembly_format = "$address `,` $offset `,` $count"
 
@@ -124,12 +124,12 @@ class WaitStateOp(RowOp):
         "waitComplete": "result", "state": "state", "suspendTimeHint": "time",
     }  # fmt: skip
 
-    address = operand_def(reg("b32"))
+    address = operand_def(B32)
     offset = prop_def(NUMBER)
-    state = operand_def(reg("b64"))
-    time = opt_operand_def(reg("b32"))
+    state = operand_def(B64)
+    time = opt_operand_def(B32)
     tries = opt_prop_def(UnitAttr)
-    result = result_def(reg("pred"))
+    result = result_def(PRED)
 
     assembly_format = "$address `,` $offset `,` $state (`tries` $tries^)? (`time` $time^)?"
 

@@ -12,7 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result
 from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, RowOp, content, twin
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
 class NumberedBarrierOp(RowOp):
@@ -66,7 +66,7 @@ class _VotingBarrierOp(NumberedBarrierOp):
     ROWS: ClassVar[tuple[InstructionRow, ...]]
 
     form = prop_def(StringAttr)
-    value = operand_def(reg("pred"))
+    value = operand_def(PRED)
     result = result_def(RegType)
 
     assembly_format = "$form $barrier (`of` $threads^)? `,` $value attr-dict `:` type($result)"
@@ -123,7 +123,7 @@ class ProxyFenceOp(FormOp):
 
     OPERANDS: ClassVar = {"size": "128"}
 
-    address = opt_operand_def(reg("b64"))
+    address = opt_operand_def(B64)
 
     assembly_format = "$form (`at` $address^)?"
 
@@ -139,7 +139,7 @@ class NanosleepOp(RowOp):
 
     OPERANDS: ClassVar = {"t": "time"}
 
-    time = operand_def(reg("b32"))
+    time = operand_def(B32)
 
     assembly_format = "$time attr-dict"
 

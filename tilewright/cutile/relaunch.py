@@ -22,6 +22,7 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import ALIGNED
 from tilewright.cutile.rules import GRID
+from tilewright.dialects.frozen import frozen
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
@@ -31,7 +32,7 @@ from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plans:
     """Those of a kernel for what is assumed of its arguments, by the schedule of its blocks, and by
     the grids that there were."""

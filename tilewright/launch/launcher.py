@@ -10,11 +10,11 @@ import importlib
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error
 from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
 from tilewright.launch.ptxas import assembled
@@ -192,7 +192,7 @@ class ReadyLaunch(NamedTuple):
             call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeviceFunction:
     """A kernel on the GPU: the PTX types of its parameters, and the shared memory that each launch
     reserves."""
@@ -250,7 +250,7 @@ class DeviceFunction:
         return ReadyLaunch(self.handle, extents, first, own, programmatic, cooperative)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Layout:
     """Memory of a launch's arguments: the addresses of all, then these, with their `offsets`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from tilewright.arguments.binding import flat_map, number_bits
 from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
+from tilewright.dialects.frozen import frozen
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry
 from tilewright.launch.known_launches import kept
@@ -20,7 +21,7 @@ from tilewright.launch.known_launches import kept
 _ADDRESS = struct.Struct("<Q")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Map:
     """The tensor maps of a pointer. The driver encodes one of other sizes or strides; of those of
     the same ones the address alone differs, which is in front."""
@@ -56,7 +57,7 @@ class _Map:
         return _ADDRESS.pack(address) + known
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaunchTemplate:
     """Launches of a function that differ in the addresses of arrays. `addressed` are the places of
     these in a launch's memory, with their numbers: pointers, and the front of tensor maps."""
@@ -78,7 +79,7 @@ class LaunchTemplate:
         self.free.append(ready)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaunchPlan:
     """How a function on the GPU is launched on a grid: for each of its parameters the place of the
     argument that it is, or the tensor maps of one. `told` are arguments behind those given, and

@@ -6,19 +6,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from tilewright.dialects.frozen import frozen
 from tilewright.launch.compile_cache import write_whole
 
 Group = dict[str, Any]
 """The texts of a kernel, by the names of files."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Text:
     """A text, as Triton reads the file that it would be."""
 

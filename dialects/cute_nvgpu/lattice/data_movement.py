@@ -1,7 +1,6 @@
 """Loads, stores and moves of registers, and where a kernel goes on. PTX ISA 9.7.9 and 9.7.12."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
@@ -22,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     needs,
     target,
 )
+from tilewright.dialects.frozen import frozen
 
 ACCESS_TYPES: dict[str, str] = {
     "b8": "b16",
@@ -98,7 +98,7 @@ def needs_of(semantics: str) -> Requirement:
     return SCOPES.get(semantics.rpartition(".")[2], BASELINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryAccessRow(NeedingRow):
     """`ld{.SEMANTICS}.SPACE{.vN}.TYPE` or `st`."""
 
@@ -292,7 +292,7 @@ APPLY_PRIORITY = InstructionRow(
 CONTROL = (BRANCH, RETURN, TRAP)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AsyncCopyRow(NeedingRow):
     """`cp.async.CACHE.shared.global{.PREFETCH} [dst], [src], cp-size{, src-size}`: legal sizes in
     bytes, by CACHE or CACHE.PREFETCH."""

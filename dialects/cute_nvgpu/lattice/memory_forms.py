@@ -5,15 +5,16 @@ box         [map, {c0,c1}]
 descriptor  a_desc     one 64-bit register
 """
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import selects
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Misfit, OperandForm, in_braces
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Kind, Written
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address(OperandForm):
     """A register or a variable in brackets, with a constant offset or none; ptxas takes what is of
     the `loose` kinds without brackets."""
@@ -39,7 +40,7 @@ class Address(OperandForm):
         return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoxForm(OperandForm):
     """A tensor map and the coordinates of a box's first element, innermost first, `rank` of them:
     `[map, {c0, c1}]`."""
@@ -67,7 +68,7 @@ class BoxForm(OperandForm):
         return Misfit(f"a tensor map and {of}", self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Descriptor(OperandForm):
     """A 64-bit register that holds the descriptor of a matrix in shared memory."""
 

@@ -1,7 +1,6 @@
 """The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CACHE_HINT,
@@ -17,12 +16,13 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Register,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.frozen import frozen
 
 _BARE = ("register", "float")
 _SOURCE = (Address("srcMem", loose=_BARE),)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorCopyRow(NeedingRow):
     """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions. `before` and `after` are the
     operands around the box."""
@@ -144,7 +144,7 @@ def why_not_reduced(kind: str, element: str) -> str | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BulkCopyRow(NeedingRow):
     """`cp.async.bulk...` of bytes that lie one after the other; the suffix says where the hint of a
     cache stands. A reduction is of elements of an MLIR type."""
@@ -291,7 +291,7 @@ MAX_EXTENT = 1 << 32
 MAX_STRIDE = 1 << 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorElement:
     """An element type of tensor maps: MLIR's name of it, its bytes, the driver's name of it."""
 

@@ -11,7 +11,6 @@ stage of its iteration and the parity of the stage's use, and so do the loops ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import memref
@@ -20,6 +19,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
@@ -41,7 +41,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StagePlace:
     """A stage, and the parity of its use."""
 

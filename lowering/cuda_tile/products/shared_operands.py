@@ -4,7 +4,6 @@ lay them down, and their descriptors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects.builtin import i8
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
@@ -24,7 +24,7 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperandMatrices:
     """An operand in shared memory: the line, where its tile begins there, how it lies, a
     descriptor's type, and what to wait for."""

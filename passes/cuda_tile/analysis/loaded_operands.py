@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
@@ -13,6 +12,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -54,7 +54,7 @@ def readers_of(value: SSAValue) -> Iterator[Operation]:
             yield use.operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadedOperand:
     """The load that an operand comes of, of its bits those of the loaded tile, and whether elements
     are converted on the way."""

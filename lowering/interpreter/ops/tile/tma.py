@@ -7,7 +7,6 @@ global memory reads as zeros and is not written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
@@ -44,7 +44,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import (
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaneTmaCopy(LaneRecord):
     """The value of a `!cute.tma_copy`: the tensor in global memory, and which of its
     modes is contiguous."""
@@ -60,7 +60,7 @@ class LaneTmaCopy(LaneRecord):
         return places
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Elements:
     """The elements of one copy, thread by thread: which are `inside` of the tensor, where they are
     in global memory, and the bytes of each in shared memory."""
@@ -179,7 +179,7 @@ def store(
     each_thread(gang, start)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Box:
     """The elements that a copy writes in global memory, or combines as a reduction."""
 
