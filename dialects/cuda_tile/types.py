@@ -43,10 +43,10 @@ from tilewright.dialects.cuda_tile.value_types import (
     dims_text,
     numbers,
     optional,
-    parse_label,
     tile_type,
     values_of,
 )
+from tilewright.dialects.labelled import parse_label
 from tilewright.dialects.once import once
 
 __all__ = [

@@ -20,6 +20,7 @@ from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr, chosen
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
+from tilewright.dialects.labelled import parse_label
 from tilewright.dialects.once import once
 
 DYNAMIC = DYNAMIC_INDEX
@@ -335,9 +336,3 @@ def _parse_stride(parser: AttrParser) -> int:
         got = "none" if stride is None else stride
         parser.raise_error(f"expected a stride of 1 or more, or ?, got {got}", start, parser.pos)
     return stride
-
-
-def parse_label(parser: AttrParser, label: str) -> None:
-    """`label=`"""
-    parser.parse_keyword(label)
-    parser.parse_punctuation("=")

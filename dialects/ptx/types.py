@@ -10,6 +10,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.labelled import parse_natural
+
 KINDS: dict[str, int] = {
     "pred": 1, "b8": 8, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64
 }  # fmt: skip
@@ -35,7 +37,7 @@ class RegType(ParametrizedAttribute, TypeAttribute):
             kind = parser.parse_identifier()
             count = 1
             if parser.parse_optional_keyword("x"):
-                count = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                count = parse_natural(parser)
         return [StringAttr(kind), IntAttr(count)]
 
     def print_parameters(self, printer: Printer) -> None:

@@ -26,6 +26,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.labelled import parse_label
+
 GLOBAL = IntegerAttr(1, i32)
 """The address space that text leaves out."""
 _WRAPPED = NoneAttr()
@@ -120,8 +122,7 @@ class CachePolicyAttr(ParametrizedAttribute):
             for name in ("cache_modifier", "eviction_policy"):
                 if words:
                     parser.parse_punctuation(",")
-                parser.parse_keyword(name)
-                parser.parse_punctuation("=")
+                parse_label(parser, name)
                 words.append(StringAttr(parser.parse_identifier()))
         return words
 

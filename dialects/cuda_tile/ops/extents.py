@@ -7,6 +7,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from tilewright.dialects.cuda_tile.types import DYNAMIC
+from tilewright.dialects.labelled import parse_label
 
 Extent = tuple[int | UnresolvedOperand, int]
 """A number or an operand, and where it stands."""
@@ -14,8 +15,7 @@ Extent = tuple[int | UnresolvedOperand, int]
 
 def parse_extents(parser: Parser, label: str) -> tuple[list[Extent], int]:
     """`label = [%n, 64]`, and where the list begins."""
-    parser.parse_keyword(label)
-    parser.parse_punctuation("=")
+    parse_label(parser, label)
     begin = parser.pos
 
     def parse_extent() -> Extent:

@@ -12,6 +12,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.labelled import parse_natural
+
 FROM = "cute.from"
 """The argument attribute that says it."""
 
@@ -65,7 +67,7 @@ class ArgumentAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            index = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            index = parse_natural(parser)
             parser.parse_punctuation(",")
             part = parser.parse_identifier()
             modes = parser.parse_optional_comma_separated_list(

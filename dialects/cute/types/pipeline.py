@@ -26,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
+from tilewright.dialects.labelled import parse_label, parse_natural
 
 _COUNTS = ("stages", "producers", "consumers", "bytes")
 _COUNTS_OF: dict[str, tuple[str, ...]] = {
@@ -111,14 +112,12 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
             counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
             for name in _COUNTS_OF[kind]:
                 parser.parse_punctuation(",")
-                parser.parse_keyword(name)
-                parser.parse_punctuation("=")
-                counts[name] = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                parse_label(parser, name)
+                counts[name] = parse_natural(parser)
             ctas = 1
             if kind != "cp_async" and parser.parse_optional_punctuation(","):
-                parser.parse_keyword("ctas")
-                parser.parse_punctuation("=")
-                ctas = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                parse_label(parser, "ctas")
+                ctas = parse_natural(parser)
         return [StringAttr(kind), *map(IntAttr, (*counts.values(), ctas))]
 
     def print_parameters(self, printer: Printer) -> None:

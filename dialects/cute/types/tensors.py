@@ -31,6 +31,7 @@ from tilewright.dialects.cute.types.algebra import TextAttribute, built_by
 from tilewright.dialects.cute.values import fault, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
+from tilewright.dialects.labelled import parse_natural
 from tilewright.dialects.reading import legal_text, read_text
 
 
@@ -110,7 +111,7 @@ class MemRefType(TensorType):
         align = natural_alignment(element)
         if parser.parse_optional_keyword("align"):
             with parser.in_angle_brackets():
-                align = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                align = parse_natural(parser)
             parser.parse_punctuation(",")
         return Tensor(element, space, align, read_text(parser, "layout", read_layout))
 

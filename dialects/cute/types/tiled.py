@@ -39,6 +39,7 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute, built_by
 from tilewright.dialects.cute.types.tensors import read_value
 from tilewright.dialects.cute.values import Typed, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.labelled import parse_label
 
 
 class AtomAttr(ABC):
@@ -98,8 +99,7 @@ class ConversionAttr(AtomAttr):
 
 def _assigned(parser: AttrParser, name: str, kind: str) -> Any:
     """`name = "text"`."""
-    parser.parse_keyword(name)
-    parser.parse_punctuation("=")
+    parse_label(parser, name)
     return read_value(parser, kind)
 
 

@@ -25,6 +25,7 @@ from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.types.algebra import built_by
 from tilewright.dialects.cute.types.tiled import AtomAttr, AtomType
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.labelled import parse_label, parse_natural
 
 
 class TmaAtomAttr(AtomAttr):
@@ -104,10 +105,9 @@ class TmaCopyType(AtomType):
             while parser.parse_optional_punctuation(","):
                 if parser.parse_optional_keyword("swizzle"):
                     parser.parse_punctuation("=")
-                    swizzle = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                    swizzle = parse_natural(parser)
                 else:
-                    parser.parse_keyword("modes")
-                    parser.parse_punctuation("=")
+                    parse_label(parser, "modes")
                     modes = parser.parse_comma_separated_list(
                         parser.Delimiter.SQUARE, parser.parse_integer
                     )

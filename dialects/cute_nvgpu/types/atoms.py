@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.labelled import parse_label
 from tilewright.dialects.reading import legal_text
 
 _Data = TypeVar("_Data", bound=Any)
@@ -95,8 +96,7 @@ def parse_assignment(
 ) -> _Part:
     """`, keyword = value`"""
     parser.parse_punctuation(",")
-    parser.parse_keyword(keyword)
-    parser.parse_punctuation("=")
+    parse_label(parser, keyword)
     return parse(parser)
 
 

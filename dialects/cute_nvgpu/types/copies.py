@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.labelled import parse_label, parse_natural
 from tilewright.dialects.reading import legal_text
 
 
@@ -66,7 +67,7 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
                 return _parse_tensor_memory(parser, kind, element)
             if kind == "tmem_copy":
                 return _parse_tensor_copy(parser, element)
-            bits = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            bits = parse_natural(parser)
             cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
             return CopyInstruction(kind, element, bits, cache)
 
@@ -95,8 +96,7 @@ def _parse_tensor_copy(parser: AttrParser, element: str) -> CopyInstruction:
     if (multicast := parser.parse_optional_identifier()) is not None:
         shape += f".{multicast.replace('_', '::', 1)}"
     if parser.parse_optional_punctuation(",") is not None:
-        parser.parse_keyword("cta_group")
-        parser.parse_punctuation("=")
+        parse_label(parser, "cta_group")
         group = parser.parse_integer(allow_boolean=False)
     return CopyInstruction("tmem_copy", element, shape=shape, cta_group=group)
 
@@ -120,8 +120,7 @@ def _parse_matrices(parser: AttrParser, kind: str, element: str) -> CopyInstruct
 
 
 def _parse_cache(parser: AttrParser) -> str:
-    parser.parse_keyword("cache")
-    parser.parse_punctuation("=")
+    parse_label(parser, "cache")
     return parser.parse_identifier(" for a cache operator")
 
 

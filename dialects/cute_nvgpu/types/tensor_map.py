@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorMapError,
     tensor_element,
 )
+from tilewright.dialects.labelled import parse_label, parse_natural
 
 TENSOR_MAP = "cute_nvgpu.tensor_map"
 """The attribute of an entry's parameter that says which box a tensor map of the user's moves."""
@@ -59,9 +60,8 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
             shape, element = parser.parse_ranked_shape()
             swizzle = 0
             if parser.parse_optional_punctuation(",") is not None:
-                parser.parse_keyword("swizzle")
-                parser.parse_punctuation("=")
-                swizzle = parser.parse_integer(allow_boolean=False, allow_negative=False)
+                parse_label(parser, "swizzle")
+                swizzle = parse_natural(parser)
         return [ArrayAttr(map(IntAttr, shape)), element, IntAttr(swizzle)]
 
     def print_parameters(self, printer: Printer) -> None:
