@@ -6,6 +6,7 @@ from typing import Any
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
 from tilewright.dialects.frozen import frozen
+from tilewright.tools.render_table import line
 
 HEADING = ("operand", "registers", "elements", "layout (thread, value) -> index")
 """Of the table of operands that `explain` prints."""
@@ -56,3 +57,8 @@ class Listing:
 def version_text(version: tuple[int, int]) -> str:
     """`7.0`."""
     return ".".join(map(str, version))
+
+
+def operands_line(operands: Iterable[OperandForm]) -> str:
+    """The line of `explain` on operands."""
+    return line("operands", ", ".join(form.spelling for form in operands) or "none")

@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.tools.instructions.listing import HEADING, Listing, version_text
+from tilewright.tools.instructions.listing import HEADING, Listing, operands_line, version_text
 from tilewright.tools.render_table import LABEL, line, table
 
 
@@ -38,7 +38,7 @@ def _copy_listing(row: MatrixCopyRow) -> Listing:
 def _explain_copy(copy: MatrixCopy) -> Iterator[str]:
     row = copy.row
     yield line("computes", _computes(copy))
-    yield line("operands", ", ".join(form.spelling for form in matrix_copy_operands(copy)))
+    yield operands_line(matrix_copy_operands(copy))
     yield line("op", f"cute_nvgpu.{row.op} ... {ir_form(copy)}".removesuffix(" ... "))
     yield from table([HEADING, _matrices(copy)], LABEL - 2, "  ")
     address = f"thread {row.runs(copy.trans)}*i + r gives row r of matrix i"
@@ -111,7 +111,7 @@ def _explain_move() -> Iterator[str]:
     row = MOVMATRIX
     matrix = f"an {shape_text(row.shape)} matrix of {row.bits}-bit elements"
     yield line("computes", f"transpose {matrix} across the warp")
-    yield line("operands", ", ".join(form.spelling for form in row.operands))
+    yield operands_line(row.operands)
     yield line("op", "cute_nvgpu.movmatrix")
     index = f"row + {row.shape[0]}*column of a"
     rows = [

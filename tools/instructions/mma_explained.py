@@ -12,7 +12,7 @@ from tilewright.tools.instructions.fragment_places import (
     matrices,
     selectors,
 )
-from tilewright.tools.instructions.listing import HEADING
+from tilewright.tools.instructions.listing import HEADING, operands_line
 from tilewright.tools.render_table import LABEL, line, table
 
 _AXES: dict[Operand, tuple[str, str]] = {
@@ -39,7 +39,7 @@ _STORED = {
 def explain(atom: MmaAtom, operands: Iterable[OperandForm]) -> Iterator[str]:
     """Everything about an atom but where it is available."""
     yield line("computes", _computes(atom))
-    yield line("operands", ", ".join(form.spelling for form in operands))
+    yield operands_line(operands)
     yield line("atom", ir_spelling(atom))
     yield line("op", op_spelling(atom))
     shown: tuple[Operand, ...] = (*atom.inputs, "D")

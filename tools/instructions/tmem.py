@@ -31,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TmemCopyShape,
     TmemShape,
 )
-from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.listing import Listing, operands_line
 from tilewright.tools.render_table import line
 
 _TADDR = "a lane in bits 31 to 16 and a column in bits 15 to 0"
@@ -67,7 +67,7 @@ def _plain(row: TmemRow) -> Listing:
 
 def _explain_plain(row: TmemRow) -> Iterator[str]:
     yield line("computes", row.does)
-    yield line("operands", ", ".join(form.spelling for form in row.operands) or "none")
+    yield operands_line(row.operands)
     yield line("op", f"cute_nvgpu.{row.op}")
     if row.threads:
         yield line("threads", row.threads)
@@ -99,8 +99,7 @@ def _explain_access(row: TmemAccessRow, access: TmemAccess) -> Iterator[str]:
     cells = f"{shape.lanes} lanes x {access.columns} columns"
     parts = ", the low halves of cells" if access.packed else ""
     yield line("computes", f"{verb} {cells} {where} tensor memory{parts}")
-    operands = tmem_access_operands(row, access)
-    yield line("operands", ", ".join(form.spelling for form in operands))
+    yield operands_line(tmem_access_operands(row, access))
     yield line("op", f"cute_nvgpu.{row.op} ... shape {shape.name}{_ir_words(row, access)}")
     yield line("layout", f"{access.tile(bits)} -> lane + {shape.lanes}*element of {bits} bits")
     if shape.halves:
@@ -139,8 +138,7 @@ def _explain_reduction(access: TmemAccess, form: tuple[str, str, str]) -> Iterat
     of = "magnitude" if ".abs" in modifiers else "element"
     nan = ", NaN where there is one" if ".NaN" in modifiers else ""
     yield line("computes", f"load, and give each thread {least} {of} of what it loads{nan}")
-    operands = tmem_reduction_operands(access)
-    yield line("operands", ", ".join(form.spelling for form in operands))
+    yield operands_line(tmem_reduction_operands(access))
     yield line("op", f"cute_nvgpu.{TMEM_LOAD_REDUCE.op} ... {reduction} shape {access.shape.name}")
     yield line("elements", type_)
     yield line("layout", f"{access.tile(CELL_BITS)} -> lane + {access.shape.lanes}*column")

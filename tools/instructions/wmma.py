@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES
-from tilewright.tools.instructions.listing import HEADING, Listing
+from tilewright.tools.instructions.listing import HEADING, Listing, operands_line
 from tilewright.tools.render_table import LABEL, line, table
 
 _INDEX = {"A": "m + {0}*k", "B": "n + {1}*k", "C": "m + {0}*n", "D": "m + {0}*n"}
@@ -41,7 +41,7 @@ def _explain(access: WmmaAccess) -> Iterator[str]:
     lines, length = access.lines
     matrix = f"{row.operand}, {rows} x {columns} of {row.element.name}"
     yield line("computes", f"{verb} {matrix}, {where} memory")
-    yield line("operands", ", ".join(form.spelling for form in wmma_access_operands(access)))
+    yield operands_line(wmma_access_operands(access))
     yield line("op", f"cute_nvgpu.{row.op} ... <{access.parameters}>")
     register, count = row.registers
     elements = f"{row.values} x {row.element.name}"
