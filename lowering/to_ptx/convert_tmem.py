@@ -81,13 +81,6 @@ def _sum(
     return base, known
 
 
-def tmem_address(
-    op: Operation, memory: SSAValue, indices: Sequence[SSAValue], to: Conversion
-) -> tuple[SSAValue, int]:
-    """The address of an element of a memref in tensor memory, as a register plus a constant."""
-    return locate_cell(op, to.values[memory], indices, to)
-
-
 # Allocation
 
 
@@ -100,6 +93,6 @@ def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
 
 @lowers(tmem.SliceOp)
 def _slice(op: tmem.SliceOp, to: Conversion) -> None:
-    address, offset = tmem_address(op, op.source, op.indices, to)
+    address, offset = locate_cell(op, to.values[op.source], op.indices, to)
     address = to.plus(address, to.const(offset, "b32"), "u32")
     to[op.result] = tmem_tile(op.result.type, address)
