@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
-from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
+from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of_block
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,
@@ -155,11 +155,16 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
 
 
 def _end(load: views.LoadViewTkoOp, size: int, kernel: Kernel) -> SSAValue:
-    """The address of the last element of a load's tensor."""
+    """The address of the last element of a load's tensor, or of the last block's row."""
     emitter, tensor = kernel.emitter, tensor_of(load.view)
     end, one = kernel.scalar(tensor.base), kernel.constant(1, i64)
-    for count, stride in zip(*extents_of(tensor), strict=True):
-        last = emitter.binary("sub", wide(kernel, count, i64), one)
+    counts = [(wide(kernel, count, i64), x) for count, x in zip(*extents_of(tensor), strict=True)]
+    if (row := row_of_block(load)) is not None:
+        blocks = emitter.resized(emitter.of_launch(gpu.GridDimOp), None, 64)
+        left = emitter.binary("sub", blocks, wide(kernel, row.number, i64))
+        counts.append((left, row.stride))
+    for count, stride in counts:
+        last = emitter.binary("sub", count, one)
         by = scaled(emitter, wide(kernel, stride, i64), size, 64)
         end = emitter.binary("add", end, emitter.binary("mul", last, by))
     return end

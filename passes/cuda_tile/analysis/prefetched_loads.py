@@ -5,17 +5,23 @@ end. Each asks for the lines as far behind its own as memory moves in the micros
 takes; the block that loads them later finds them in the L2:
 
     block n    load row n | prefetch row n + 768 (of 8 KiB) | fold | store
+
+A row is a part of a tensor that a block's number says, or begins at a pointer to which its multiple
+was added, as Triton's kernels have it: such rows are as many as blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import NamedTuple
 
 from xdsl.ir import Operation, Region, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
-from tilewright.dialects.cuda_tile.ops.control_flow import IfOp
+from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
@@ -41,11 +47,49 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
     if not any(isinstance(op, ReduceOp) for op in ops):
         return set()
     numbers: set[SSAValue] = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
+    all_load = sum(isinstance(op, ReturnOp) for op in ops) == 1
     first: dict[tuple[SSAValue, Region | None], Operation] = {}
     for op in ops:
-        if isinstance(op, LoadViewTkoOp) and _in_rows(op, numbers):
-            first.setdefault((tensor_of(op.view).base, _branch(op)), op)
+        if isinstance(op, LoadViewTkoOp):
+            row = row_of_block(op) if all_load and _by_every_block(op, numbers) else None
+            if _in_rows(op, numbers, row):
+                base = tensor_of(op.view).base if row is None else row.base
+                first.setdefault((base, _branch(op)), op)
     return set(first.values())
+
+
+class Row(NamedTuple):
+    """A tensor that is a row of a matrix: where that begins, the number of the block whose row it
+    is, and the elements from one row to the next."""
+
+    base: SSAValue
+    number: SSAValue
+    stride: SSAValue
+
+
+def row_of_block(load: LoadViewTkoOp) -> Row | None:
+    """The row that a load's tensor is, if it is one for each block."""
+    moved = tensor_of(load.view).base.owner
+    product = _narrow(moved.offset).owner if isinstance(moved, core.OffsetOp) else None
+    if isinstance(product, integer.MulIOp):
+        for number, stride in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+            block = _narrow(number).owner
+            if isinstance(block, core.GetTileBlockIdOp) and _narrow(number) is block.results[0]:
+                return Row(moved.ptr, block.results[0], stride)
+    return None
+
+
+def _narrow(value: SSAValue) -> SSAValue:
+    """A number before it was extended."""
+    return value.owner.operands[0] if isinstance(value.owner, ExtIOp) else value
+
+
+def _by_every_block(op: Operation, numbers: Container[SSAValue]) -> bool:
+    """True of an op that is in no branch that a block's number chooses."""
+    return not any(
+        isinstance(around, IfOp) and is_computed_from(around.condition, numbers)
+        for around in ancestors(op)
+    )
 
 
 def _branch(op: Operation) -> Region | None:
@@ -55,7 +99,7 @@ def _branch(op: Operation) -> Region | None:
     return _branch(parent)
 
 
-def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue]) -> bool:
+def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue], row: Row | None) -> bool:
     along = contiguous(tile_dimensions(load))
     derived = [is_computed_from(index, numbers) for index in load.index]
-    return along is not None and any(derived) and not derived[along]
+    return along is not None and (row is not None or any(derived)) and not derived[along]
