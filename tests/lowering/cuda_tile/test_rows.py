@@ -121,6 +121,21 @@ def test_lines_of_rows_at_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "prefetch" not in some
 
 
+def test_lines_of_the_next_row() -> None:
+    """Of a loop over rows the next iteration's are asked for, if there is one, where copies, which
+    pad with zeros, are not ahead."""
+    number = "    %i, %j, %k = get_tile_block_id : tile<i32>\n"
+    loop = """    %begin, %j, %k = get_tile_block_id : tile<i32>
+    %step, %gy, %gz = get_num_tile_blocks : tile<i32>
+    for %i in (%begin to %m, step %step) : tile<i32> {
+"""
+    body = POINTED.replace("= zero", "= neg_inf").replace(number, loop) + "continue\n}\n"
+    ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
+    assert ptx.count("prefetch.global.L2") == 1 and f"{6 << 20}" not in ptx
+    args = [np.ones(4 * 208 + 200, np.float32), 5, 200, 208, np.zeros(5, np.float32)]
+    assert (compiled(OF_ROWS, body, args, grid=(2,))[-1] == 256).all()
+
+
 FOLD = """
     %NAME_s = for %NAME_j in (%o to %count, step %one) : tile<i32> iter_values(%NAME_c = %zeros)
         -> (tile<1x256xf32>) {
