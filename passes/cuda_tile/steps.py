@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
+from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
@@ -71,6 +72,7 @@ _REWRITES: dict[str, Rewrite] = {
     "narrow-steps": narrow_steps,
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
+    "transpose-products": transpose_products,
     "legalize-placed": partial(legalize, placed=True),
 }
 
