@@ -74,7 +74,9 @@ class Row(NamedTuple):
 def row_of(load: LoadViewTkoOp) -> Row | None:
     """The row that a load's tensor is, if it is one."""
     moved = tensor_of(load.view).base.owner
-    product = _narrow(moved.offset).owner if isinstance(moved, core.OffsetOp) else None
+    if not isinstance(moved, core.OffsetOp):
+        return None
+    product = _narrow(moved.offset).owner
     if isinstance(product, integer.MulIOp):
         for factor, stride in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
             number, loop = _narrow(factor), load.parent_op()
