@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
-from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE
+from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,
@@ -145,24 +145,41 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     size = bytes_of(scalar_type(load, element_of(load.tile)))
     run = min(len(bits[along]), log2(LINE // size))
     layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
-    own, end = kernel.threads.first_of(layout), _end(load, size, kernel)
+    own, (far, is_inside) = kernel.threads.first_of(layout), _reach(load, size, kernel)
     for access in tile_accesses(load, layout, kernel, run):
-        far = kernel.constant(access.offset + AHEAD, i64)
-        place = emitter.binary("add", access.address, far)
-        within = kernel.both(kernel.both(own, access.condition), emitter.compare("lt", place, end))
+        by = emitter.binary("add", far, kernel.constant(access.offset, i64))
+        place = emitter.binary("add", access.address, by)
+        within = kernel.both(kernel.both(own, access.condition), is_inside(place))
         assert within is not None
         emitter.when(within, lambda place=place: emitter.add(address.PrefetchOp(place)))
 
 
-def _end(load: views.LoadViewTkoOp, size: int, kernel: Kernel) -> SSAValue:
-    """The address of the last element of a load's tensor."""
-    emitter, tensor = kernel.emitter, tensor_of(load.view)
-    end, one = kernel.scalar(tensor.base), kernel.constant(1, i64)
-    for count, stride in zip(*extents_of(tensor), strict=True):
-        last = emitter.binary("sub", wide(kernel, count, i64), one)
+def _reach(
+    load: views.LoadViewTkoOp, size: int, kernel: Kernel
+) -> tuple[SSAValue, Callable[[SSAValue], SSAValue]]:
+    """How many bytes ahead lines are, and whether an address is one of the tensor, of the last
+    block's row, or of the row that the next iteration loads."""
+    emitter, tensor, row = kernel.emitter, tensor_of(load.view), row_of(load)
+
+    def bytes_of_rows(count: SSAValue, stride: Extent) -> SSAValue:
         by = scaled(emitter, wide(kernel, stride, i64), size, 64)
-        end = emitter.binary("add", end, emitter.binary("mul", last, by))
-    return end
+        return emitter.binary("mul", count, by)
+
+    if row is not None and row.loop is not None:
+        end, step = (wide(kernel, x, i64) for x in (row.loop.upper_bound, row.loop.step))
+        after = emitter.binary("add", wide(kernel, row.number, i64), step)
+        runs = emitter.compare("lt", after, end)
+        return bytes_of_rows(step, row.stride), lambda _: runs
+    end, one = kernel.scalar(tensor.base), kernel.constant(1, i64)
+    counts = [(wide(kernel, count, i64), x) for count, x in zip(*extents_of(tensor), strict=True)]
+    if row is not None:
+        blocks = emitter.resized(emitter.of_launch(gpu.GridDimOp), None, 64)
+        left = emitter.binary("sub", blocks, wide(kernel, row.number, i64))
+        counts.append((left, row.stride))
+    for count, stride in counts:
+        last = emitter.binary("sub", count, one)
+        end = emitter.binary("add", end, bytes_of_rows(last, stride))
+    return kernel.constant(AHEAD, i64), lambda place: emitter.compare("lt", place, end)
 
 
 def _padding(op: views.LoadViewTkoOp) -> Any:

@@ -5,17 +5,24 @@ end. Each asks for the lines as far behind its own as memory moves in the micros
 takes; the block that loads them later finds them in the L2:
 
     block n    load row n | prefetch row n + 768 (of 8 KiB) | fold | store
+
+A row is a part of a tensor that a block's number says, or begins at a pointer to which its multiple
+was added, as Triton's kernels have it: such rows are as many as blocks. Where a loop's variable is
+the row's number, the next iteration's row is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import NamedTuple
 
 from xdsl.ir import Operation, Region, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
-from tilewright.dialects.cuda_tile.ops.control_flow import IfOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
@@ -41,11 +48,60 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
     if not any(isinstance(op, ReduceOp) for op in ops):
         return set()
     numbers: set[SSAValue] = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
+    leave = sum(isinstance(op, ReturnOp) for op in ops) > 1
     first: dict[tuple[SSAValue, Region | None], Operation] = {}
     for op in ops:
-        if isinstance(op, LoadViewTkoOp) and _in_rows(op, numbers):
-            first.setdefault((tensor_of(op.view).base, _branch(op)), op)
+        if isinstance(op, LoadViewTkoOp):
+            row = row_of(op)
+            if row is not None and not _is_sure(op, row, numbers, leave=leave):
+                row = None
+            if _in_rows(op, numbers, row):
+                base = tensor_of(op.view).base if row is None else row.base
+                first.setdefault((base, _branch(op)), op)
     return set(first.values())
+
+
+class Row(NamedTuple):
+    """A tensor that is a row of a matrix: where that begins, the row's number, which is that of the
+    block or the variable of a loop, and the elements from one row to the next."""
+
+    base: SSAValue
+    number: SSAValue
+    stride: SSAValue
+    loop: ForOp | None
+
+
+def row_of(load: LoadViewTkoOp) -> Row | None:
+    """The row that a load's tensor is, if it is one."""
+    moved = tensor_of(load.view).base.owner
+    if not isinstance(moved, core.OffsetOp):
+        return None
+    product = _narrow(moved.offset).owner
+    if isinstance(product, integer.MulIOp):
+        for factor, stride in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+            number, loop = _narrow(factor), load.parent_op()
+            if isinstance(loop, ForOp) and number is loop.region.block.args[0]:
+                return Row(moved.ptr, number, stride, loop)
+            block = number.owner
+            if isinstance(block, core.GetTileBlockIdOp) and number is block.results[0]:
+                return Row(moved.ptr, number, stride, None)
+    return None
+
+
+def _narrow(value: SSAValue) -> SSAValue:
+    """A number before it was extended."""
+    return value.owner.operands[0] if isinstance(value.owner, ExtIOp) else value
+
+
+def _is_sure(
+    load: LoadViewTkoOp, row: Row, numbers: Container[SSAValue], *, leave: bool
+) -> bool:  # fmt: skip
+    """True of a load that every block makes, or every iteration, whatever its number is."""
+    if row.loop is not None:
+        block = row.loop.region.block
+        return not any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+    branches = [op for op in ancestors(load) if isinstance(op, IfOp)]
+    return not leave and not any(is_computed_from(op.condition, numbers) for op in branches)
 
 
 def _branch(op: Operation) -> Region | None:
@@ -55,7 +111,9 @@ def _branch(op: Operation) -> Region | None:
     return _branch(parent)
 
 
-def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue]) -> bool:
+def _in_rows(load: LoadViewTkoOp, numbers: Container[SSAValue], row: Row | None) -> bool:
     along = contiguous(tile_dimensions(load))
+    if row is not None and row.loop is not None:
+        numbers = {row.number}
     derived = [is_computed_from(index, numbers) for index in load.index]
-    return along is not None and any(derived) and not derived[along]
+    return along is not None and (row is not None or any(derived)) and not derived[along]

@@ -11,10 +11,11 @@ which is there, and free again, the earlier. No loop of products has 2^30 iterat
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -84,7 +85,8 @@ class _Side:
         self.values = [(value, axis)]
         while isinstance(shaped := value.owner, core.PermuteOp | core.ReshapeOp):
             if isinstance(shaped, core.PermuteOp):
-                axis = shaped.permutation.get_values()[axis]
+                order: Any = shaped.permutation
+                axis = order.get_values()[axis]
             elif shape_of(shaped.source) != shape_of(value):
                 break
             value = shaped.source
@@ -113,6 +115,5 @@ class _Side:
         part = view.tile_shape[self.axis] // steps
         type_ = view_like(view, view.tensor_view, self.axis, part, part, view.padding_value)
         tensor = tensor_of(load.view).result
-        at = ShapedBuilder(load, InsertPoint.after(load.view.owner))
-        load.operands[0] = at.add(MakePartitionViewOp, [tensor], type_)
+        load.operands[0] = ShapedBuilder(load).add(MakePartitionViewOp, [tensor], type_)
         load.attributes[ANYWHERE] = UnitAttr()

@@ -76,6 +76,66 @@ def test_lines_of_blocks_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "prefetch" not in tw.compile(entry(OF_ROWS, other), "sm_90a").ptx
 
 
+POINTED = ROWS.replace(
+    """    %v = make_tensor_view %first, shape = [%m, %sizes], strides = [%apart, 1]
+        : tile<i32> -> tensor_view<?x?xf32, strides=[?,1]>
+""",
+    """    %i, %j, %k = get_tile_block_id : tile<i32>
+    %far = muli %i, %apart : tile<i32>
+    %row = offset %first, %far : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %v = make_tensor_view %row, shape = [%sizes], strides = [1]
+        : tile<i32> -> tensor_view<?xf32, strides=[1]>
+""",
+)
+POINTED = POINTED.replace(VIEW, "ROW").replace(
+    """    %i, %j, %k = get_tile_block_id : tile<i32>
+    %o = constant <i32: 0> : tile<i32>
+    %x, %t = load_view_tko weak %x_v[%i, %o] : ROW, tile<i32> -> tile<1x256xf32>, token
+""",
+    """    %o = constant <i32: 0> : tile<i32>
+    %l, %t = load_view_tko weak %x_v[%o] : ROW, tile<i32> -> tile<256xf32>, token
+    %x = reshape %l : tile<256xf32> -> tile<1x256xf32>
+""",
+)
+POINTED = POINTED.replace(
+    "ROW", "partition_view<tile=(256), padding_value = zero, tensor_view<?xf32, strides=[1]>>"
+)
+"""The same, where a row is a tensor that begins at a pointer."""
+
+
+def test_lines_of_rows_at_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each block: there are as many, and none is asked for that a block may not load."""
+    ptx = tw.compile(entry(OF_ROWS, POINTED), "sm_90a").ptx
+    assert ptx.count("prefetch.global.L2") == 1 and f", {6 << 20};" in ptx
+    monkeypatch.setattr("tilewright.lowering.cuda_tile.memory.convert_views.AHEAD", 256)
+    args = [np.ones(4 * 208 + 200, np.float32), 5, 200, 208, np.zeros(5, np.float32)]
+    assert (compiled(OF_ROWS, POINTED, args, grid=(5,))[-1] == 256).all()
+    leaves = """
+    %c0 = cmpi less_than %i, %m, signed : tile<i32> -> tile<i1>
+    if %c0 {
+    } else {
+      return
+    }
+    %l, %t ="""
+    some = tw.compile(entry(OF_ROWS, POINTED.replace("    %l, %t =", leaves)), "sm_90a").ptx
+    assert "prefetch" not in some
+
+
+def test_lines_of_the_next_row() -> None:
+    """Of a loop over rows the next iteration's are asked for, if there is one, where copies, which
+    pad with zeros, are not ahead."""
+    number = "    %i, %j, %k = get_tile_block_id : tile<i32>\n"
+    loop = """    %begin, %j, %k = get_tile_block_id : tile<i32>
+    %step, %gy, %gz = get_num_tile_blocks : tile<i32>
+    for %i in (%begin to %m, step %step) : tile<i32> {
+"""
+    body = POINTED.replace("= zero", "= neg_inf").replace(number, loop) + "continue\n}\n"
+    ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
+    assert ptx.count("prefetch.global.L2") == 1 and f"{6 << 20}" not in ptx
+    args = [np.ones(4 * 208 + 200, np.float32), 5, 200, 208, np.zeros(5, np.float32)]
+    assert (compiled(OF_ROWS, body, args, grid=(2,))[-1] == 256).all()
+
+
 FOLD = """
     %NAME_s = for %NAME_j in (%o to %count, step %one) : tile<i32> iter_values(%NAME_c = %zeros)
         -> (tile<1x256xf32>) {

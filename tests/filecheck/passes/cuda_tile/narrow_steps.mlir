@@ -27,8 +27,8 @@ cuda_tile.module @m {
 // CHECK: %[[TWO:.*]] = constant <i32: 2> : tile<i32>
 // CHECK-NEXT: %[[COUNT:.*]] = muli %count, %[[TWO]]
 // CHECK-NEXT: for %k in (%0 to %[[COUNT]], step %1)
-// CHECK-NEXT: load_view_tko weak %{{.*}}[%0, %k] attributes {anywhere} : partition_view<tile=(128x64),
-// CHECK-NEXT: load_view_tko weak %{{.*}}[%0, %k] attributes {anywhere} : partition_view<tile=(256x64),
+// CHECK: load_view_tko weak %{{.*}}[%0, %k] attributes {anywhere} : partition_view<tile=(128x64),
+// CHECK: load_view_tko weak %{{.*}}[%0, %k] attributes {anywhere} : partition_view<tile=(256x64),
 // CHECK-NEXT: permute %y [1, 0] : tile<256x64xf16> -> tile<64x256xf16>
 // CHECK-NEXT: mmaf %x, %turned, %acc : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
 // WARPS: for %k in (%0 to %count, step %1)
