@@ -39,8 +39,8 @@ class _Members:
         if not (own := words >> members.lanes & 1).all():
             thread = int(np.argmin(own))
             raise Fault(
-                f"{op} expected a membermask with its own thread, got {int(words[thread]):#010x} in "
-                f"lane {int(members.lanes[thread])}",
+                f"{op} expected a membermask with its own thread, got {int(words[thread]):#010x} "
+                f"in lane {int(members.lanes[thread])}",
                 thread,
             )
         missing = named & ~members.table(np.ones(gang.count, bool))[warps]
