@@ -259,6 +259,7 @@ TENSORMAP_REPLACE: dict[str, InstructionRow] = {
     for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
 }  # fmt: skip
 """By what stands behind the name."""
+TENSOR_MAP_BYTES = 128
 CP_FENCEPROXY = InstructionRow(
     "ptx.tensormap.cp_fenceproxy",
     "copy a tensor map from shared to global memory, and order that before what others read of it",
@@ -267,7 +268,8 @@ CP_FENCEPROXY = InstructionRow(
         ".sync.aligned" for scope in SCOPES
     ),
     needs("sm_90 8.3"), "tensormap.cp_fenceproxy",
-    (Address("dst"), Address("src"), Constant("size", (128,))), threads="all of the warp",
+    (Address("dst"), Address("src"), Constant("size", (TENSOR_MAP_BYTES,))),
+    threads="all of the warp",
 )  # fmt: skip
 
 TENSOR_COPIES = (
@@ -310,9 +312,9 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("si64", 8, "INT64"),
         TensorElement("f16", 2, "FLOAT16"),
         TensorElement("bf16", 2, "BFLOAT16"),
-        # FLOAT32 copies bits; TFLOAT32 would round.
+        # FLOAT32 copies bits, TFLOAT32 rounds them.
         TensorElement("f32", 4, "FLOAT32"),
-        TensorElement("tf32", 4, "FLOAT32"),
+        TensorElement("tf32", 4, "TFLOAT32"),
         TensorElement("f64", 8, "FLOAT64"),
     )
 }

@@ -326,6 +326,29 @@ def test_threads_beside_the_membermask_are_missed() -> None:
         run(body + "mov.u32 %r0, 0;\n")
 
 
+@pytest.mark.parametrize("op", [
+    "vote.sync.any.pred %p2, %p1, 0xfe", "redux.sync.add.u32 %r0, %r1, 0xfe",
+    "match.any.sync.b32 %r0, %r1, 0xfe", "shfl.sync.idx.b32 %r0, %r1, 0, 31, 0",
+])  # fmt: skip
+def test_a_thread_is_in_its_own_membermask(op: str) -> None:
+    with pytest.raises(ExecutionError, match="expected a membermask with its own thread, got 0x"):
+        run(f"mov.u32 %r0, 0;\nsetp.lt.u32 %p1, %r1, 8;\n{op};\n", 8)
+
+
+def test_shuffles_from_beside_the_membermask_give_anything() -> None:
+    """Thread 7 reads thread 8, which is none of the eight: every seed gives another word."""
+    body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nshfl.sync.down.b32 %r0, %r1, 1, 31, 0xff;\n"
+    text = f"{HEAD}mov.u32 %r0, 5;\n{body}out:\n{TAIL}"
+    results = [
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)], schedule=seed)[0]
+        for seed in (None, 0, 1)
+    ]
+    expected = np.where(LANE < 7, LANE + 1, 5)
+    for result in results:
+        np.testing.assert_array_equal(np.delete(result, 7), np.delete(expected, 7))
+    assert len({int(result[7]) for result in results}) == 3
+
+
 def test_spaces_that_a_launch_says_are_refused() -> None:
     text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
     with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
