@@ -2,12 +2,10 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result
 from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
@@ -58,14 +56,11 @@ class BarrierArriveOp(ArrivalOp):
     """`barrier.arrive a, b`: arrive without waiting, each thread for itself. PTX ISA 9.7.13.1."""
 
 
-class _VotingBarrierOp(NumberedBarrierOp):
+class _VotingBarrierOp(FormOp, NumberedBarrierOp):
     """A barrier at which threads learn of c in all of them."""
 
     OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
 
-    ROWS: ClassVar[tuple[InstructionRow, ...]]
-
-    form = prop_def(StringAttr)
     value = operand_def(PRED)
     result = result_def(RegType)
 
@@ -76,19 +71,10 @@ class _VotingBarrierOp(NumberedBarrierOp):
         """`bar.red.popc.u32`."""
         return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
-    @property
-    def row(self) -> InstructionRow:
-        """That of votes, where it does not count."""
-        counts, votes = self.ROWS
-        return counts if self.form.data == "popc.u32" else votes
-
     def verify_(self) -> None:
+        NumberedBarrierOp.verify_(self)
         super().verify_()
-        row = self.row
-        if self.mnemonic not in row.mnemonics:
-            legal = ", ".join(name for row in self.ROWS for name in row.mnemonics)
-            raise self.fail(f"one of {legal}, got {self.mnemonic}")
-        result = row.operands[0]
+        result = self.row.operands[0]
         assert isinstance(result, Result)
         if self.result.type != (legal_type := reg(result.register)):
             raise self.fail(f"a result {legal_type}, got {self.result.type}")

@@ -7,21 +7,17 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_result_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import warp as rows
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import FormOp, RowOp
 from tilewright.dialects.ptx.types import B32, PRED, RegType, reg
 
 
-class WarpOp(RowOp):
+class WarpOp(FormOp):
     """`NAME.FORM d, a, membermask`, of the threads whose bits the mask has."""
 
     OPERANDS: ClassVar[Mapping[str, str]] = {"a": "a", "membermask": "members"}
 
-    ROWS: ClassVar[tuple[InstructionRow, ...]]
-
-    form = prop_def(StringAttr)
     a = operand_def(RegType)
     members = operand_def(B32)
     result = result_def(RegType)
@@ -33,18 +29,9 @@ class WarpOp(RowOp):
         """`vote.sync.any.pred`."""
         return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
-    @property
-    def row(self) -> InstructionRow:
-        """The row that has the mnemonic; the first where none has."""
-        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
-        return next(of_form, self.ROWS[0])
-
     def verify_(self) -> None:
-        row = self.row
-        if self.mnemonic not in row.mnemonics:
-            legal = ", ".join(mnemonic for row in self.ROWS for mnemonic in row.mnemonics)
-            raise self.fail(f"one of {legal}, got {self.mnemonic}")
-        result, a, _ = row.operands
+        super().verify_()
+        result, a, _ = self.row.operands
         assert isinstance(result, Result) and isinstance(a, Scalar)
         legal_types = reg(a.type_), reg(result.register)
         if (self.a.type, self.result.type) != legal_types:

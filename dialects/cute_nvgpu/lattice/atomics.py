@@ -111,7 +111,7 @@ def _sum(name: str, form: str, requirement: Requirement) -> InstructionRow:
     result: tuple[OperandForm, ...] = (Result("d", register, ("r", "_")),)
     if count > 1:
         values = (Vector("b", register, count),)
-        result = (Vector("d", register, count, written=True),)
+        result = (Vector("d", register, count, written=True, sink=True),)
     return InstructionRow(
         f"ptx.{name}",
         "add values to words of memory side by side, no thread between",

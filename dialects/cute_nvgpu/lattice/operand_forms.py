@@ -93,11 +93,13 @@ class OperandForm:
 class Vector(OperandForm):
     """A vector of `count` registers of a type; `written` says that they are written to, `updated`
     that they are read too. A `loose` one is that of a plain load, store or move: one register needs
-    no braces, some may be `_` where they are written to, and constants where they are read."""
+    no braces, some may be `_` where they are written to, and constants where they are read. In
+    place of all there may be one `sink`."""
 
     register: str
     count: int
     _: KW_ONLY
+    sink: bool = False
     written: bool = False
     updated: bool = False
     loose: bool = False
@@ -112,7 +114,8 @@ class Vector(OperandForm):
     def misfit(self, written: Written) -> Misfit | None:
         bare = self.loose and self.count == 1 and written.kind != "vector"
         items = (written,) if bare else written.items if written.kind == "vector" else ()
-        if len(items) == self.count and self._fits(items):
+        is_left_out = self.sink and written.kind == "sink"
+        if is_left_out or (len(items) == self.count and self._fits(items)):
             return None
         given = [item.text for item in items or (written,) if item.kind == "register"]
         taken = set(given)

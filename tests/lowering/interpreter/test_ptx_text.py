@@ -353,3 +353,18 @@ def test_spaces_that_a_launch_says_are_refused() -> None:
     text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
     with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
+
+
+def test_a_vector_that_an_atomic_operation_gives_may_be_left_out() -> None:
+    text = on_hopper(
+        "mov.f32 %f1, 0f3F800000;\nand.b32 %r2, %r1, 0;\nmul.wide.u32 %rd2, %r2, 4;\n"
+        "add.s64 %rd3, %rd1, %rd2;\natom.global.add.v2.f32 _, [%rd3], {%f1, %f1};\n"
+        "atom.global.add.v2.f32 {%f2, %f3}, [%rd3], {%f1, %f1};\nmov.b32 %r0, %f3;\n"
+    ).replace(TAIL, "ret;\n}\n")
+    [result] = tw.interpret(
+        text.replace("8.0", "8.1", 1),
+        grid=(1, 1, 1),
+        block=(4, 1, 1),
+        args=[np.zeros(2, np.float32)],
+    )
+    assert result.tolist() == [8.0, 8.0]
