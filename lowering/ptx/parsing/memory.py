@@ -117,8 +117,10 @@ def _low_bits(reader: Reader, value: Value) -> Value:
     """Those of a parameter that an access of a narrower type loads."""
     type_ = reader.resizes
     width = int(type_[1:])
-    if width >= width_of(value):
+    if width == width_of(value):
         return value
+    if width > width_of(value):
+        raise reader.fail(f"expected at most {width_of(value)} bits of it, got {type_}")
     whole = reader.ssa.register(value, f"b{width_of(value)}")
     if width == 8:
         return reader.resized(reader.resized(whole, "b16"), "b16", "u8")

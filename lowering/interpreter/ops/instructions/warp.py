@@ -33,14 +33,13 @@ class _Members:
         numbers, warps = np.unique(gang.lanes // WARP, return_inverse=True)
         members = cls(warps, gang.lanes % WARP, np.zeros((gang.count, WARP), bool))
         words = spread(mask, gang.count).astype(np.int64)
-        threads = machine.slots
-        exist = (numbers[:, None] * WARP + _BITS) % threads < machine.threads
-        named = (words[:, None] >> _BITS & 1 != 0) & exist[warps]
+        there = machine.there[numbers[:, None] * WARP + _BITS]
+        named = (words[:, None] >> _BITS & 1 != 0) & there[warps]
         if not (own := words >> members.lanes & 1).all():
             thread = int(np.argmin(own))
             raise Fault(
-                f"{op} expected a membermask with its own thread, got {int(words[thread]):#010x} in "
-                f"lane {int(members.lanes[thread])}",
+                f"{op} expected a membermask with its own thread, got {int(words[thread]):#010x} "
+                f"in lane {int(members.lanes[thread])}",
                 thread,
             )
         missing = named & ~members.table(np.ones(gang.count, bool))[warps]
