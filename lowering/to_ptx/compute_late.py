@@ -1,11 +1,15 @@
 """Pure instructions right in front of what needs them, so that few registers hold values that wait:
 elements of a tile that were computed an op after the other are computed an element after the other.
+Behind a store come those that need as many registers as they are the last to read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
+
+from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.types import KINDS, RegType
 
 
 def compute_late(region: Region) -> None:
@@ -18,7 +22,7 @@ def compute_late(region: Region) -> None:
 
 def _ordered(block: Block) -> Iterator[Operation]:
     pure = [op for op in block.ops if op.results and op.has_trait(Pure)]
-    left, last = set(pure), block.last_op
+    left, last, waiting = set(pure), block.last_op, set(block.ops)
     effects = [op for op in block.ops if op not in left]
     for op in effects:
         if op is last:  # other blocks need the rest
@@ -26,7 +30,34 @@ def _ordered(block: Block) -> Iterator[Operation]:
                 if value in left:
                     left.discard(value)
                     yield from _needed(value, left)
-        yield from _needed(op, left)
+        new = list(_needed(op, left))
+        waiting.difference_update(new)
+        yield from new
+        while new and not op.results:
+            for user in [use.operation for value in new.pop().results for use in value.uses]:
+                ready = user in left and waiting.isdisjoint(x.owner for x in user.operands)
+                if ready and _bits(user.results) <= _bits(_ended(user, waiting)):
+                    left.discard(user)
+                    waiting.discard(user)
+                    new.append(user)
+                    yield user
+
+
+def _ended(op: Operation, waiting: set[Operation]) -> Iterator[SSAValue]:
+    """The operands, constants apart, that nothing of a block reads behind an instruction, and
+    nothing of others."""
+    for value in set(op.operands):
+        users = (use.operation for use in value.uses)
+        if not isinstance(value.owner, ConstOp) and all(
+            user is op or (user.parent is op.parent and user not in waiting) for user in users
+        ):
+            yield value
+
+
+def _bits(values: Iterable[SSAValue]) -> int:
+    """The bits of the registers of values."""
+    types = (value.type for value in values)
+    return sum(KINDS[x.kind.data] * x.count.data for x in types if isinstance(x, RegType))
 
 
 def _needed(op: Operation, left: set[Operation]) -> Iterator[Operation]:

@@ -6,11 +6,11 @@ together, and operations complete at any time, often as late as they may.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -27,7 +27,7 @@ nothing completes before something waits for it."""
 Choice = TypeVar("Choice")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landing:
     """The rest of an operation; where it is of a group of a thread, the kind of group, the
     thread and the number of the group."""

@@ -242,6 +242,11 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_pending("cp.wait"), (data_movement.CP_ASYNC_WAIT_GROUP,)),
     (_tma_load, (tma.TENSOR_LOAD,)),
     (_tma_store, (tma.TENSOR_STORE, tma.TENSOR_REDUCE["add"])),
+    # Nothing is known of what is behind what only the machine knows to be complete.
+    (
+        _plain("unknown"),
+        (*cluster.ST_ASYNC, *cluster.RED_ASYNC, cluster.BULK_SEND, mbarrier.CP_ASYNC_ARRIVE),
+    ),
     (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),

@@ -25,3 +25,30 @@ func.func @late(%m: memref<4xf32>, %x: f32) attributes {gpu.kernel, cuda_tile.co
 // CHECK: add.rn.f32
 // CHECK: mul.rn.f32
 // CHECK: st.global.f32
+
+// The product comes right behind the store of what it is the last to read, with %x0; what takes a
+// register more waits.
+// CHECK-LABEL: .visible .entry early
+func.func @early(%m: memref<4xf32>, %n: memref<4xf64>) attributes {gpu.kernel, cuda_tile.computes_late} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x0 = memref.load %m[%c0] : memref<4xf32>
+  %x1 = memref.load %m[%c1] : memref<4xf32>
+  %y0 = arith.addf %x0, %x0 : f32
+  %y1 = arith.addf %x1, %x1 : f32
+  %z0 = arith.mulf %y0, %x0 : f32
+  %w1 = arith.extf %y1 : f32 to f64
+  memref.store %y0, %m[%c0] : memref<4xf32>
+  memref.store %y1, %m[%c1] : memref<4xf32>
+  memref.store %z0, %m[%c0] : memref<4xf32>
+  memref.store %w1, %n[%c1] : memref<4xf64>
+  return
+}
+// CHECK: add.rn.f32
+// CHECK: st.global.f32
+// CHECK: mul.rn.f32
+// CHECK: add.rn.f32
+// CHECK: st.global.f32
+// CHECK: st.global.f32
+// CHECK: cvt.f64.f32
+// CHECK: st.global.f64

@@ -1,12 +1,12 @@
 """Threads of a warp that look at each other's values: shuffles, votes, matches, reductions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.values import Bits, spread
 _BITS = np.arange(WARP)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Members:
     """The threads of a gang in the warps that they are of: `warps` and `lanes` are their places,
     [threads]; `named` says whose bits a membermask has, [threads, 32]."""
