@@ -39,19 +39,19 @@ class Watcher(Protocol):
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None: ...
 
 
-def module_variables(op: Operation) -> dict[str, bytes]:
-    """The contents of the variables of a kernel's module, by name. Raises OpError for one whose
-    bytes nobody gives."""
-    variables: dict[str, bytes] = {}
+def module_variables(op: Operation) -> dict[str, tuple[bytes, bool]]:
+    """The contents of the variables of a kernel's module, by name, and whether it is constant.
+    Raises OpError for one whose bytes nobody gives."""
+    variables: dict[str, tuple[bytes, bool]] = {}
     block = op.parent_block()
     for other in () if block is None else block.ops:
         if isinstance(other, GlobalOp):
-            variables[other.sym_name.data] = other.content
+            variables[other.sym_name.data] = other.content, other.constant is not None
         elif isinstance(other, memref.GlobalOp):
             octets = other.initial_value
             if other.type.element_type != i8 or not isinstance(octets, DenseIntOrFPElementsAttr):
                 raise OpError(other, f"'{other.name}' {BYTES_ALONE}, got {other.type}")
-            variables[other.sym_name.data] = content_of(octets)
+            variables[other.sym_name.data] = content_of(octets), other.constant is not None
     return variables
 
 

@@ -288,7 +288,8 @@ class CompiledBlocks:
 
     def _has_code(self, op: Operation, step: Step) -> bool:
         if isinstance(op, LdOp | StOp):
-            return op.semantics.data == "weak" and not isinstance(bare(step), Pure)
+            is_plain = op.semantics.data == "weak" and op.space.data != "local"
+            return is_plain and not isinstance(bare(step), Pure)
         code = Code(ir.Module(), "trial", [I64, POINTER])
         try:
             # Of a function, anything may be asked: what words do not have is NumPy's.

@@ -49,6 +49,7 @@ class Atomics:
         """Each thread combines the word at its address with values; what was there: [threads]."""
         if not shared:
             self._accesses.come_in_any_order(op)
+            self._accesses.check_own(lanes, address, values[0].itemsize)
             if order.writes:
                 self._accesses.memory.check_writable(address, values[0].itemsize)
         width = values[0].itemsize

@@ -95,7 +95,7 @@ class GlobalAccesses:
     def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
         """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
         the second axis."""
-        self._check_own(lanes, address, width * count)
+        self.check_own(lanes, address, width * count)
         value = self.memory.load(address, width, count)
         for span in self._spans(lanes, address, width * count):
             self._read(span, op)
@@ -114,7 +114,7 @@ class GlobalAccesses:
         self, lanes: Lanes, address: Bits, value: Bits, width: int, count: int, op: int
     ) -> None:
         """The inverse of `load`: [threads, count] or [threads]."""
-        self._check_own(lanes, address, width * count)
+        self.check_own(lanes, address, width * count)
         if not self.are_checked:
             self.memory.store(address, value, width, count)
             return
@@ -130,8 +130,8 @@ class GlobalAccesses:
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
 
-    def _check_own(self, lanes: Lanes, address: Bits, size: int) -> None:
-        """Check that threads access no local memory of others."""
+    def check_own(self, lanes: Lanes, address: Bits, size: int) -> None:
+        """Raise Fault where a thread accesses local memory of others."""
         if (local := self.memory.local) is not None:
             local.check_own(spread(address, len(lanes)), size, self._special["thread"][lanes])
 
@@ -147,7 +147,6 @@ class GlobalAccesses:
 
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""
-        self._check_own(lanes, address, width)
         for span in self._spans(lanes, address, width):
             self._observations.note(span, *self._threads.stamp(span.lanes), order, -op)
 

@@ -88,10 +88,14 @@ class GlobalMemory:
         """The address of a new buffer holding a copy of these bytes."""
         return self.allocate(name, content).base
 
-    def place_variables(self, variables: Mapping[str, bytes]) -> None:
-        """Give the variables of a kernel's module, by their names, addresses."""
-        for name, content in variables.items():
-            self.variables[name] = self.place(name, np.frombuffer(content, np.uint8))
+    def place_variables(self, variables: Mapping[str, tuple[bytes, bool]]) -> None:
+        """Give the variables of a kernel's module, by their names, addresses: what is in each, and
+        whether it is constant."""
+        for name, (content, constant) in variables.items():
+            buffer = self.allocate(name, np.frombuffer(content, np.uint8))
+            self.variables[name] = buffer.base
+            if constant:
+                buffer.read_only = np.ones(buffer.size, np.bool_)
 
     def place_local(self, share: int, threads: int) -> None:
         """Give the threads of a grid so many bytes each, one behind the other."""
@@ -118,6 +122,19 @@ class GlobalMemory:
     def protect(self, address: int, read_only: BoolArray) -> None:
         """Let some bytes of the buffer at an address be read alone."""
         self._buffer(address).read_only = read_only
+
+    def check_space(self, address: Bits, chosen: Bits | None, space: str) -> None:
+        """Raise Fault, with the thread, where a chosen one names memory of another space."""
+        if self.local is None and space != "local":
+            return
+        own = -1 if self.local is None else window_of(self.local.base)
+        wrong = (window_of(address.astype(np.int64)) == own) != (space == "local")
+        if chosen is not None:
+            wrong = wrong & chosen
+        if wrong.any():
+            got = "global" if space == "local" else "local"
+            message = f"expected an address of {space} memory, got one of {got} memory"
+            raise Fault(message, int(np.argmax(wrong)))
 
     def _buffer(self, address: int) -> Allocation:
         return self.allocations[window_of(address)]
@@ -207,7 +224,10 @@ class GlobalMemory:
     def check_writable(self, address: Bits, width: int) -> None:
         """Raise Fault where a word at one of these addresses may not be written."""
         if any(allocation.read_only is not None for allocation in self.allocations):
-            list(self._located(address, width, 1, "write"))
+            for rows in self._groups(address):
+                size = np.full(len(rows), width)
+                where, first = self._bounds(address[rows], rows, size, "access")
+                where.check_writable(first, width, rows)
 
     def _groups(self, address: Bits) -> list[Lanes]:
         """Threads by the allocation they name."""

@@ -50,6 +50,7 @@ from tilewright.lowering.interpreter.machine.tensor_memory import TensorMemory
 from tilewright.lowering.interpreter.program import (
     Awaited,
     CodeBlock,
+    Exit,
     Fork,
     Jump,
     Program,
@@ -78,6 +79,12 @@ class Gang:
     @property
     def count(self) -> int:
         return len(self.lanes)
+
+    @property
+    def is_through(self) -> bool:
+        """It has nothing left to do but to end."""
+        ends = isinstance(self.block.ending, Exit) and not self.block.steps
+        return ends and self.awaited is None
 
     def warps(self, op: str) -> int:
         """The number of warps of the gang. Raises Fault unless it is whole warps."""
@@ -146,6 +153,9 @@ class Machine:
         # Shadows count whole warps; a CTA whose last warp is not full still has it.
         cluster = prod(launch.cluster)
         self.lanes = all_lanes(len(ctas), self.slots, self.threads)
+        # By slot, the threads that have not ended.
+        self.there = np.zeros(len(ctas) * self.slots, np.bool_)
+        self.there[self.lanes] = True
         clusters = len(ctas) // cluster
         self.clocks = Clocks(
             clusters, self._warps * cluster, self.lanes, writes_apart=program.passes_reads
@@ -199,7 +209,9 @@ class Machine:
             if spins is not None and not self.schedule.land(must=True):
                 self._fail_livelock(gang, spins)
             runner = self.launch.runner
-            gangs += self.run_steps(gang) if runner is None else runner.run(self, gang, gangs)
+            for one in self.run_steps(gang) if runner is None else runner.run(self, gang, gangs):
+                # Who has come to the end is there no more: votes of others do not wait.
+                gangs += self.run_steps(one) if one.is_through else [one]
         while self.schedule.land(must=True):
             pass
         self.accesses.finish()
@@ -297,6 +309,7 @@ class Machine:
         if isinstance(ending, Suspend):
             gang.awaited = ending.begin(self, gang)
             return [self._jump(gang, ending.following)]
+        self.there[gang.lanes] = False
         self.shared.wgmmas.check_done(gang.lanes)
         self.shared.bulk_stores.check_done(gang.lanes)
         self.allocator.exit(gang.lanes, self.threads)

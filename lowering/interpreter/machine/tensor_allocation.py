@@ -270,8 +270,6 @@ class TensorAllocator:
 
     def exit(self, lanes: Lanes, threads: int) -> None:
         """Threads end. Raises Fault where a CTA of so many threads ends with columns allocated."""
-        if not self._ctas:
-            return
         ctas, counts = np.unique(lanes // self._slots, return_counts=True)
         for cta, count in zip(ctas.tolist(), counts.tolist(), strict=True):
             state = self._cta(cta)

@@ -103,7 +103,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text)
     if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, _low_bits(reader, reader.parameter(source)))
+        reader.give(dest.text, _low_bits(reader, reader.parameter(source), symbol.name))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
         step = int(reader.resizes[1:]) // 8
@@ -114,12 +114,14 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         load.read(reader, operands)
 
 
-def _low_bits(reader: Reader, value: Value) -> Value:
-    """Those of a parameter that an access of a narrower type loads."""
+def _low_bits(reader: Reader, value: Value, name: str) -> Value:
+    """Those of the parameter of a name that an access of a narrower type loads."""
     type_ = reader.resizes
     width = int(type_[1:])
-    if width >= width_of(value):
+    if width == width_of(value):
         return value
+    if width > width_of(value):
+        raise reader.fail(f"expected at most {width_of(value)} bits of {name}, got {type_}")
     whole = reader.ssa.register(value, f"b{width_of(value)}")
     if width == 8:
         return reader.resized(reader.resized(whole, "b16"), "b16", "u8")

@@ -293,6 +293,24 @@ def test_local_memory_is_a_thread_s_own(access: str, races: Any, engine: Any) ->
                          engine=engine)  # fmt: skip
 
 
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize(
+    "access, said",
+    [
+        ("ld.local.u32 %r0, [%rd3]", "expected an address of local memory, got one of global"),
+        ("st.local.u32 [%rd3], %r1", "expected an address of local memory, got one of global"),
+        ("ld.global.u32 %r0, [%rd4]", "expected an address of global memory, got one of local"),
+        ("st.global.u32 [%rd4], %r1", "expected an address of global memory, got one of local"),
+        ("@%p1 st.u32 [%rd6], %r1", "expected an array that may be written, got byte 4 of 'table'"),
+    ],
+)
+def test_what_lies_in_another_space(access: str, said: str, engine: Any) -> None:
+    made = "setp.eq.u32 %p1, %r1, 0;\nmov.u64 %rd6, table+4;\ncvta.const.u64 %rd6, %rd6;\n"
+    text = f"{HEAD}{made}mov.u64 %rd4, depot;\nst.local.u32 [%rd4], %r1;\n{access};\n{TAIL}"
+    with pytest.raises(ExecutionError, match=said):
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)], engine=engine)
+
+
 @pytest.mark.parametrize("access", ["atom.add.u32 %r0, [%rd5], 1", "red.add.u32 [%rd5], 1"])
 def test_atomic_operations_in_no_memory(access: str) -> None:
     text = f"{HEAD}xor.b64 %rd5, %rd3, 0x4000000000000000;\n{access};\n{TAIL}"
@@ -324,6 +342,18 @@ def test_threads_beside_the_membermask_are_missed() -> None:
     body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nvote.sync.any.pred %p2, %p1, -1;\nout:\n"
     with pytest.raises(ExecutionError, match="lane 8 executes something else"):
         run(body + "mov.u32 %r0, 0;\n")
+
+
+@pytest.mark.parametrize("schedule", [None, 0, 1])
+@pytest.mark.parametrize("leave", ["@!%p1 ret", "@!%p1 bra out"])
+def test_threads_that_have_ended_are_in_no_vote(leave: str, schedule: int | None) -> None:
+    """A membermask may name them: PTX ISA, "all non-exited threads"."""
+    body = f"setp.lt.u32 %p1, %r1, 8;\n{leave};\nvote.sync.ballot.b32 %r0, %p1, -1;\n"
+    text = HEAD + body + TAIL.replace("  ret", "out:\n  ret")
+    [result] = tw.interpret(
+        text, grid=(1,), block=(64,), args=[np.zeros(64, np.uint32)], schedule=schedule
+    )
+    np.testing.assert_array_equal(result, np.where(np.arange(64) < 8, 255, 0))
 
 
 @pytest.mark.parametrize("op", [

@@ -221,6 +221,12 @@ def test_accumulators_that_are_not_read(scale: str, says: str) -> None:
     assert [word for word in (" zero ", " scale_d ") if word in line] == [says][: bool(says)], line
 
 
+def test_more_than_a_parameter_is_not_read() -> None:
+    text = kernel("ld.param.u64 %rd2, [k_n];\n", ".param .u64 k_p, .param .u32 k_n")
+    with pytest.raises(CompileError, match="expected at most 32 bits of k_n, got u64"):
+        parse_module(text, "k.ptx")
+
+
 @pytest.mark.parametrize(
     ("reads", "type_"),
     [("ld.param.b64 %rd2, [k_p]", "u64"), ("ld.param.u32 %r2, [k_p+4]", "bytes8_8")],

@@ -90,16 +90,24 @@ def _order(op: Any, kind: str) -> AccessOrder:
 # Loads, stores and reductions
 
 
+def _space_of(op: Any) -> str | None:
+    """The space that an instruction says its addresses are of, in windows of one memory."""
+    space = op.space.data if isinstance(op, data_movement.LdOp | data_movement.StOp) else None
+    return space if space in ("global", "const", "local") else None
+
+
 @runs(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
 def _load(op: Any, builder: Builder) -> Step:
     (width, count), results = _words_of(op), _loaded(op)
-    generic = is_generic(op)
+    generic, space = is_generic(op), _space_of(op)
     load = partial(
         load_words, width=width, count=count, number=builder.number(op),
         shared=memory_operand(op).is_shared, order=_order(op, "ld"),
     )  # fmt: skip
 
     def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:
+        if space is not None:
+            machine.memory.check_space(at, chosen, space)
         otherwise = side_by_side(others, gang.count) if others else None
         words = np.zeros((gang.count, count), f"uint{8 * width}") if generic else otherwise
         for shared, place, part in windows(at, chosen, generic, load.keywords["shared"]):
@@ -114,7 +122,7 @@ def _load(op: Any, builder: Builder) -> Step:
 @runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
 def _store(op: Any, builder: Builder) -> Step:
     dtype, chosen = f"uint{8 * _words_of(op)[0]}", getattr(op, "predicate", None)
-    generic = is_generic(op)
+    generic, space = is_generic(op), _space_of(op)
     store = partial(
         store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
         order=_order(op, "st"),
@@ -123,6 +131,8 @@ def _store(op: Any, builder: Builder) -> Step:
     def run(
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
     ) -> None:
+        if space is not None:
+            machine.memory.check_space(at, chosen, space)
         words = side_by_side(values, gang.count).astype(dtype, copy=False)
         for shared, place, part in windows(at, chosen, generic, store.keywords["shared"]):
             store(machine, gang, place, words, chosen=part, shared=shared)

@@ -33,9 +33,8 @@ class _Members:
         numbers, warps = np.unique(gang.lanes // WARP, return_inverse=True)
         members = cls(warps, gang.lanes % WARP, np.zeros((gang.count, WARP), bool))
         words = spread(mask, gang.count).astype(np.int64)
-        threads = machine.slots
-        exist = (numbers[:, None] * WARP + _BITS) % threads < machine.threads
-        named = (words[:, None] >> _BITS & 1 != 0) & exist[warps]
+        there = machine.there[numbers[:, None] * WARP + _BITS]
+        named = (words[:, None] >> _BITS & 1 != 0) & there[warps]
         if not (own := words >> members.lanes & 1).all():
             thread = int(np.argmin(own))
             raise Fault(
