@@ -176,7 +176,7 @@ _PLAIN: tuple[InstructionRow, ...] = (
 ROWS: tuple[InstructionRow, ...] = (
     *_PLAIN,
     *(
-        replace(row, mnemonics=kept, needs=later(row.needs, needs("sm_80", (7, 4))),
+        replace(row, mnemonics=kept, needs=later(row.needs, needs("sm_80 7.4")),
                 operands=(*row.operands, CACHE_POLICY))
         for row in _PLAIN
         if (kept := tuple(

@@ -77,7 +77,7 @@ def _sent(name: str, does: str, section: str, forms: Sequence[str]) -> Instructi
     """Registers for the shared memory of a CTA of the cluster, in forms of the same registers."""
     return InstructionRow(
         f"ptx.{name.removesuffix('.relaxed.cluster')}", f"{does} {_ARRIVES}",
-        tuple(f"{name}.{_COMPLETES.format('')}.{form}" for form in forms), needs("sm_90", (8, 1)),
+        tuple(f"{name}.{_COMPLETES.format('')}.{form}" for form in forms), needs("sm_90 8.1"),
         section, (Address("a"), Vector("b", *registers_of(forms[0]), loose=True), Address("mbar")),
     )  # fmt: skip
 
@@ -97,7 +97,7 @@ RED_ASYNC = tuple(
 _BETWEEN = f"async.bulk.{_COMPLETES.format('.shared::cta')}"
 BULK_SEND = InstructionRow(
     "ptx.cp.async.bulk.cluster", f"start to copy bytes of shared memory to {_ARRIVES}",
-    (f"cp.{_BETWEEN}",), needs("sm_90", (8, 0)), "cp.async.bulk",
+    (f"cp.{_BETWEEN}",), needs("sm_90 8.0"), "cp.async.bulk",
     (Address("dstMem"), Address("srcMem"), Choice("size"),
      Address("mbar", loose=("integer",))),
 )  # fmt: skip
