@@ -119,7 +119,7 @@ class TensorImage:
 
 def loaded(words: AnyArray, element: str) -> AnyArray:
     """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, of
-    which subnormal numbers are kept, and NaN is quiet (H200)."""
+    which subnormal numbers are kept and NaN stays one (H200: by its products; here it is quiet)."""
     if element != "tf32":
         return words
     rounded = words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000

@@ -171,17 +171,21 @@ def test_converted_operands_come_ahead() -> None:
     check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1))
 
 
-@pytest.mark.parametrize("tile", [(64, 64, 32), (128, 64, 16), (256, 128, 32)])
-def test_products_of_rows_of_tf32_are_transposed(tile: tuple[int, int, int]) -> None:
-    """Nobody but TMA rounds or lays down anything: B is read to the registers of A. The result is
-    stored in rounds of its rows, 128 KiB in four; of one row of warpgroups the columns are two."""
+@pytest.mark.parametrize(
+    "tile, order",
+    [((64, 64, 32), ""), ((128, 64, 16), ""), ((256, 128, 32), ""), ((128, 64, 32), "columns")],
+)
+def test_threads_do_nothing_to_tf32(tile: tuple[int, int, int], order: str) -> None:
+    """TMA rounds it. Rows of B are read to the registers of A, for the transposed product, which is
+    stored in rounds of rows, 128 KiB in four; columns are multiplied where they lie."""
     m, n, k = tile
-    text = whole(product(("tf32", "f32"), tile, convert="f32"))
-    ptx = tw.compile(text, "sm_90a").ptx
-    body = ptx[ptx.index("scf.for") : ptx.rindex("wgmma.mma_async")]
-    assert "cvt.rn.tf32" not in ptx and "st.shared" not in body and "bar.sync" not in body
-    assert not any("serialized" in remark.kind for remark in tw.compile(text, "sm_90a").remarks)
-    check(text, (m + 8, n - 4, 2 * k + 4), ("f32", "f32", "f32"), (2, 1), schedule=2)
+    text = whole(product(("tf32", "f32"), tile, convert="f32", b_order=order))
+    kernel = tw.compile(text, "sm_90a")
+    body = kernel.ptx[kernel.ptx.index("scf.for") : kernel.ptx.rindex("wgmma.mma_async")]
+    assert "cvt.rn.tf32" not in kernel.ptx and "st.shared" not in body and "bar.sync" not in body
+    assert ("ld.shared" in body) is (not order)
+    assert not any(remark.kind in ("serialized", "retreat") for remark in kernel.remarks)
+    check(text, (m + 8, n - 4, 2 * k + 4), ("f32", "f32", "f32"), (2, 1), b_order=order, schedule=2)
 
 
 def test_stages_go_on_from_tile_to_tile() -> None:
