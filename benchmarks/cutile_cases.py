@@ -51,7 +51,7 @@ def cases() -> Iterator[Case]:
     for tile, persistent in CLUSTERS:
         yield _matmul("bfloat16", "bfloat16", tile, (*SQUARES, *OTHERS), persistent=persistent,
                       ctas=2)  # fmt: skip
-    for tile in ((64, 64, 32), (128, 128, 32)):
+    for tile in ((64, 64, 32), (128, 128, 32), (128, 256, 32), (256, 128, 32)):
         yield _matmul("float32", "float32", tile, SQUARES[2:4])
     for tile in ((128, 128, 128), (128, 256, 128)):
         yield _matmul("float8_e4m3fn", "bfloat16", tile, SQUARES[2:])

@@ -5,8 +5,8 @@
 Device time by CUDA events, median of 20 launches, the L2 flushed before each; the tile is what the
 model of the example picks, `--all` measures each. cuBLAS multiplies the same matrices; of bf16 both
 do so with a B whose K is contiguous and with a row-major one, and the faster counts, of each (the
-last columns are both, ours / cuBLAS); of fp8 with fast accumulation. Results are checked
-against the float32 product of torch.
+last columns are both, ours / cuBLAS); of fp8 with fast accumulation, of f32 as tf32. Results are
+checked against the float32 product of torch.
 """
 
 import math
@@ -27,7 +27,10 @@ SHAPES = (
     *SQUARES, (16, 4096, 4096), (128, 4096, 4096), (512, 4096, 4096), (2048, 11008, 4096),
     (4096, 4096, 14336), (8192, 1024, 8192),
 )  # fmt: skip
-PROBLEMS = {"bf16": ("bfloat16", SHAPES), "f8E4M3FN": ("float8_e4m3fn", SQUARES[2:])}
+PROBLEMS = {
+    "bf16": ("bfloat16", SHAPES), "f8E4M3FN": ("float8_e4m3fn", SQUARES[2:]),
+    "tf32": ("float32", SQUARES[2:]),
+}  # fmt: skip
 
 
 def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str, Any]:
@@ -53,7 +56,9 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
             bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
             rates[f"{own}{order}"] = work / checked(launch, [c], reference, bound)
         chosen[f"{best}{order}"] = rates[f"{best}{order}"]
-    theirs = [work / milliseconds(cublas(a, laid.t(), c)) for laid in orders.values()]
+    torch.backends.cuda.matmul.allow_tf32 = element == "tf32"
+    out = c if element == "bf16" else None
+    theirs = [work / milliseconds(cublas(a, laid.t(), out)) for laid in orders.values()]
     tile = max(chosen, key=lambda name: chosen[name])
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": tile,
             "ours": chosen[tile], "cublas": max(theirs), "tiles": rates,

@@ -4,8 +4,8 @@
     class AddPtrOp(DeclaredOp):
         (docstring: the law in one line, an example, the section of the specification)
 
-        SAME_TYPES = (("ptr", "result"),)
-        SAME_SHAPES = (("ptr", "offset"),)
+        SAME_TYPES = "ptr result"
+        SAME_SHAPES = "ptr offset"
 
         ptr = operand_def(POINTERS)
         offset = operand_def(INTEGERS)
@@ -43,16 +43,13 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.declared_format import DeclaredFormatParser
+from tilewright.dialects.declared_format import DeclaredFormatParser, groups
 from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.op_facts import OpFacts
 
 if TYPE_CHECKING:
     from xdsl.irdl import OpDef
-
-Names = tuple[tuple[str, ...], ...]
-"""Groups of names of operands and results."""
 
 Values = Mapping[str, tuple[SSAValue, ...]]
 """Operands and results by name."""
@@ -67,8 +64,8 @@ class DeclaredOp(FieldsOp):
     """An op by its declaration.
 
     SAME_TYPES, SAME_SHAPES, SAME_ELEMENTS and SAME_RANKS name operands and results that agree with
-    each other, all of a group, DERIVED those of which the type follows from another's. TYPES is how
-    text has types, `shape_of` and `element_of` what is compared of them.
+    each other, groups of them apart by commas, DERIVED those of which the type follows from
+    another's. TYPES is how text has types, `shape_of` and `element_of` what is compared of them.
     """
 
     if TYPE_CHECKING:
@@ -76,10 +73,10 @@ class DeclaredOp(FieldsOp):
         facts: ClassVar[OpFacts]
         verified: ClassVar[set[Any]]
 
-    SAME_TYPES: ClassVar[Names] = ()
-    SAME_SHAPES: ClassVar[Names] = ()
-    SAME_ELEMENTS: ClassVar[Names] = ()
-    SAME_RANKS: ClassVar[Names] = ()
+    SAME_TYPES: ClassVar[str] = ""
+    SAME_SHAPES: ClassVar[str] = ""
+    SAME_ELEMENTS: ClassVar[str] = ""
+    SAME_RANKS: ClassVar[str] = ""
     DERIVED: ClassVar[Mapping[str, Derivation]] = {}
     TYPES: ClassVar[type[TypeDirective]] = TypeDirective
 
@@ -121,7 +118,7 @@ class DeclaredOp(FieldsOp):
     def type_fields(cls) -> tuple[list[str], list[str]]:
         """Of one type for all that one, else those of operands that no constraint knows, and of
         results that are none of theirs."""
-        group = {name: group for group in cls.SAME_TYPES for name in group}
+        group = {name: group for group in groups(cls.SAME_TYPES) for name in group}
         operands = [place.name for place in cls.facts.operands if place.accepts.only is None]
         results = [place.name for place in cls.facts.results]
         firsts = {group.get(name, (name,)): name for name in reversed(operands)}
@@ -171,8 +168,8 @@ class DeclaredOp(FieldsOp):
     def _verify_alike(self) -> None:
         """Verify what depends on types and properties alone."""
         values = self.facts.verify(self)
-        for what, groups, of in _AGREEMENTS:
-            for group in getattr(self, groups):
+        for what, same, of in _AGREEMENTS:
+            for group in groups(getattr(self, same)):
                 _verify_same(self, values, what, group, of)
         for name, (source, type_of) in self.DERIVED.items():
             first = values[source][0].type

@@ -8,6 +8,7 @@ nowhere else are among the attributes, where any may be read.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import DictionaryAttr
@@ -32,6 +33,12 @@ from tilewright.dialects.directives import AllTypes
 from tilewright.dialects.field_counts import segments
 from tilewright.dialects.fields import whole_format
 from tilewright.dialects.op_facts import SEGMENTS
+
+
+@cache
+def groups(names: str) -> list[tuple[str, ...]]:
+    """The operands and results that agree with each other, of `lhs rhs, acc result`."""
+    return [tuple(group.split()) for group in names.split(",") if names]
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ def _operand_types(
     given = zip(fields, (*state.operand_types, *state.result_types), strict=True)
     types = {field.name: written for field, written in given if written}
     written = set(types)
-    for group in op.SAME_TYPES:
+    for group in groups(op.SAME_TYPES):
         known = next((types[name] for name in group if name in types), None)
         if known is not None:
             for name in group:
@@ -150,7 +157,7 @@ class DeclaredFormatParser(FormatParser):
         fields = [name for name, _ in (*self.op_def.operands, *self.op_def.results)]
         flags = (*self.seen_operand_types, *self.seen_result_types)
         seen = {name for name, is_seen in zip(fields, flags, strict=True) if is_seen}
-        for group in self._op.SAME_TYPES:
+        for group in groups(self._op.SAME_TYPES):
             if not seen.isdisjoint(group):
                 seen.update(group)
         seen.update(self._op.DERIVED)

@@ -20,7 +20,7 @@ one program.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -48,6 +48,7 @@ from xdsl.printer import Printer
 from tilewright.dialects.accepts import Accepts
 from tilewright.dialects.definition import DefinedOp, define_op
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
+from tilewright.dialects.frozen import frozen
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
@@ -182,7 +183,7 @@ def _numbers(*values: int) -> DenseArrayBase:
     return DenseArrayBase.from_list(i64, values)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Shape:
     """The fields of a class: all, those that come in order, what others are if left out; and how to
     make the op of them. It is plain if each operand and result is one value; else `counts` says how

@@ -2,7 +2,6 @@
 properties, and the verification of their number and kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,11 +13,12 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.accepts import Accepts
 from tilewright.dialects.definition import DefinedOp
 from tilewright.dialects.field_counts import Arity
+from tilewright.dialects.frozen import frozen
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValueField:
     """An operand or a result: its name, what it may be, how many values it stands for."""
 

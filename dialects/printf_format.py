@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.dialects.ptx.types import RegType
 from tilewright.source.diagnostic import OpError
@@ -25,7 +25,7 @@ _WIDTHS = {"hh": "8", "h": "16", "l": "64", "ll": "64"}
 """The bits of the integers that a length is for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormatString:
     """A format that fits the values it is given: Python's spelling, what the bits of each value are
     read as, and the number and letter of those that are `hexadecimal`."""

@@ -37,7 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import AsyncCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import MatrixMoveRow
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, shape_text
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, bits_are_known
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, UNKNOWN_SPACES
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
@@ -452,11 +452,10 @@ def ptx_input_page() -> str:
     rows = [
         ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
         ["read and checked, not run", _listed((
-            "tensormap.replace", "tensormap.cp_fenceproxy",
-            *(
-                f"{name}.{form}" for name, row in SCALARS.items() for form in row.forms
-                if not bits_are_known(form)
-            ),
+            "tensormap.replace", "tensormap.cp_fenceproxy", "red.async",
+            "cp.async.bulk.shared::cluster.shared::cta",
+            "cp.reduce.async.bulk.shared::cluster.shared::cta",
+            *(f"isspacep.{space}" for space in UNKNOWN_SPACES),
         ))],
         *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
     ]  # fmt: skip

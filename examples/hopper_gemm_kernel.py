@@ -17,7 +17,7 @@ def text(own: GemmSchedule, element: str = "bf16", *, row_major: bool = False) -
     height, split, teams, groups = own.height, own.split, own.teams, own.groups
     k, high, team = ROW // size, height // 64 // groups, 128 * groups
     registers, fragment = high * n // 2 // split, f"((2,2,{n // 8}),{high},1):((1,2,4),{n // 2},0)"
-    swizzle = f"S<3,{5 - size},3>"
+    swizzle = f"S<3,{(16 // size).bit_length() - 1},3>"
     side, line, matrix = "k", f"(?{{i64 div={16 // size}}},1)", f"{n},{k}{{}}):({k},1"
     swizzle_b = swizzle
     if row_major:

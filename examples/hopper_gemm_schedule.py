@@ -16,7 +16,11 @@ class MultipliedType(NamedTuple):
     rate: float
 
 
-OPERANDS = {"bf16": MultipliedType(2, 16, 6.85e6), "f8E4M3FN": MultipliedType(1, 32, 12.9e6)}
+OPERANDS = {
+    "bf16": MultipliedType(2, 16, 6.85e6),
+    "f8E4M3FN": MultipliedType(1, 32, 12.9e6),
+    "tf32": MultipliedType(4, 8, 3.43e6),
+}
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,11 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import SparseMmaOp, WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """Why a value has its layout: the op that has it, and as which of its operands."""
 

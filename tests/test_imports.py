@@ -19,6 +19,7 @@ FOLDERS = ("dialects", "passes", "lowering", "tools")
 # The layers, lowest first, by folder; a module belongs to the longest prefix that fits it.
 LAYERS: tuple[tuple[str, str], ...] = (
     ("algebra", "tilewright.dialects.cute"),
+    ("algebra", "tilewright.dialects.frozen"),
     ("algebra", "tilewright.dialects.illegal"),
     ("tables", "tilewright.dialects.cute_nvgpu"),
     ("tables", "tilewright.dialects.math_functions"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -26,6 +25,7 @@ from tilewright.arguments.parameters import (
 from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.levels import Level, ModuleLevels, levels_of, lowest_target
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
@@ -73,7 +73,7 @@ def _watchers(given: Any) -> Sequence[Any]:
 _WATCHERS = Rule("a list of what watches runs, as Timeline does", _watchers)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """The results of a run: its memref arguments, and how many operations of single threads it
     took."""

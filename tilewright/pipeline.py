@@ -1,7 +1,7 @@
 """From verified IR to the `ptx` level, through one pipeline of named stages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -13,6 +13,7 @@ from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, lowest, target
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.tile.convert_cute_to_cute_nvgpu import ConvertCuteToCuteNvgpuPass
 from tilewright.lowering.to_ptx.convert_cute_nvgpu_to_ptx import ConvertCuteNvgpuToPtxPass
@@ -30,7 +31,7 @@ from tilewright.source.recursion import deep_recursion
 from tilewright.source.verification import verify
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """One step of the pipeline: its name, and the pass that it runs for an arch; `verified` where
     what it leaves is verified always."""

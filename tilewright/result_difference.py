@@ -1,14 +1,15 @@
 """Where the results of two runs differ, bit by bit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Difference:
     """The first element that differs: that of array number `array`, and how many of it do."""
 

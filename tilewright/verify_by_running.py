@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -25,6 +24,7 @@ from tilewright.arguments.parameters import Parameter, wrong_count
 from tilewright.arguments.shipped import ShippedArguments
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest
+from tilewright.dialects.frozen import frozen
 from tilewright.execution import ExecutionError, find_kernel, interpret, kernel_signature
 from tilewright.passes.check_target import required_targets
 from tilewright.result_difference import bits, first_difference
@@ -34,7 +34,7 @@ from tilewright.tile_kernel import Races
 
 
 @checked()
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trial:
     """One run of a kernel: its `grid` and `block`, and an argument for each of its parameters.
 

@@ -5,9 +5,9 @@ with annotations, or the line itself; the text must stand somewhere in the messa
 """
 
 import re
-from dataclasses import dataclass
 from typing import IO
 
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import Diagnostic
 
 _ANNOTATION = re.compile(
@@ -18,7 +18,7 @@ _ANNOTATION = re.compile(
 _DESIGNATOR = re.compile(r"expected-(?:error|warning|note|remark)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expectation:
     """An error that must appear on a line."""
 

@@ -1,7 +1,5 @@
 """The elements of tiles: numbers of 1 to 64 bits, and pointers."""
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float4E2M1FNType,
@@ -18,6 +16,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
 from tilewright.dialects.cuda_tile.versions import V13_1, V13_2, V13_3, V13_4, Version
+from tilewright.dialects.frozen import frozen
 
 
 @irdl_attr_definition
@@ -28,7 +27,7 @@ class Float8E5M3FNUType(ParametrizedAttribute, TypeAttribute):
     name = "cuda_tile.fnv8E5M3FNU"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElementRow:
     """A row: a type of numbers, its bits, since when there is one, and its tag in bytecode."""
 

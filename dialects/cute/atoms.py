@@ -12,7 +12,6 @@ The layouts of ldmatrix.x4 on 16-bit elements: each thread names a row of 8 elem
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tilewright.dialects.cute.algebra import composition
@@ -20,6 +19,7 @@ from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.frozen import frozen
 
 Operand = Literal["A", "B", "C", "E", "SFA", "SFB"]
 """The operands of an MMA, which writes C too: E is the metadata of a sparse A, SFA and SFB are the
@@ -31,7 +31,7 @@ OPERAND_MODES: dict[Operand, tuple[int, int]] = {
 """Which of the modes (M, N, K) an operand has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MmaOperand:
     """One operand of an MMA: its extents, its TV layout, the MLIR spellings of the element types
     that hold it (first the instruction's own), and the memory space that the instruction reads it
@@ -48,7 +48,7 @@ class MmaOperand:
     packed: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MmaTraits:
     """An MMA instruction: its shape (M, N, K), which threads of a CTA are its own (thread of the
     instruction -> thread), its operands, and how many threads execute it `together`: those of one
@@ -81,7 +81,7 @@ class TiledAtom(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyTraits:
     """A copy instruction: its element type, the spaces it copies between (none: any), and TV
     layouts whose images are elements. `vector` is how many bytes each thread moves at once on
@@ -131,7 +131,7 @@ SMEM_ALIGN = 128
 """Where a box of TMA may start in shared memory, in bytes. PTX ISA, cp.async.bulk.tensor."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmaBox:
     """The box of one TMA instruction: extents, outermost first, the last contiguous in global
     memory; the bytes of its swizzle in shared memory; and which mode of the tensor each of them
@@ -177,7 +177,7 @@ class TmaAtom(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmaCopy:
     """A TMA instruction with the box that it copies."""
 

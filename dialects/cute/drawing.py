@@ -3,7 +3,6 @@
 drawing_of(Layout.parse("(4,8):(8,1)"))     the index of each coordinate
 """
 
-from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from tilewright.dialects.cute.int_tuple import (
     product,
     to_text,
 )
+from tilewright.dialects.frozen import frozen
 
 _CELL_WIDTH = 56
 _CELL_HEIGHT = 28
@@ -36,7 +36,7 @@ MOST = 1 << 14
 """Cells that are drawn, at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawing:
     """A matrix as it is drawn: `cells[row][column]` is what is written there, and the number that
     gives it its colour. `about` stands below the title."""

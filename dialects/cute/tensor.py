@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import gcd
 from typing import Any, cast
 
@@ -32,6 +31,7 @@ from tilewright.dialects.cute.symbolic.scalar import (
 )
 from tilewright.dialects.cute.symbolic.text import read_value
 from tilewright.dialects.cute.symbolic.tuples import has_basis, tuple_sum
+from tilewright.dialects.frozen import frozen
 
 SPACES = ("gmem", "smem", "dsmem", "rmem", "tmem")
 """Where a tensor's elements may be: global, shared and tensor memory, and registers."""
@@ -48,7 +48,7 @@ def element_bits(element: str) -> int:
     return int(digits[1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tensor:
     """Elements of one type in one memory space.
 
@@ -99,7 +99,7 @@ class Tensor:
         return Tensor(self.element, self.space, max(align, 1), layout, self.base, offset)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoordTensor:
     """Coordinates, from `start` on: its layout's strides are bases."""
 

@@ -9,7 +9,6 @@ own layouts say how its source and its destination differ from that. A tensor be
 FrgV being the values of one instruction, FrgX its repetitions within the tile.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import Any, Literal
@@ -27,12 +26,13 @@ from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiled_mma import TiledMma, covers
 from tilewright.dialects.cute.tiling import logical_product, raked_product, zipped_divide
+from tilewright.dialects.frozen import frozen
 
 Side = Literal["S", "D"]
 """The source or the destination of a copy."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TiledCopy:
     """`atom` tiled: `layout_tv` (thread, value) -> index of the tile, `tiler` the tile's extents,
     or layouts that pick its elements, for each mode."""

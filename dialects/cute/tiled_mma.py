@@ -7,7 +7,6 @@ permuted before it is dealt out. A tensor becomes, for A,
     partition  (FrgV,RestM,RestK,...)                            the part of one thread
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.symbolic.layouts import Tile, tile_layouts
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import has_basis
 from tilewright.dialects.cute.tiling import tiled_product
+from tilewright.dialects.frozen import frozen
 
 MAX_ATOMS = 1024
 """No CTA has more threads."""
@@ -31,7 +31,7 @@ DEFAULT_ATOM_LAYOUT = Layout((1, 1, 1))
 DEFAULT_PERMUTATION: tuple[Tile, Tile, Tile] = (None, None, None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TiledMma:
     """`atom` tiled: `atom_layout` (M, N, K) -> which copy of the atom, `permutation` a layout or
     an underscore for each of M, N and K."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.math_functions.coefficients import TABLES
 
 Values: TypeAlias = "Sequence[Value]"
@@ -48,7 +48,7 @@ class Emission(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramFloat:
     """A floating type as the programs see it."""
 

@@ -5,10 +5,10 @@ Elementary Functions. `FUNCTIONS` says of each how far it may be from the mathem
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import inf, nan
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.math_functions.approximations import (
     fast,
     fast_exp,
@@ -355,7 +355,7 @@ def round_(x: Value) -> Value:
     return choice(up, toward + x.number(1.0).signed_as(x), toward).signed_as(x)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function:
     """A function of `math`: its program, and its greatest error in units in the last place of the
     result, on f32 and on f64; 0 where it is exact."""

@@ -5,11 +5,11 @@ Each is one program. Those of `libdevice_single.py`, `libdevice_double.py` and
 instruction or a few, or as accurate as they say."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.math_functions import libdevice_double as double
 from tilewright.dialects.math_functions import libdevice_inverses as inverses
 from tilewright.dialects.math_functions import libdevice_single as single
@@ -17,7 +17,7 @@ from tilewright.dialects.math_functions.code import Value
 from tilewright.dialects.math_functions.libdevice_instructions import ROWS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibdeviceFunction:
     """A function of libdevice: the types of its operands and of its result, its program, and
     its greatest error in units in the last place of the result, 0 where it is exact."""

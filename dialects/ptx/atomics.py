@@ -1,7 +1,7 @@
 """Atomic operations. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
@@ -14,11 +14,15 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+if TYPE_CHECKING:
+    from xdsl.irdl import OptOperand
+
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ADDRESSED,
     ATOMICS,
     INSTRUCTIONS,
     SUMS,
+    by_policy,
     mnemonic,
     operand_count,
     registers_of,
@@ -35,6 +39,9 @@ class _AtomicOp(RowOp):
 
     INSTRUCTION: ClassVar[str]
 
+    if TYPE_CHECKING:
+        cache_hint: OptOperand
+
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
@@ -43,7 +50,9 @@ class _AtomicOp(RowOp):
     @property
     def mnemonic(self) -> str:
         """`atom.acq_rel.gpu.global.add.u32`."""
-        return mnemonic(self.INSTRUCTION, self.semantics.data, self.space.data, self.form.data)
+        words = self.semantics.data, self.space.data, self.form.data
+        name = mnemonic(self.INSTRUCTION, *words)
+        return name if self.cache_hint is None else by_policy(name)
 
     @property
     def row(self) -> InstructionRow:
@@ -95,6 +104,7 @@ class AtomOp(_AtomicOp):
     values = var_operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
     otherwise = opt_operand_def(RegType)
+    cache_hint = opt_operand_def(reg("b64"))
     result = result_def(RegType)
 
     assembly_format = (
@@ -115,7 +125,8 @@ class AtomOp(_AtomicOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         names = zip("bc", self.values, strict=False)
-        return {"d": self.result, "a": (self.address, self.offset.value.data), **dict(names)}
+        place = self.address, self.offset.value.data
+        return {"d": self.result, "a": place, **dict(names), "cache-policy": self.cache_hint}
 
     def verify_(self) -> None:
         super().verify_()
@@ -136,6 +147,7 @@ class RedOp(_AtomicOp):
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(reg("pred"))
+    cache_hint = opt_operand_def(reg("b64"))
 
     assembly_format = (
         "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"

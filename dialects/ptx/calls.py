@@ -72,7 +72,7 @@ class VprintfOp(DriverCallOp):
             stores.append(f"st.local.{kind} [values+{offset}], {register};")
             size = offset + width
         characters = (*self.format.data.encode(), 0)
-        yield f"{{ .local .align 8 .b8 values[{max(size, 1)}];"
+        yield f"{{ .local .align 8 .b8 values[{size}];" if stores else "{"
         yield (
             f".global .align 1 .b8 text[{len(characters)}] = {{{', '.join(map(str, characters))}}};"
         )
@@ -80,7 +80,8 @@ class VprintfOp(DriverCallOp):
         yield ".param .b64 first; .param .b64 second; .param .b32 printed;"
         yield from stores
         yield "mov.b64 format, text; cvta.global.u64 format, format;"
-        yield "mov.b64 place, values; cvta.local.u64 place, place;"
+        given = "mov.b64 place, values; cvta.local.u64 place, place;"
+        yield given if stores else "mov.b64 place, 0;"
         yield "st.param.b64 [first], format; st.param.b64 [second], place;"
         yield "call (printed), vprintf, (first, second); }"
 

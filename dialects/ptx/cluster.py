@@ -7,10 +7,11 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_de
 from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
+from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, twin
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
+from tilewright.dialects.ptx.types import RegType, reg
 
 
 @fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
@@ -113,3 +114,55 @@ class MbarrierExpectTxOp(_RemoteArrivalOp):
     count = prop_def(NUMBER)
 
     assembly_format = "$address `,` $offset `bytes` $count (`reads` $reads^)?"
+
+
+@fields_op("ptx.cp.async.bulk.cluster", rows.BULK_SEND, rows.BULK_SEND_REDUCE)
+class BulkSendOp(FormOp):
+    """`cp.async.bulk.shared::cluster.shared::cta... [dst], [src], size, [mbar]`, or `cp.reduce`.
+
+    ```mlir
+    ptx.cp.async.bulk.cluster "async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+      %far, %source, %size, %mbar
+    ```
+    """
+
+    dest = operand_def(reg("b32"))
+    source = operand_def(reg("b32"))
+    size = operand_def(reg("b32"))
+    barrier = operand_def(reg("b32"))
+
+    assembly_format = "$form $dest `,` $source `,` $size `,` $barrier"
+
+
+class _SendingOp(FormOp):
+    """Registers that go to the shared memory of a CTA of the cluster on their own."""
+
+    OPERANDS: ClassVar = {"mbar": "barrier"}
+
+    address = operand_def(reg("b32"))
+    value = operand_def(RegType)
+    barrier = operand_def(reg("b32"))
+
+    assembly_format = "$form $address `,` $value `,` $barrier"
+
+    def verify_(self) -> None:
+        super().verify_()
+        if self.value.type != (legal := reg(*registers_of(self.form.data))):
+            raise self.fail(f"{legal} for {self.mnemonic}, got {self.value.type}")
+
+
+@fields_op("ptx.st.async", *rows.ST_ASYNC)
+class StAsyncOp(_SendingOp):
+    """`st.async.shared::cluster.mbarrier::complete_tx::bytes{.vN}.TYPE [a], b, [mbar]`.
+
+    ```mlir
+    ptx.st.async "async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32" %far, %pair, %mbar
+      : !ptx.reg<b32 x 2>
+    ```
+    """
+
+
+@fields_op("ptx.red.async", *rows.RED_ASYNC)
+class RedAsyncOp(_SendingOp):
+    """`red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.FORM [a], b, [mbar]`:
+    a word there is combined with a register."""

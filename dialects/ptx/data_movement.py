@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import RegType, reg
 
@@ -170,6 +170,7 @@ class CpAsyncOp(PtxOp):
     dest = operand_def(reg("b32"))
     source = operand_def(reg("b64"))
     source_size = opt_operand_def(reg("b32"))
+    cache_hint = opt_operand_def(reg("b64"))
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
@@ -245,30 +246,13 @@ class Lop3Op(RowOp):
             raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
 
 
-class LineOp(RowOp):
+class LineOp(FormOp):
     """`NAME.FORM [address]`: what becomes of a line in the caches."""
 
-    ROWS: ClassVar[Sequence[rows.InstructionRow]]
-
-    form = prop_def(StringAttr)
     address = operand_def(reg("b64"))
     offset = prop_def(NUMBER)
 
     assembly_format = "$form $address `,` $offset attr-dict"
-
-    @property
-    def mnemonic(self) -> str:
-        return f"{self.name.split('.')[1]}.{self.form.data}"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
-        return next(of_form, self.ROWS[0])
-
-    def verify_(self) -> None:
-        legal = [mnemonic for row in self.ROWS for mnemonic in row.mnemonics]
-        if self.mnemonic not in legal:
-            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
 
 
 @fields_op("ptx.discard", rows.DISCARD)

@@ -17,6 +17,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SOURCES, Form, ScalarRow
@@ -173,6 +174,29 @@ class RowOp(PtxOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.operands
+
+
+class FormOp(RowOp):
+    """An instruction of several rows: `form` is its mnemonic behind the first word."""
+
+    ROWS: ClassVar[Sequence[InstructionRow]]
+
+    form = prop_def(StringAttr)
+
+    @property
+    def mnemonic(self) -> str:
+        return f"{self.name.split('.')[1]}.{self.form.data}"
+
+    @property
+    def row(self) -> InstructionRow:
+        """The row of its mnemonic: the first where none has it."""
+        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
+        return next(of_form, self.ROWS[0])
+
+    def verify_(self) -> None:
+        legal = [mnemonic for row in self.ROWS for mnemonic in row.mnemonics]
+        if self.mnemonic not in legal:
+            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
 
 
 def twin(

@@ -29,6 +29,20 @@ ArriveOp = twin(atom.ArriveOp, base=MbarrierOp, text="$address `,` $offset (`,` 
 ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
 
 
+@fields_op("ptx.cp.async.mbarrier.arrive", rows.CP_ASYNC_ARRIVE, rows.CP_ASYNC_ARRIVE_MORE)
+class CpAsyncArriveOp(MbarrierOp):
+    """`cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]`: an arrival once the thread's copies are
+    complete; without `noinc` the phase waits for it besides."""
+
+    noinc = opt_prop_def(UnitAttr)
+
+    assembly_format = "$address `,` $offset (`noinc` $noinc^)?"
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        return rows.CP_ASYNC_ARRIVE if self.noinc else rows.CP_ASYNC_ARRIVE_MORE
+
+
 @fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
 class TryWaitParityOp(atom.Waits, MbarrierOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, in a loop until p is true; with

@@ -1,7 +1,5 @@
 """Scalars of upstream dialects: the registers and the memory that hold them."""
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     BFloat16Type,
     Float8E4M3FNType,
@@ -16,11 +14,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType, element_of
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.types import RegType, reg
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarType:
     """A scalar of the source.
 

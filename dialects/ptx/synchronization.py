@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result
 from tilewright.dialects.cute_nvgpu.ops import sync
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, content, twin
+from tilewright.dialects.ptx.instruction import FormOp, RowOp, content, twin
 from tilewright.dialects.ptx.types import RegType, reg
 
 
@@ -112,7 +112,7 @@ class BarrierRedOp(_VotingBarrierOp):
 
 
 @fields_op("ptx.fence.proxy", rows.PROXY_FENCES, rows.PROXY_FENCES_OF_MAPS, rows.RESTRICTED_FENCES)
-class ProxyFenceOp(RowOp):
+class ProxyFenceOp(FormOp):
     """`fence.FORM{ [address], 128}`: a fence of tensor maps, at an address where it acquires one;
     or of shared memory alone. PTX ISA 9.7.13.4.
 
@@ -123,26 +123,12 @@ class ProxyFenceOp(RowOp):
 
     OPERANDS: ClassVar = {"size": "128"}
 
-    ROWS: ClassVar[tuple[InstructionRow, ...]]
-
-    form = prop_def(StringAttr)
     address = opt_operand_def(reg("b64"))
 
     assembly_format = "$form (`at` $address^)?"
 
-    @property
-    def mnemonic(self) -> str:
-        return f"fence.{self.form.data}"
-
-    @property
-    def row(self) -> InstructionRow:
-        of_form = (row for row in self.ROWS if self.mnemonic in row.mnemonics)
-        return next(of_form, rows.PROXY_FENCES)
-
     def verify_(self) -> None:
-        if self.mnemonic not in self.row.mnemonics:
-            legal = ", ".join(name for row in self.ROWS for name in row.mnemonics)
-            raise self.fail(f"one of {legal}, got {self.mnemonic}")
+        super().verify_()
         if bool(self.row.operands) is not (self.address is not None):
             raise self.fail(f"an address where it acquires a tensor map alone ({self.mnemonic})")
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, views
+from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
 from tilewright.lowering.cuda_tile.convert_producer import SpecializedWarp
@@ -119,7 +120,7 @@ class Issuer(SpecializedWarp):
         match owner:
             case views.LoadViewTkoOp():
                 self.kernel[value] = self.rings.load(owner)
-            case core.PermuteOp() | core.ReshapeOp():
+            case core.PermuteOp() | core.ReshapeOp() | FToFOp():
                 self._there(owner.operands[0])
                 self.kernel.lower(owner)
             case _:

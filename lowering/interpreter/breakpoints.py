@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -23,7 +24,7 @@ FEW = 8
 """Threads whose value, which differs among them, is shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """`%name`, `%name[thread]` or `%name[thread, block]`, both by their numbers."""
 

@@ -6,13 +6,13 @@ sides of an `if` before what follows it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Concatenate
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.row_ops import ops_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -50,7 +50,7 @@ def executes(*keys: Any) -> Callable[[Step], Step]:
     return register
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pure:
     """The step of an op whose results are a function of registers: one, or a sequence of them."""
 
@@ -106,7 +106,7 @@ def _taken(builder: "Builder", operand: Source | None) -> Callable[[list[Any]], 
     return lambda regs: [regs[slot] for slot in slots]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A call whose callee is being added: where it returns to, and which values."""
 

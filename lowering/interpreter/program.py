@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.source.diagnostic import at
 
@@ -19,7 +20,7 @@ Step = Callable[[Any, Any], None]
 """The effect of an op on a machine and the threads of a gang that execute it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jump:
     """Go to a block, after moving `sources` to `dests` all at once."""
 
@@ -28,7 +29,7 @@ class Jump:
     dests: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fork:
     """Go one way where the register `condition` is true, the other where it is not."""
 
@@ -60,7 +61,7 @@ class Awaited(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suspend:
     """Wait for something: `begin` says for what."""
 
@@ -68,7 +69,7 @@ class Suspend:
     following: Jump
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """The threads are done."""
 

@@ -8,10 +8,10 @@ value that no chip would have.
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, Region, SSAValue
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -129,7 +129,7 @@ def _check_complete(regs: list[object], slots: Slots, verb: str) -> None:
             value.accessed(verb)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overwriting:
     """A step that may write no register in flight, of those `watched`, and leaves the `clobbered`
     ones `lost`."""
@@ -147,7 +147,7 @@ class Overwriting:
             regs[slot] = self.lost
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Naming:
     """A name of registers is no access to them: it may be used by a wgmma where they may."""
 
@@ -171,7 +171,7 @@ def _copying(step: Step, c: int) -> Step:
     return copy
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moving:
     """Parallel moves, to what is `written` and, without an instruction, from what is undefined."""
 

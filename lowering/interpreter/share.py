@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TextIO
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
 from tilewright.source.diagnostic import ExecutionError, at
 
@@ -26,7 +27,7 @@ class OrderMatters(ExecutionError):
     """A share of a grid did what depends on the CTAs of others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BufferUse:
     """The bytes of a buffer that a share accessed and, of those, wrote: bits, packed; and what the
     share left in the latter."""

@@ -1,15 +1,15 @@
 """The ways between blocks, and the values that they pass."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edge:
     """A branch from one block to another and the values it passes."""
 

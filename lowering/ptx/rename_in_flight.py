@@ -15,11 +15,12 @@ and what comes behind it is copied as far as the wait that completes them, as is
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Block, Region
 from xdsl.irdl.dominance import DominanceInfo
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.ptx.copied_blocks import CopiedBlocks, split
 from tilewright.lowering.ptx.edges import edges_of, erase_unreachable, redirect
 from tilewright.lowering.ptx.in_flight import RegisterConflict, has_flights
@@ -27,7 +28,7 @@ from tilewright.lowering.ptx.kept import keep
 from tilewright.lowering.ptx.registers import RegisterNames
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockLoop:
     """A natural loop: its blocks in the order of the text, and the block behind it, if it leaves
     for one alone that nothing else leads to."""

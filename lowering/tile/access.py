@@ -2,7 +2,6 @@
 vectors where neighbours allow it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import memref
@@ -12,6 +11,7 @@ from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of
 from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.registers import RegisterChunks, extracted, from_elements
 from tilewright.lowering.tile.kernel import Kernel, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
@@ -21,7 +21,7 @@ VECTOR_BITS = (128, 64, 32)
 """The bits that a vector access moves."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RegisterPiece:
     """Neighbouring elements on their way: a fragment, or scalars where there is no whole register
     of them."""

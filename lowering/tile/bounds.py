@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from typing import Any
@@ -14,12 +13,13 @@ from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.scalar import Condition, Scalar, divisor_of
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import CoordTensor
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import whole
 from tilewright.lowering.tile.places import flat_tuple, steps_of, zeros_like
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inside:
     """Those of some neighbouring elements that are within bounds: none unless `condition`, and then
     the first `count`; a count of None is all of them. Where they are not the first ones, `apart`
@@ -54,7 +54,7 @@ class Inside:
         return _all(self.apart[:-1], emitter, last)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundedRun:
     """Neighbouring elements that one instruction moves, from the `first` on. They are within bounds
     where one of `insides` says so: where several runs of a copy are in one place, this is all of
@@ -100,7 +100,7 @@ class BoundedRun:
         return reduce(lambda a, b: emitter.binary("or", a, b), conditions)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """Coordinates of elements, and what they must be below."""
 

@@ -5,7 +5,6 @@ coordinates. What is out of bounds is not accessed: zeros arrive instead.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
@@ -32,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.ops.matrix_copy import DEFAULT_SHAPE, Ldmatr
 from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp as TmemCopyOp
 from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache, FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.emitter import zero_constant
 from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import from_elements
@@ -122,7 +122,7 @@ def _in_order_of_registers(source: Tensor, destination: Tensor) -> tuple[Tensor,
     return ordered(source, pair[0]), ordered(destination, pair[1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TileMove:
     """One `cute.copy`."""
 

@@ -1,6 +1,5 @@
 """Pipelines as mbarriers in shared memory, or as groups of `cp.async`."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.dialects import gpu
@@ -26,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     mbarrier,
     tcgen05_sync,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.leaves import Leaf, sized
 from tilewright.lowering.emit.mbarriers import (
     commit_mmas,
@@ -36,7 +36,7 @@ from tilewright.lowering.emit.mbarriers import (
 from tilewright.lowering.tile.kernel import Kernel, lowers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoweredPipeline:
     """A pipeline; of mbarriers, those that say that a stage is full, and that it is empty."""
 

@@ -3,13 +3,13 @@ they are below."""
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.leaves import BOUNDS
 
 MAX_BLOCK = {"x": 1024, "y": 1024, "z": 64}
@@ -19,7 +19,7 @@ _GRID = 1 << 31
 """The bound of an index of a CTA."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """`factor` divides the number; it is not negative and below `bound`, where there is one."""
 

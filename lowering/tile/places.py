@@ -3,7 +3,6 @@
 The image of an element is linear in its coordinates: each mode of a flat layout gives a step.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
@@ -19,9 +18,10 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.symbolic.tuples import tuple_sum
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.tensors import element_type
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """A line of elements: `memref<?xT>` in global memory, in shared memory with its swizzle; of
     bytes, where elements are less."""

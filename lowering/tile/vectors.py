@@ -1,17 +1,17 @@
 """Vectors of the tile level: one scalar for each element, and one op for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VectorValue:
     """The elements of a vector, in order."""
 

@@ -19,6 +19,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -65,7 +66,7 @@ class SharedAllocation:
         return offset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tile:
     """A memref whose address is known: `strides` in elements, or `layout` where it has one.
 

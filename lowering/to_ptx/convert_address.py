@@ -14,8 +14,8 @@ from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ListGetOp, PackOp, UnpackOp
-from tilewright.dialects.ptx.scalar_types import ScalarType
-from tilewright.dialects.ptx.scalars import AndOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, ScalarType
+from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import storage_of
@@ -122,6 +122,9 @@ def _copy_async(
 
 # Words: elements narrower than a register are packed where there is a whole register of them
 
+_PAIRED = tuple(f".{name}x2.f32" for name in NARROW_FLOATS.values())
+"""The conversions to two floats of 8 bits."""
+
 
 def _access(storage: ScalarType, count: int) -> tuple[str, int]:
     """The type of the access, and how many elements each of its words has."""
@@ -153,6 +156,15 @@ def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> S
     if storage.bytes == 1:
         half = len(parts) // 2
         if half == 1:
+            low, high = (part.owner for part in parts)
+            if (
+                isinstance(low, CvtOp)
+                and isinstance(high, CvtOp)
+                and low.form == high.form
+                and low.form.data.endswith(_PAIRED)
+            ):
+                # Each has converted one float, to the lower half: one converts both.
+                return to.scalar(CvtOp, low.form.data, high.operands[1], low.operands[1])
             low, high = (to.scalar(AndOp, "b16", part, to.const(0xFF, "b16")) for part in parts)
             high = to.scalar(ShlOp, "b16", high, to.const(8, "b32"))
             return to.scalar(OrOp, "b16", low, high)

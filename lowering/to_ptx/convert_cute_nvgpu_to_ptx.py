@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import ReturnOp, is_kernel
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
@@ -106,7 +107,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
     return entry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passed:
     """A parameter of an entry, and how it is passed."""
 

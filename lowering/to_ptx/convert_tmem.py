@@ -5,7 +5,6 @@ column in bits 15 to 0. So lanes and columns of a layout add up like bytes do el
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -14,6 +13,7 @@ from tilewright.dialects.cute.types.memref import is_memref, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.scalars import ShrOp
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
@@ -21,7 +21,7 @@ from tilewright.lowering.to_ptx.convert_memref import locate, mode_terms
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemTile:
     """A memref in tensor memory: the address of its first element, and its layout in elements."""
 

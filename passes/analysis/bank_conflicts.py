@@ -1,7 +1,6 @@
 """Bank conflicts of the copies of a kernel of tiles: predicted from their layouts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -22,9 +21,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import (
     WarpAccess,
     choose_swizzle,
 )
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflicts:
     """One side of a copy in shared memory: the layout of the tensor, how many ways the slowest
     access of a warp conflicts, and the swizzle under which it would conflict least, how often."""

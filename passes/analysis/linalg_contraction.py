@@ -7,7 +7,6 @@ the body adds the product of A and B, extended or not, to C.
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -28,6 +27,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape
 from tilewright.dialects.cute_nvgpu.types.fragments import element_of
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import OpError
 
 _SIGNED: dict[Attribute, str] = {IntegerType(4): "s4", i8: "s8"}
@@ -36,7 +36,7 @@ _UNSIGNED: dict[Attribute, str] = {i1: "b1", IntegerType(4): "u4", i8: "u8"}
 _LEGAL = list(dict.fromkeys(row.mlir.lstrip("su") for row in ELEMENT_TYPES.values()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinalgContraction:
     """A contraction in IR: its extents (M, N, K) and the element types of a, b, c and d."""
 

@@ -1,7 +1,6 @@
 """Elements of shared memory that an op writes, and whether a wgmma reads them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from xdsl.dialects import arith, memref
@@ -13,12 +12,13 @@ from tilewright.dialects.cute_nvgpu.ops import copy, fragment_memory, matrix_cop
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import frozen
 
 Overlap = Literal["same", "maybe", "distinct"]
 """The relation of two accesses: they meet, they may, they do not."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedAccess:
     """An element of a memref, or the matrix of `extents` (by dimension) that begins there; what is
     neither (not `exact`) has unknown extents. In a line of memory the index also says which of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from xdsl.ir import Attribute, SSAValue
@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, constant_index, tmem_span
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, RetrieveOp, SliceOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.once import once_each
 
 Overlap = Literal["same", "maybe", "distinct"]
@@ -23,7 +24,7 @@ Slot = tuple[SSAValue, tuple[int | SSAValue, ...]]
 """A word of shared memory: its memref and indices."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """`count` columns from `first` on of what has the address in `root`, a word of shared memory or
     a value; or, where it is not `exact`, some of them."""

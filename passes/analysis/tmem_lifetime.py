@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal, TypeVar
 
@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
     RetrieveOp,
     SliceOp,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
@@ -31,7 +32,7 @@ Report = Callable[[Rule, Operation, Operation], None]
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class World:
     """One way that things may be: the conditions that have turned out so, the allocations that are
     live, those given back and by what, which of them a slot's word and a value are of, the last one

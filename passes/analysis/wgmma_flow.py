@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -16,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.shared_writes import (
     SharedAccess,
@@ -29,7 +29,7 @@ from tilewright.passes.analysis.wgmma_state import CURRENT, STALE, Issue, State
 Rule = Literal["result", "shape", "overwritten", "memory", "fragment", "end", "fence", "proxy"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WgmmaHazard:
     """A rule that an op breaks, and the op that it breaks it with: `value` is what it reads."""
 

@@ -21,11 +21,13 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
+from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
@@ -67,8 +69,10 @@ _REWRITES: dict[str, Rewrite] = {
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,
     "slice-products": slice_products,
+    "narrow-steps": narrow_steps,
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
+    "transpose-products": transpose_products,
     "legalize-placed": partial(legalize, placed=True),
 }
 

@@ -1,13 +1,15 @@
-"""PTX of other compilers: read, written again, assembled, and executed against what a chip left.
+"""PTX of other compilers: read, checked, written again, assembled, and executed against what a chip
+left.
 
-    python tests/conformance/ptx_modules.py FOLDER [--list]
+    python tests/conformance/ptx_modules.py FOLDER [--list] [--table]
 
 FOLDER has `*.ptx` and, where kernels were run, `cases.pkl.xz`: lzma of a pickle of {name of a file
 without `.ptx`: [{kernel, grid, block, before: arguments, after: arrays as the chip left them, or
-None for a number}]}; bytes are a struct. Each file is read and verified; ptxas has to take the text
-that tilewright writes of it, and what nvdisasm says of both is compared, kernel by kernel; kernels
-with cases are interpreted, and every byte has to be the chip's. Prints what is refused or differs,
-and the counts. The exit status is 1 where a text is refused by ptxas or a result differs.
+None for a number}]}; bytes are a struct. Each file is read, verified and checked; ptxas has to take
+the text that tilewright writes of it, and what nvdisasm says of both is compared, kernel by kernel;
+kernels with cases are interpreted, and every byte has to be the chip's. Prints what is refused or
+differs, and the counts, with `--table` as a row of docs/ptx_input.md. The exit status is 1 where a
+text is refused by ptxas or a result differs.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,8 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
 from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.ptx.text import module_text
+from tilewright.passes.check_hazards import UnprovenWarning
+from tilewright.pipeline import PIPELINE, run_pipeline
 from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
@@ -80,18 +85,36 @@ def executed(text: str, case: dict[str, Any], engine: Engine = "auto") -> str | 
     return None
 
 
+def checked(text: str, name: str, arch: str) -> str | None:
+    """What `tilewright check` finds wrong in a text, or None."""
+    stages = [stage for stage in PIPELINE if "-check-" in stage.name]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnprovenWarning)
+            run_pipeline(parse_module(text, name), arch, text, stages=stages)
+    except tw.CompileError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
 def judged(path: Path, cases: list[dict[str, Any]], counts: Counter[str], *, listed: bool) -> None:
     """Count what becomes of a file, and say what is wrong."""
     text = path.read_text()
     arch = re.search(r"^\.target\s+(\w+)", text, re.MULTILINE)
     assert arch is not None, path
     counts["files"] += 1
+    doing = "read"
     try:
         module = parse_module(text, path.name)
         verify(module, text)
+        counts["read"] += 1
+        doing = "written"
+        if (why := checked(text, path.name, arch[1])) is not None:
+            print(why)
+        counts["checks find nothing"] += why is None
         again = module_text(module, target(arch[1]))
     except (tw.CompileError, OpError) as error:
-        counts["refused"] += 1
+        counts[f"not {doing}"] += 1
         print(str(error).partition("\n")[0])
         return
     mine = machine_code(again, arch[1])
@@ -99,6 +122,8 @@ def judged(path: Path, cases: list[dict[str, Any]], counts: Counter[str], *, lis
         counts["not assembled"] += 1
         print(f"{path.name}: ptxas refuses what was written of it")
     for kernel, lines in machine_code(text, arch[1]).items():
+        counts["instructions"] += len(lines)
+        counts["instructions of what is written"] += len(mine.get(kernel, ()))
         same = mine.get(kernel) == lines
         counts["kernels of the same machine code" if same else "kernels of other machine code"] += 1
         if listed and not same:
@@ -110,17 +135,28 @@ def judged(path: Path, cases: list[dict[str, Any]], counts: Counter[str], *, lis
             print(f"{path.name}: {case['kernel']}: {why}")
 
 
+def _row(name: str, counts: Counter[str]) -> str:
+    """A row of the table in docs/ptx_input.md."""
+    same, other = (counts[f"kernels of {which} machine code"] for which in ("the same", "other"))
+    theirs, ours = (counts[f"instructions{which}"] for which in ("", " of what is written"))
+    cells = (name, counts["files"], counts["read"], counts["checks find nothing"],
+             f"{same} of {same + other}", f"{theirs}, {ours}")  # fmt: skip
+    return f"| {' | '.join(map(str, cells))} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--list", action="store_true", help="name kernels of other machine code")
+    parser.add_argument("--table", action="store_true", help="print the counts as a row of a table")
     options = parser.parse_args()
     record = options.folder / "cases.pkl.xz"
     cases = pickle.loads(lzma.decompress(record.read_bytes())) if record.exists() else {}
     counts = Counter[str]()
     for path in sorted(options.folder.glob("*.ptx")):
         judged(path, cases.get(path.stem, []), counts, listed=options.list)
-    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    print(_row(options.folder.name, counts) if options.table else
+          ", ".join(f"{count} {what}" for what, count in counts.items()))  # fmt: skip
     sys.exit(1 if counts["not assembled"] or counts["runs that differ"] else 0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import ClassVar
 
 import pytest
 from xdsl.context import Context
@@ -38,7 +37,7 @@ class Cache(TileEnum):
 class LoadOp(DeclaredOp):
     """`%r = declared.load %x, %i, 4 mask = %m cache = cg volatile : tensor<4xf32>, index`."""
 
-    SAME_TYPES: ClassVar = (("source", "result"),)
+    SAME_TYPES = "source result"
 
     source = operand_def(TENSOR)
     place = operand_def(PLACE)
@@ -60,7 +59,7 @@ class LoadOp(DeclaredOp):
 class AddOp(DeclaredOp):
     """`%r = declared.add %x, %y : tensor<4xf32>`, which it says by its fields."""
 
-    SAME_TYPES: ClassVar = (("lhs", "rhs", "result"),)
+    SAME_TYPES = "lhs rhs result"
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)

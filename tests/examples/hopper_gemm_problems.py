@@ -8,7 +8,9 @@ from hopper_gemm_kernel import text as text_of
 from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule, grid_of, workspace
 from numpy.typing import NDArray
 
-DTYPES = {"bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
+DTYPES = {
+    "bf16": ml_dtypes.bfloat16, "f8E4M3FN": ml_dtypes.float8_e4m3fn, "tf32": np.float32,
+}  # fmt: skip
 
 
 def problem(

@@ -31,7 +31,7 @@ SAMPLE = [
     (GemmSchedule(64, 64, 2, 32), "bf16"), (schedule(16, 32), "bf16"),
     (schedule(64, 64, 2), "bf16"), (schedule(64, 24), "bf16"),
     (schedule(64, 64, streamed=True), "bf16"),
-    (GemmSchedule(128, 64, 2, 64, teams=2), "f8E4M3FN"),
+    (GemmSchedule(128, 64, 2, 64, teams=2), "f8E4M3FN"), (schedule(64, 64), "tf32"),
 ]  # fmt: skip
 ALL = [(own, element) for own in TILES for element in OPERANDS]
 

@@ -199,16 +199,16 @@ def bytecode(rng: random.Random) -> bytes:
 # Ways through
 
 
-SEEN = set[str]()
-"""The modules that have gone every way in this process, by their text."""
+SEEN = set[int]()
+"""The modules that have gone every way in this process, by the hash of their text."""
 
 
 def every_way(given: str | bytes, rng: random.Random) -> None:
     """Read, verify and print a mutant; what is legal is checked, compiled, run and written, once
     where many mutants are one module."""
     for module in _verified(given):
-        text: list[str] = []
-        judged(lambda module=module, text=text: text.append(text_of(module, generic=True)),
+        text: list[int] = []
+        judged(lambda module=module, text=text: text.append(hash(text_of(module, generic=True))),
                NotImplementedError)  # fmt: skip
         if not SEEN.issuperset(text):
             SEEN.update(text)

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from tile_ir import entry
 
 import tilewright as tw
 from tilewright.arguments.dtypes import dtype_of_element
@@ -79,3 +80,27 @@ def test_what_narrow_floats_cannot() -> None:
         run(add, np.zeros(8, dtype_of_element("f8E5M2")), "f8E5M2", "atom")
     with pytest.raises(tw.CompileError, match="requires sm_89"):
         tw.compile(cast("extf", "f8E5M2", "f32"), "sm_80")
+
+
+@pytest.mark.parametrize("to", NARROW)
+def test_neighbours_are_converted_together(to: str) -> None:
+    """Two by one instruction, in the order in which they are stored."""
+    body = "%o = constant <i32: 0> : tile<i32>"
+    for i, element in enumerate(("f32", to)):
+        tensor = f"tensor_view<256x{element}, strides=[1]>"
+        body += f"""
+    %q{i} = assume div_by<16>, %p{i} : tile<ptr<{element}>>
+    %t{i} = make_tensor_view %q{i}, shape = [256], strides = [1] : {tensor}
+    %v{i} = make_partition_view %t{i} : partition_view<tile=(256), {tensor}>"""
+    views = [f"partition_view<tile=(256), tensor_view<256x{x}, strides=[1]>>" for x in ("f32", to)]
+    body += f"""
+    %x, %a = load_view_tko weak %v0[%o] : {views[0]}, tile<i32> -> tile<256xf32>, token
+    %y = ftof %x : tile<256xf32> -> tile<256x{to}>
+    %b = store_view_tko weak %y, %v1[%o] : tile<256x{to}>, {views[1]}, tile<i32> -> token
+"""
+    text = entry(f"%p0: tile<ptr<f32>>, %p1: tile<ptr<{to}>>", body)
+    x = np.random.default_rng(0).standard_normal(256, np.float32)
+    args = [x, np.zeros(256, dtype_of_element(to))]
+    got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[1]
+    assert (got == x.astype(got.dtype)).all()
+    assert tw.compile(text, "sm_90a").ptx.count("x2.f32 ") == 256 // 32 // 2

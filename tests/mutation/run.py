@@ -213,7 +213,8 @@ fences between threads, releases or acquires, what one of these blocks writes an
 needs a release of the one behind it and an acquire of the other before it, of the scope `gpu`;
 where some scope is narrower, so does what a thread of a cluster writes and another one reads that
 no barrier orders, of the scope that has both in it. Which flag belongs to what is not asked, nor
-what copies and `multimem` do. How often a loop waits for a flag says nothing.
+what copies and `multimem` do. How often a loop waits for a flag says nothing. A try of an mbarrier
+whose answer something reads counts as the one that ends the loop.
 
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
 around a branch, what else blocks do to each other (weak accesses alone), the data (a store whose

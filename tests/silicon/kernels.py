@@ -9,12 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.scalar import (
-    APPROXIMATE,
-    ARITHMETIC,
-    LOGIC,
-    bits_are_known,
-)
+from tilewright.dialects.cute_nvgpu.lattice.scalar import APPROXIMATE, ARITHMETIC, LOGIC
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx import scalars, wmma
 from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
@@ -37,7 +32,6 @@ def scalar_forms(arch: str) -> dict[str, tuple[type[ScalarOp], str]]:
         f"{op.name}.{form}": (op, form)
         for op in SCALAR_OPS
         for form in op.ROW.forms
-        if bits_are_known(form)
         if target(arch).supports(op.ROW.forms[form].requirement.target)
     }
 

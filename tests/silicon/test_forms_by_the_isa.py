@@ -9,15 +9,14 @@ import pytest
 from exact import result
 from inputs import form_inputs
 from kernels import scalar_forms
-from test_fixtures import RECORDED_APART, SEEDS
+from test_fixtures import SEEDS
 
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 
 FORMS = {
     name: form
     for name, form in scalar_forms("sm_100a").items()
-    if name not in SEEDS and name not in RECORDED_APART
-    if not name.startswith("ptx.cvt.") or name in scalar_forms("sm_90a")
+    if name not in SEEDS and not name.startswith("ptx.cvt.")
 }
 """What Blackwell's `cvt` computes is in test_float_conversions.py."""
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from record_special_functions import SAMPLES, words
+from record_special_functions import SAMPLES, halves, words
 
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.numerics.special_functions import (
     cos,
     ex2,
@@ -58,6 +59,12 @@ def test_every_mantissa_equals_the_chip(
         for block in mantissas:
             checksum = zlib.crc32(function(block | np.uint32(exponent << 23)), checksum)
     assert checksum == int(RECORDED[f"{name}_crc"])
+
+
+@pytest.mark.parametrize("name, form", halves())
+def test_every_half_equals_the_chip(name: str, form: str) -> None:
+    result = scalar(name, form)(*halves()[name, form])
+    assert zlib.crc32(result) == int(RECORDED[f"{name}.{form}_crc"])
 
 
 def test_logarithms_of_powers_of_two_equal_the_chip() -> None:

@@ -3,7 +3,7 @@ attributes are rows of an op's definition; what these leave open is asked of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import permutations, product
 from typing import Any
@@ -24,6 +24,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType, TokenType
+from tilewright.dialects.declared_format import groups
 from tilewright.dialects.field_counts import Arity
 from tilewright.dialects.op_facts import SEGMENTS
 
@@ -49,10 +50,10 @@ def _related(shape: Shape) -> list[Shape]:
     return list(some)
 
 
-def _groups(names: Sequence[str], *agreements: Iterable[Sequence[str]]) -> dict[str, str]:
+def _groups(names: Sequence[str], *agreements: str) -> dict[str, str]:
     """For each name the first of those that agree with it."""
     first = {name: name for name in names}
-    for group in (group for some in agreements for group in some):
+    for group in (group for some in agreements for group in groups(some)):
         heads = {first[name] for name in group}
         head = min(heads, key=list(names).index)
         first = {name: head if other in heads else other for name, other in first.items()}

@@ -35,7 +35,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(launches, "_KERNELS", {})
     monkeypatch.setattr(relaunch, "_PLANS", {})
-    monkeypatch.setattr(relaunch, "_READY", {})
+    monkeypatch.setattr(relaunch, "_TEMPLATES", {})
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, kernel: Any, args: Any, *memory: Any) -> Driver:

@@ -216,7 +216,7 @@ def test_a_forked_process_forgets(driver: Driver) -> None:
     run(given)
     child = os.fork()
     if not child:
-        os._exit(1 if relaunch._PLANS or relaunch._READY else 0)  # pyright: ignore
+        os._exit(1 if relaunch._PLANS or relaunch._TEMPLATES else 0)  # pyright: ignore
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert relaunch._PLANS  # pyright: ignore[reportPrivateUsage]
 
@@ -254,11 +254,14 @@ def test_who_watches_cutile_compile_is_told(
 
 
 def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
+    """And arrays elsewhere take no room in it."""
     monkeypatch.setattr(known_launches, "MOST", 2)
-    for _ in range(5):
-        driver.memory += (given := arrays())
+    counts: list[int] = []
+    for size in (128, 128, 128, 256, 512, 1024):
+        driver.memory += (given := arrays(size))
         run(given)
-    assert len(relaunch._READY) <= 2  # pyright: ignore[reportPrivateUsage]
+        counts.append(len(relaunch._TEMPLATES))  # pyright: ignore[reportPrivateUsage]
+    assert counts == [0, 1, 1, 2, 1, 2]
 
 
 def test_arrays_here_ask_for_no_stream(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:

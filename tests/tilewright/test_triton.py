@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
+from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 import tilewright as tw
@@ -60,6 +61,25 @@ def test_a_kernel_that_triton_has_kept_is_at_the_lines_of_its_own_file(tmp_path)
         assert str(error.value).startswith(f"{file}:")
         traced = tw.triton.module(module.racing, np.zeros(16, np.int32), BLOCK=16)
         assert str(file) in str(traced.body.block.first_op.location)
+
+
+def test_the_texts_of_a_kernel_are_one_file_that_the_next_process_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    traced, make_ir = [], ASTSource.make_ir
+    monkeypatch.setattr(ASTSource, "make_ir", lambda *all_: traced.append(1) or make_ir(*all_))
+
+    def run():
+        out = np.zeros(16, np.float32)
+        with tw.triton.on_cpu():
+            kernels.add.device_caches.clear()
+            compiled = kernels.add[(1,)](out + 1, out + 2, out, 16, BLOCK=16)
+        assert (out == 3).all() and "tt.func" in compiled.asm["ttir"]
+        return next(tmp_path.iterdir())
+
+    file = run()
+    assert [run()] == list(tmp_path.iterdir()) and len(traced) == 1
+    file.write_text(file.read_text()[:-1])  # one that is not whole is none
+    assert run() == file and len(traced) == 2
 
 
 def test_a_race_that_is_ignored_leaves_one_of_the_writes():

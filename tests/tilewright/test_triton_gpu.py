@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
-from driver_stand_in import Driver, telling
+from driver_stand_in import Driver, passed, telling
 from numpy.typing import NDArray
 from triton.runtime.errors import PTXASError
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -79,7 +79,22 @@ def test_a_launch_is_of_what_tilewright_compiled(driver: Driver):
     assert (compiled.n_regs, compiled.n_spills) == (40, 2)
 
 
-def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
+def test_a_launch_like_one_before_has_its_own_arrays_by_their_names(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    given = [np.zeros(128, np.float32) for _ in range(6)]
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
+    )
+    told: list[Any] = []
+    turns = [given[:3], given[3:], given[1:4], given[2:5]]
+    with tw.triton.on_gpu():
+        for x, y, out in turns:
+            kernels.add[(4,)](n=128, out=Tensor(out), BLOCK=32, y=Tensor(y), x=Tensor(x))
+    assert told == [(*(array.ctypes.data for array in turn), 128) for turn in turns]
+
+
+def test_a_launch_like_one_before_is_known_but_for_the_sign_of_zero(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
 ):
     x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
@@ -92,7 +107,7 @@ def test_a_launch_like_one_before_is_ready_but_for_the_sign_of_zero(
             pair = (Tensor(x), Tensor(x))
             kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
     arguments = [given[9] for given in driver.launches]
-    assert arguments[2] == arguments[4] != arguments[3]
+    assert arguments[2] == arguments[4] != arguments[3]  # of two templates
 
 
 @pytest.mark.parametrize(("rows", "whole"), [(16, True), (3, False)])
@@ -104,10 +119,10 @@ def test_sizes_of_descriptors_are_taken_for_multiples_of_16_where_they_are(
         chosen = of_whole_shapes(kernel.code) if how["whole"] else kernel.code
         text = str(verified(chosen)[0])
         facts.append(len(re.findall(r"assume div_by<16>, %descriptor[._]", text)))
-        return SimpleNamespace(start=lambda stream: None)
+        return SimpleNamespace(start=lambda addresses, stream: None)
 
     facts: list[int] = []
-    monkeypatch.setattr(DeviceKernel, "ready", told)
+    monkeypatch.setattr(DeviceKernel, "template", told)
     out = np.zeros((16, 16), np.float32)
     descriptor = TensorDescriptor(out.view(HostArray), [rows, 16], [16, 1], [16, 16])
     with tw.triton.on_gpu():

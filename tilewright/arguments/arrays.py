@@ -6,7 +6,7 @@ A dimension of the array is a leaf of the layout that a tensor of the tile level
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from operator import index
 from typing import Any, TypeGuard
@@ -21,6 +21,7 @@ from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.symbolic.scalar import Scalar, fits, width_of
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
 
@@ -30,7 +31,7 @@ def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
     return isinstance(value, np.ndarray)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayArgument:
     """An array that a kernel gets: on the CPU `flat`, its memory from its first element to its last
     one, or at an `address` of the GPU, where it may be `read_only`. `dtype` is NumPy's name of its

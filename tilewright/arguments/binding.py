@@ -5,7 +5,6 @@ bound arguments what its kernels take (`interpreted`, `Entry.values`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -31,6 +30,7 @@ from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
@@ -58,7 +58,7 @@ class ArgumentMemory(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """An array in memory."""
 
@@ -71,7 +71,7 @@ class Placed:
         return self.array.read_only
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mapped:
     """A tensor map, as its memory made it, and whether its array may not be written."""
 

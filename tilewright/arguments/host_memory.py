@@ -14,6 +14,7 @@ from tilewright.arguments.arrays import is_array
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import (
     Bounds,
     bounds_of,
@@ -36,7 +37,7 @@ class HostBlock:
     address: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostPlace:
     """Where an array lies: from a byte of a block on, which is the `number`th in the memory."""
 

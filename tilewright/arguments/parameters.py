@@ -5,7 +5,6 @@ parameters says (`cute.from`) which part of which of them it is.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import is_kernel
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.source.diagnostic import CompileError, at
@@ -33,7 +33,7 @@ def wrong_count(parameters: Sequence[Any], given: int) -> str:
     return f"expected {len(names)} arguments ({', '.join(names)}), got {given}{missing}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A parameter of a kernel: its name, its type as text and as itself (None at the `ptx` level),
     and which part of an argument of the tile level it is."""

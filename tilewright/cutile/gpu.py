@@ -4,7 +4,7 @@ launch on a stream."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -18,6 +18,7 @@ from tilewright.compiler import compile
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.frozen import frozen
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.compile_cache import cached, key_of
@@ -36,7 +37,7 @@ _COUNTED = 1 << 30
 """The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockSchedule:
     """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
     take one after the other."""

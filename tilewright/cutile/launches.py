@@ -65,10 +65,10 @@ def _relaunching(launching: _Launching) -> _Launching:
             stream = options.get("stream")
             to = _Target(options.get("arch"), options.get("accuracy", "libdevice"))
             programmatic = options.get("programmatic_dependent_launch", False)
-            ready = relaunch.ready_launch(*given, to, programmatic)
-            if ready is not None:
+            again = relaunch.known_launch(*given, to, programmatic)
+            if again is not None:
                 stream = _current_stream() if stream is None else stream
-                ready.start(stream_handle(stream))
+                again(stream_handle(stream))
                 return
         launching(*given, **options)
 
@@ -231,11 +231,11 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         programmatic_dependent_launch: bool = False, **_: Any,
     ) -> None:  # fmt: skip
         programmatic = programmatic_dependent_launch
-        ready = relaunch.ready_launch(grid, kernel, args, to, programmatic)
-        if ready is None:
+        again = relaunch.known_launch(grid, kernel, args, to, programmatic)
+        if again is None:
             first(grid, kernel, args, stream, programmatic)
         else:
-            ready.start(stream_handle(stream))
+            again(stream_handle(stream))
 
     def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
         return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)

@@ -4,7 +4,6 @@ convention (`cutile_python_v2`) lays them out as the flat parameters of the entr
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain, repeat
 from typing import Any, cast
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.arguments.parameters import wrong_count
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
@@ -40,7 +40,7 @@ class IndexOverflowError(ArgumentError, OverflowError):
     """An array that indices of 32 bits do not reach: an OverflowError, as cuTile's is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutileParameter:
     """One parameter: its name, its annotation as cuTile has read it, and its argument, tensors of
     torch as arrays of NumPy, those on the GPU as they lie there."""

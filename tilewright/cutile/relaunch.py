@@ -1,18 +1,18 @@
 """Launches of cuTile kernels like one before, found by what is read of their arguments.
 
-A launch of the same arguments, numbers included, is ready, but for its stream. For arrays of the
-same shapes elsewhere there is a template, for others of the same kind a plan: what is assumed of
-them (`CutileParameter.constraint`) is the same.
+A launch of arrays of the same shapes, wherever they lie, and of the same numbers has a
+template, one of others of the same kind a plan: what is assumed of them
+(`CutileParameter.constraint`) is the same. Nothing grows with launches: Python's collector would
+walk it.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import pairwise
+from functools import lru_cache, partial
 from threading import RLock
 from typing import Any, cast
 
@@ -53,13 +53,13 @@ class _Plans:
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
 _PLANS: dict[Any, _Plans] = {}
-_TEMPLATES: dict[Any, LaunchTemplate] = {}
-_READY: dict[Any, launcher.ReadyLaunch] = {}
+_TEMPLATES: dict[Any, tuple[Sequence[int], dict[Items, LaunchTemplate]]] = {}
+"""The bytes of each array's memory, and the templates by which of these overlap."""
 
 
 def _in_forked_process() -> None:
     """Forget all launches: their functions are the parent's."""
-    for launches in (_PLANS, _TEMPLATES, _READY):
+    for launches in (_PLANS, _TEMPLATES):
         launches.clear()
     COMPILING.release()
 
@@ -69,18 +69,22 @@ os.register_at_fork(
 )
 
 
-def ready_launch(
+def known_launch(
     grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool
-) -> launcher.ReadyLaunch | None:
-    """A launch, ready where one before was like it; None where none was, or where the arguments are
-    to be checked."""
-    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic)) is None:
+) -> Callable[[int], None] | None:
+    """The launch on a stream, where one before was like it; None where none was, or where
+    the arguments are to be checked."""
+    addresses: list[int] = []
+    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic, addresses)) is None:
         return None
     try:
-        ready = _READY.get(key)
+        known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
         return None
-    return ready or _made_ready(key)
+    template = known and known[1].get(_overlaps(addresses, known[0]))
+    if not template and not (template := _made(key, addresses)):
+        return None
+    return partial(template.start, addresses)
 
 
 def remember(
@@ -89,103 +93,93 @@ def remember(
 ) -> None:  # fmt: skip
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
     it as it was chosen by a schedule of its blocks."""
-    key = _key(grid, kernel, args, target, False)
+    addresses: list[int] = []
+    key = _key(grid, kernel, args, target, False, addresses)
     if key is None:
         return
     entry = chosen.entry()
     plan = LaunchPlan.of(entry, chosen.load(entry))
     if plan is not None:
-        of_kind = (*key[:3], _Read.of(kernel, key[-1]).assumptions)
+        of_kind = (*key[:3], _Read.of(kernel, key[-1], addresses).assumptions)
         _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
 
 
-def _key(grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool) -> Any:
-    """The kernel, the context, the target, the grid and the arguments; None where they are no key,
-    or are to be checked."""
+def _key(
+    grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool, addresses: list[int]
+) -> Any:
+    """The kernel, the context, the target, the grid and the arguments, without addresses, which are
+    added to others; None where they are no key, or are to be checked."""
     if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
         return None
     for extent in cast("Items", grid):
         if type(extent) is not int:
             return None
-    if (items := _items(args)) is None:
+    if (items := _items(args, addresses)) is None:
         return None
     context = int(launcher.call("cuCtxGetCurrent"))
     return kernel, context, target, programmatic, grid, items
 
 
-def _made_ready(key: Any) -> launcher.ReadyLaunch | None:
-    """The launch, by one on other arrays of these shapes, else by the plan for its arguments; None
-    where there is none, or where they do not fit: what checks all of them says why."""
+def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
+    """The template, by the plan for arguments; None where there is none, or where they do not fit:
+    what checks all of them says why."""
     kernel, context, target, programmatic, grid, items = key
-    addresses: list[int] = []
-    shape = (*key[:-1], _shape(items, addresses))
-    template = _TEMPLATES.get(shape)
-    if template is not None and not _overlap(template.spans(addresses)):
-        return kept(_READY, key, template.ready(addresses))
     try:
-        read = _Read.of(kernel, items)
+        read = _Read.of(kernel, items, addresses)
         known = _PLANS.get((kernel, context, target, read.assumptions))
         plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
         if not plan:
             return None
-        ready = plan.ready(read.values, read.scalars, programmatic=programmatic)
+        numbers = {place: i for i, place in enumerate(read.arrays)}
+        made = plan.template(read.values, read.scalars, numbers, programmatic=programmatic)
     except ArgumentError:
         return None
-    if not read.scalars and not _overlap(read.spans):
-        reaches = [end - first for first, end in read.spans]
-        kept(_TEMPLATES, shape, plan.template(read.values, read.arrays, reaches, programmatic))
-    return kept(_READY, key, ready)
+    _, templates = _TEMPLATES.get(key) or kept(_TEMPLATES, key, (read.reaches, {}))
+    return templates.setdefault(read.overlaps, made)
 
 
 # What is read of arguments
 
 
-def _of_torch(tensor: Any) -> Items | None:
+def _of_torch(tensor: Any, addresses: list[int]) -> Items | None:
     device = tensor.get_device()
     if device < 0:
         return None
-    return tensor.dtype, tensor.shape, tensor.stride(), tensor.data_ptr(), device
+    address = tensor.data_ptr()
+    addresses.append(address)
+    return tensor.dtype, tensor.shape, tensor.stride(), address % ALIGNED, device
 
 
-def _of_array(array: Any) -> Items | None:
+def _of_array(array: Any, addresses: list[int]) -> Items | None:
     try:
         there = ArrayArgument.on_gpu(array)
     except ValueError:
         return None
     if there is None or there.read_only:  # what the kernel writes is checked
         return None
-    return (there.dtype, there.width), there.shape, there.strides, there.address, None
-
-
-def _of_float(number: float) -> Items:
-    return float, struct.pack("d", number), number
+    address = there.address
+    addresses.append(address)
+    return (there.dtype, there.width), there.shape, there.strides, address % ALIGNED, None
 
 
 _items = items_reader(
-    {float: _of_float, **dict.fromkeys((list, np.ndarray), lambda _: None)},
+    dict.fromkeys((list, np.ndarray), lambda _, __: None),
     dict.fromkeys((("torch", "Tensor"), ("torch.nn.parameter", "Parameter")), _of_torch),
     _of_array,
 )
 
 
-def _shape(items: Items, addresses: list[int]) -> Items:
-    """The items without the addresses of arrays, which are added to others, but for what of these
-    may be assumed."""
-    shape: list[Any] = []
-    for item in items:
-        if item[0] is tuple:
-            shape.append(_shape(item[1], addresses))
-        elif len(item) == 5:
-            dtype, extents, strides, address, _ = item
-            addresses.append(address)
-            shape.append((dtype, extents, strides, address % ALIGNED))
-        else:
-            shape.append(item[:2])
-    return tuple(shape)
-
-
-def _overlap(spans: Sequence[tuple[int, int]]) -> bool:
-    return any(last[1] > following[0] for last, following in pairwise(sorted(spans)))
+def _overlaps(addresses: Sequence[int], reaches: Sequence[int]) -> Items:
+    """Which arrays of so many bytes overlap which; nothing where none does."""
+    end = 0
+    for first, reach in sorted(zip(addresses, reaches, strict=True)):
+        if first < end:
+            break
+        end = first + reach
+    else:
+        return ()
+    spans = [(first, first + reach) for first, reach in zip(addresses, reaches, strict=True)]
+    return tuple(tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans)
 
 
 # What is assumed of them
@@ -194,30 +188,33 @@ def _overlap(spans: Sequence[tuple[int, int]]) -> bool:
 @dataclass(slots=True)
 class _Read:
     """The assumptions on arguments, the flat values of those that are no constants, the places of
-    scalars and of addresses among them, and the memory of arrays."""
+    scalars and of addresses among them, and the bytes of the memory of arrays."""
 
+    addresses: Sequence[int]
     assumed: list[Any] = field(default_factory=list[Any])
     values: list[Any] = field(default_factory=list[Any])
     scalars: list[int] = field(default_factory=list[int])
     arrays: list[int] = field(default_factory=list[int])
-    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    reaches: list[int] = field(default_factory=list[int])
 
     @classmethod
-    def of(cls, kernel: Any, items: Items) -> _Read:
-        """Those of a kernel's arguments. Raises ArgumentError for another number of them."""
+    def of(cls, kernel: Any, items: Items, addresses: Sequence[int]) -> _Read:
+        """Those of a kernel's arguments, arrays at addresses. Raises ArgumentError for another
+        number of them."""
         of_python = getattr(kernel, "_annotated_function", None)  # bytecode has none
-        read = cls()
+        read = cls(addresses)
         read.add_all(items, getattr(of_python, "parameter_annotations", None), None)
         return read
 
     @property
+    def overlaps(self) -> Items:
+        """Which arrays overlap which."""
+        return _overlaps(self.addresses, self.reaches)
+
+    @property
     def assumptions(self) -> Items:
         """All of them."""
-        if _overlap(self.spans):
-            spans = self.spans
-            pairs = [tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
-            return (*self.assumed, *pairs)
-        return tuple(self.assumed)
+        return (*self.assumed, *self.overlaps)
 
     def add_all(self, items: Items, annotations: Any, one: Any) -> None:
         """Add what is said of several arguments, by their annotations or by `one` of them all."""
@@ -235,7 +232,8 @@ class _Read:
             one = getattr(annotation, "each", annotation)
             self.add_all(item[1], getattr(annotation, "items", None), one)
         elif len(item) == 5:
-            dtype, shape, strides, address, _ = item
+            dtype, shape, strides, *_ = item
+            address = self.addresses[len(self.arrays)]
             kind, width, reach = _kind(dtype, shape, strides)
             own = getattr(annotation, "array", None)
             fixed = own is not None and (own.static_shape_dims or own.static_stride_dims)
@@ -243,14 +241,14 @@ class _Read:
             self.assumed.append((*shape, *strides) if fixed else None)
             self.arrays.append(len(self.values))
             self.values += (address, *shape, *strides)
-            self.spans.append((address, address + reach))
+            self.reaches.append(reach)
         elif getattr(annotation, "constant", False):
-            self.assumed.append(item[:2])
+            self.assumed.append(item)
         else:
             small = item[0] is not int or -(1 << 31) <= item[1] < 1 << 31
             self.assumed.append((item[0], small))
             self.scalars.append(len(self.values))
-            self.values.append(item[-1])
+            self.values.append(struct.unpack("d", item[1])[0] if item[0] is float else item[1])
 
 
 @lru_cache(MOST)

@@ -99,19 +99,22 @@ def _write(key: str, content: Any) -> None:
     most, raw = limit(), json.dumps(content).encode()
     if len(raw) > most:
         return
-    try:
-        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(_UNFINISHED, dir=folder())
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(hashlib.sha256(raw).hexdigest().encode() + b"\n" + raw)
-            os.replace(name, _path(key))
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+    with suppress(OSError):
+        write_whole(_path(key), hashlib.sha256(raw).hexdigest().encode() + b"\n" + raw)
         trim(most)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that appears whole or not at all. Raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(_UNFINISHED, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
     except OSError:
-        return
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def entries() -> list[tuple[float, int, Path]]:

@@ -11,6 +11,7 @@ from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
 from tilewright.launch import launcher
 from tilewright.passes.analysis.written_parameters import written_parameters
@@ -28,7 +29,7 @@ Extents = tuple[int, int, int]
 _WGMMA = "ptx.wgmma.mma_async"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its

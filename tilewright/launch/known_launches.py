@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 MOST = 1 << 12
-"""The launches of a kind that are kept ready, and other things that launches have alike."""
+"""The launches of a kind that are kept, and other things that launches have alike."""
 
 Items = tuple[Any, ...]
-"""Of an argument what it is, and all that launches may differ in."""
-Reader = Callable[[Any], Items | None]
-"""Reads the items of an argument; None where it is not for launches like one before."""
+"""Of an argument what it is, and all that launches may differ in but for addresses of arrays."""
+Reader = Callable[[Any, list[int]], Items | None]
+"""Reads the items of an argument, and adds its addresses to others; None where it is not for
+launches like one before."""
 
 _Known = TypeVar("_Known")
 
@@ -24,36 +26,40 @@ def kept(known: dict[Any, _Known], key: Any, value: _Known) -> _Known:
     return value
 
 
-def plain_items(value: Any) -> Items:
+def plain_items(value: Any, _: list[int]) -> Items:
     """The type of a value, and the value."""
     return cast("type[Any]", type(value)), value
 
 
+def _of_float(number: float, _: list[int]) -> Items:
+    return float, struct.pack("d", number)
+
+
 def items_reader(
     own: Mapping[type, Reader], named: Mapping[tuple[str, str], Reader], others: Reader
-) -> Callable[[Iterable[Any]], Items | None]:
-    """Reads the items of arguments, None where one has none: numbers but floats, texts, and tuples
-    of arguments; of types of its `own`, of types by module and name, for a subclass may have
-    methods of another meaning; and of all others."""
+) -> Callable[[Iterable[Any], list[int]], Items | None]:
+    """Reads the items of arguments, None where one has none, and adds their addresses to others:
+    numbers, floats as their bits, texts, and tuples of arguments; of types of its `own`, of types
+    by module and name, for a subclass may have methods of another meaning; and of all others."""
 
-    def items(args: Iterable[Any]) -> Items | None:
+    def items(args: Iterable[object], addresses: list[int]) -> Items | None:
         read: list[Any] = []
         for arg in args:
-            kind = cast("type[Any]", type(arg))
-            item = (readers.get(kind) or reader(kind))(arg)
+            item = (readers.get(type(arg)) or reader(arg))(arg, addresses)
             if item is None:
                 return None
             read.append(item)
         return tuple(read)
 
-    def of_tuple(args: Any) -> Items | None:
-        inner = items(args)
+    def of_tuple(args: Any, addresses: list[int]) -> Items | None:
+        inner = items(args, addresses)
         return None if inner is None else (tuple, inner)
 
-    def reader(kind: type[Any]) -> Reader:
+    def reader(arg: object) -> Reader:
+        kind = type(arg)
         place = (kind.__module__, kind.__qualname__)
         return readers.setdefault(kind, named.get(place, others))
 
     plain = dict.fromkeys((bool, int, str, type(None)), plain_items)
-    readers: dict[type, Reader] = {**plain, tuple: of_tuple, **own}
+    readers: dict[type, Reader] = {**plain, float: _of_float, tuple: of_tuple, **own}
     return items

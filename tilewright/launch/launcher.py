@@ -46,14 +46,13 @@ def _driver() -> Any:
 
 def call(function: str, *arguments: Any) -> Any:
     """One driver call: its results without the status. Raises LaunchError where it fails."""
-    driver = _driver()
     try:
-        status, *results = getattr(driver, function)(*arguments)
+        results = getattr(_driver(), function)(*arguments)
     except RuntimeError as error:
         raise LaunchError(f"no CUDA driver: {error}") from None
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise LaunchError(f"{function} failed: {status.name}")
-    return results[0] if len(results) == 1 else tuple(results)
+    if results[0]:  # CUDA_SUCCESS is 0
+        raise LaunchError(f"{function} failed: {results[0].name}")
+    return results[1] if len(results) == 2 else results[1:]
 
 
 def device_arch() -> str:
@@ -232,6 +231,11 @@ class DeviceFunction:
     def extents(self, grid: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
         """The driver's numbers of a launch: three of the grid, three of the block, the bytes."""
         return (*(*grid, 1, 1)[:3], *(*block, 1, 1)[:3], self.dynamic_shared_bytes)
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the arguments lie in the memory of a launch."""
+        return _Layout.of(self.types).offsets
 
     def ready(
         self, values: Sequence[Any], extents: tuple[int, ...], programmatic: bool,

@@ -4,8 +4,9 @@ made ready out of addresses and numbers alone."""
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from tilewright.arguments.binding import flat_map, number_bits
@@ -57,31 +58,24 @@ class _Map:
 
 @dataclass(frozen=True, slots=True)
 class LaunchTemplate:
-    """A launch of a function but for the addresses of arrays: the values of its parameters, of
-    which `addressed` are the places of those that have an address, each with the number of that,
-    and the rest of a tensor map."""
+    """Launches of a function that differ in the addresses of arrays. `addressed` are the places of
+    these in a launch's memory, with their numbers: pointers, and the front of tensor maps."""
 
-    function: launcher.DeviceFunction
-    extents: tuple[int, ...]
-    programmatic: bool
-    own: Sequence[Any]
-    addressed: Sequence[tuple[int, int, bytes | None]]
-    reaches: Sequence[int]
-    """The bytes of each array's memory."""
+    ready: Callable[[], launcher.ReadyLaunch]
+    addressed: Sequence[tuple[int, int]]
+    free: list[launcher.ReadyLaunch] = field(default_factory=list[launcher.ReadyLaunch])
+    """Those that no thread starts now."""
 
-    def spans(self, addresses: Sequence[int]) -> list[tuple[int, int]]:
-        """The memory of arrays at some addresses."""
-        return [
-            (first, first + reach) for first, reach in zip(addresses, self.reaches, strict=True)
-        ]
-
-    def ready(self, addresses: Sequence[int]) -> launcher.ReadyLaunch:
-        """The launch on arrays at these addresses."""
-        own = list(self.own)
-        for place, number, rest in self.addressed:
-            address = addresses[number]
-            own[place] = address if rest is None else _ADDRESS.pack(address) + rest
-        return self.function.ready(own, self.extents, self.programmatic)
+    def start(self, addresses: Sequence[int], stream: int) -> None:
+        """Launch on arrays at these addresses, without waiting. Raises LaunchError."""
+        try:
+            ready = self.free.pop()
+        except IndexError:
+            ready = self.ready()
+        for offset, number in self.addressed:
+            _ADDRESS.pack_into(ready.kept, offset, addresses[number])
+        ready.start(stream)
+        self.free.append(ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,36 +115,20 @@ class LaunchPlan:
         check_launch(entry.name, grid, block, None, entry.cluster)
         return replace(self, extents=self.function.extents(grid, block), told=told)
 
-    def ready(
-        self, given: Sequence[Any], scalars: Sequence[int], *, programmatic: bool = False,
-        cooperative: bool = False,
-    ) -> launcher.ReadyLaunch:  # fmt: skip
-        """A launch on arguments, addresses and numbers, of which `scalars` are the places of those
-        that may be anything. Raises ArgumentError for numbers that do not fit, and LaunchError."""
+    def template(
+        self, given: Sequence[Any], scalars: Sequence[int], number_of: Mapping[int, int], *,
+        programmatic: bool, cooperative: bool = False,
+    ) -> LaunchTemplate:  # fmt: skip
+        """The launch on arguments, addresses and numbers, of which `scalars` are the places of
+        those that may be anything, but for the addresses of arrays, which have numbers by their
+        places. Raises ArgumentError for numbers that do not fit, and LaunchError."""
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])
-        return self.function.ready(self._own(values), self.extents, programmatic, cooperative)
-
-    def _own(self, values: Sequence[Any]) -> list[Any]:
-        return [
-            values[part] if isinstance(part, int) else part.value(values) for part in self.parts
-        ]
-
-    def template(
-        self,
-        given: Sequence[Any],
-        arrays: Sequence[int],
-        reaches: Sequence[int],
-        programmatic: bool,
-    ) -> LaunchTemplate:
-        """The launch on arguments but for the addresses of arrays, whose places are given, and the
-        bytes of their memory."""
-        own, number_of = self._own([*given, *self.told]), {at: i for i, at in enumerate(arrays)}
-        addressed: list[tuple[int, int, bytes | None]] = []
-        for at, part in enumerate(self.parts):
-            fixed = isinstance(part, int)
-            place, rest = (part, None) if fixed else (part.pointer, own[at][_ADDRESS.size :])
-            if place in number_of:
-                addressed.append((at, number_of[place], rest))
-        return LaunchTemplate(self.function, self.extents, programmatic, own, addressed, reaches)
+        own = [values[part] if isinstance(part, int) else part.value(values) for part in self.parts]
+        places = [part if isinstance(part, int) else part.pointer for part in self.parts]
+        offsets = zip(self.function.offsets, places, strict=True)
+        return LaunchTemplate(
+            partial(self.function.ready, own, self.extents, programmatic, cooperative),
+            [(offset, number_of[place]) for offset, place in offsets if place in number_of],
+        )

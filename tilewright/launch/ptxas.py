@@ -14,11 +14,11 @@ import sys
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error
 from tilewright.launch.compile_cache import cached, key_of
 
@@ -30,7 +30,7 @@ class PtxasNotFound(Error, RuntimeError):
     """There is no ptxas here; the message names the three ways to give one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelResources:
     """One kernel's share of an SM: registers a thread, static shared memory in bytes, and the
     bytes that it spills to local memory and loads back."""
@@ -41,7 +41,7 @@ class KernelResources:
     spill_loads: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PtxasReport:
     """The verdict of ptxas on a text: `ok` where it assembled, warnings or not, into `cubin`."""
 

@@ -8,7 +8,6 @@ scaling say. MX scales are powers of two (OCP Microscaling Formats v1.0,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +19,7 @@ from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.arguments.options import array, checked
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import SM100_MMA_BS, UmmaKind
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
@@ -36,7 +36,7 @@ class Quantized(NamedTuple):
     tensor_scale: np.float32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rule:
     """A block format: `elements` by PTX name, the usual one first; the scale's; the block."""
 

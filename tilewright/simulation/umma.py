@@ -1,7 +1,6 @@
 """`tilewright.simulate` of `tcgen05.mma`: from images of shared memory and tensor memory to tensor
 memory after."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import In
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
@@ -24,7 +24,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import Model
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaInputs:
     """The operands of one `tcgen05.mma`, as `tilewright.simulate` takes them."""
 
@@ -44,7 +44,7 @@ class UmmaInputs:
     zero_column_mask_desc: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Images:
     """Images of shared memory, [CTAs, bytes], and of tensor memory, [CTAs, lanes, columns]."""
 

@@ -1,6 +1,5 @@
 """`tilewright.simulate` of `mma.sync` and `wmma.mma`, and the fragments that all atoms take."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, AtomError, FragmentAtom, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import register_bits
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
 from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, numerics_model
 from tilewright.lowering.interpreter.array_types import AnyArray, UInt32Array
@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.array_types import AnyArray, UInt32Array
 Batch = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WarpInputs:
     """The operands of one MMA of a warp, as `tilewright.simulate` takes them."""
 

@@ -1,6 +1,5 @@
 """`tilewright.simulate` of `wgmma`: matrices from descriptors and an image of shared memory."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     MAJOR_MODES,
     DescriptorError,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.arithmetic.wgmma import (
     fragment_matrix,
@@ -30,7 +30,7 @@ from tilewright.lowering.interpreter.array_types import (
 from tilewright.simulation.warp import fragment_elements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WarpgroupInputs:
     """The operands of one `wgmma`, as `tilewright.simulate` takes them."""
 

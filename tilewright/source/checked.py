@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial, wraps
 from operator import index
 from types import NoneType, SimpleNamespace, UnionType
@@ -26,6 +25,7 @@ from typing import (
     get_type_hints,
 )
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.source.nearest_name import close_name
@@ -33,7 +33,7 @@ from tilewright.source.nearest_name import close_name
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """The legal values of an argument, in `words`: `read` gives one as the function takes it, and
     raises for anything else, of which `nearest` says what was probably meant."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, IntAttr, NameLoc
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error
 from tilewright.dialects.once import once_each
 
@@ -86,7 +86,7 @@ class CompileError(Error, ValueError):
         return CompileError, (self.diagnostic, self.further)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One error or remark: the message and, where they are known, file, line and column (from 1)
     and the text of that line."""

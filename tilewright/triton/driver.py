@@ -31,8 +31,9 @@ class Driver(_NVIDIA.CudaDriver):
         function.run = import_module("tilewright.triton.relaunch").relaunching(function.run)
         self.launches = 0
         self.utils = SimpleNamespace(
-            load_binary=_load_binary, get_device_properties=_get_device_properties
-        )
+            load_binary=_load_binary, unload_module=_unload_module,
+            get_device_properties=_get_device_properties,
+        )  # fmt: skip
         self.launcher_cls = _launcher
         if apart:
             self.get_current_device = lambda: ~torch.cuda.current_device()
@@ -72,6 +73,10 @@ def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any,
     major, minor = import_module("torch").cuda.get_device_capability(_index(device))
     kernel = DeviceKernel(code, name, 10 * major + minor)
     return kernel.code, kernel, *kernel.registers(), 1024
+
+
+def _unload_module(_: Any) -> None:
+    """The GPU's module goes with the kernel."""
 
 
 def _get_device_properties(device: int) -> dict[str, int]:

@@ -14,7 +14,7 @@ from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.known_launches import MOST, kept
-from tilewright.launch.plan import LaunchPlan
+from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
@@ -109,17 +109,20 @@ class DeviceKernel:
             self._ordered[whole] = all(remark.kind != "order" for remark in remarks)
         return self._ordered[whole]
 
-    def ready(
-        self, grid: Extents, values: Sequence[Any], reached: Sequence[Any], *,
-        whole: bool, programmatic: bool, cooperative: bool,
-    ) -> launcher.ReadyLaunch:  # fmt: skip
-        """A launch of programs, `cooperative` ones at once; `reached` has the memory behind each
-        pointer, unless the kernel is ordered. Raises ArgumentError and LaunchError."""
+    def template(
+        self, grid: Extents, values: Sequence[Any], reached: Sequence[Any],
+        number_of: Mapping[int, int], *, whole: bool, programmatic: bool, cooperative: bool,
+    ) -> LaunchTemplate:  # fmt: skip
+        """A launch of programs, `cooperative` ones at once, but for the addresses of arrays, which
+        have numbers by their places; `reached` has the memory behind each pointer, unless the
+        kernel is ordered. Raises ArgumentError and LaunchError."""
         code = of_whole_shapes(self.code) if whole else self.code
         if not (self.is_ordered(whole) or is_disjoint(self._kernel.entry(), reached)):
             code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
-        return plan.ready(values, self._numbers, programmatic=programmatic, cooperative=cooperative)
+        return plan.template(
+            values, self._numbers, number_of, programmatic=programmatic, cooperative=cooperative
+        )
 
     def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
         kernel = kernel_of(code, self.name, self.capability)
@@ -153,11 +156,11 @@ class KernelLauncher:
             "cooperative": metadata.launch_cooperative_grid,
         }
 
-    def ready(
-        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
-    ) -> tuple[launcher.ReadyLaunch, bool]:
-        """A launch on the arguments of all of Triton's parameters, and whether it is the same
-        whatever memory they share."""
+    def template(
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], numbers: Sequence[int] = ()
+    ) -> tuple[LaunchTemplate, bool]:
+        """A launch on the arguments of all of Triton's parameters, but for the addresses of the
+        arrays of which there are numbers, and whether it is the same whatever memory they share."""
         values = self._values(args) if self.plain is None else [
             _address(name, args[i]) if is_pointer else args[i]
             for i, name, is_pointer in self.plain
@@ -166,7 +169,13 @@ class KernelLauncher:
         whole = all(size % 16 == 0 for shape in shapes for size in shape)
         ordered = kernel.is_ordered(whole)
         reached = () if ordered else self._values(args, _reached)
-        return kernel.ready(grid, values, reached, whole=whole, **self.how), ordered
+        number_of: dict[int, int] = {}
+        if numbers:
+            marked = self._values(args, lambda _, arg: ... if hasattr(arg, "data_ptr") else None)
+            places = [place for place, value in enumerate(marked) if value is ...]
+            number_of = dict(zip(places, numbers, strict=True))
+        made = kernel.template(grid, values, reached, number_of, whole=whole, **self.how)
+        return made, ordered
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
@@ -185,7 +194,7 @@ class KernelLauncher:
         if enter is not None:
             enter(told)
         if x * y * z:
-            self.ready(kernel, (x, y, z), args)[0].start(stream)
+            self.template(kernel, (x, y, z), args)[0].start((), stream)
         if leave is not None:
             leave(told)
 

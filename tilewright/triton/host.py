@@ -82,8 +82,9 @@ class HostDriver:
         self._time = time
         self.launcher_cls = _launcher
         self.utils = SimpleNamespace(
-            load_binary=_load_binary, get_device_properties=self._get_device_properties
-        )
+            load_binary=_load_binary, unload_module=_unload_module,
+            get_device_properties=self._get_device_properties,
+        )  # fmt: skip
         self._capability = capability
 
     @staticmethod
@@ -158,3 +159,7 @@ def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any,
     Sweeps of parameters compile the same text again and again."""
     module, _ = verified(code, name)
     return module, find_entry(module, None, name), 0, 0, 1024
+
+
+def _unload_module(_: Any) -> None:
+    """The module goes with the kernels that hold it."""

@@ -25,6 +25,7 @@ from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
 from tilewright.triton.host import HostDriver, backend
+from tilewright.triton.kept_texts import kept_texts
 from tilewright.triton.parameters import GRID, as_pointer, check_arguments
 
 
@@ -116,6 +117,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.object(driver, "_active", ours),
         mock.patch.object(function, "run", with_arrays),
         mock.patch.object(source, "hash", in_its_file),
+        kept_texts(),
     ):
         yield
 

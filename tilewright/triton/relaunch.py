@@ -1,23 +1,22 @@
 """Launches of Triton kernels like one before, found by what is read of their arguments in place of
 all that Triton asks of them.
 
-A launch of the same arguments, numbers included, is ready but for its stream. For others that
-Triton specializes alike there is the kernel that it has compiled.
+A launch of the same arguments, numbers included, wherever its arrays lie, has a template. For
+others that Triton specializes alike there is the kernel that it has compiled.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 from tilewright.launch.known_launches import Items, items_reader, kept, plain_items
-from tilewright.launch.launcher import ReadyLaunch
+from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.triton.gpu import DeviceKernel
 
-_READY: dict[Any, tuple[ReadyLaunch, Any]] = {}
+_TEMPLATES: dict[Any, tuple[LaunchTemplate, Any]] = {}
 _COMPILED: dict[Any, Any] = {}
 
 
@@ -27,23 +26,23 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
     knobs: Any = import_module("triton").knobs
 
     def launch(function: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        active, key, device = driver.active, None, 0
+        active, key, device, addresses = driver.active, None, 0, list[int]()
         if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
             looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
             device = active.get_current_device()
             caches = function.device_caches.get(device)
             if caches and caches[0]:  # Triton's own is emptied where kernels are to be made anew
-                key = _key(function, (device, looked_up), args, grid, options)
+                key = _key(function, (device, looked_up), args, grid, options, addresses)
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
-        known = _READY.get(key) or _made_ready(key, args, options)
+        known = _TEMPLATES.get(key) or _made(key, args, options)
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
                 kept(_COMPILED, _assumed(key, args), compiled)
             return compiled
         active.launches += 1
-        known[0].start(active.get_current_stream(device))
+        known[0].start(addresses, active.get_current_stream(device))
         return known[1]
 
     return launch
@@ -56,16 +55,18 @@ def _is_watched(runtime: Any) -> bool:
 
 
 def _key(
-    function: Any, where: Items, args: Items, grid: Any, options: Mapping[str, Any]
-) -> Items | None:
-    """The function, where it runs, the grid, the names of options, and the items; None where they
-    are no key, or where a global that the function reads has changed."""
+    function: Any, where: Items, args: Items, grid: Any, options: Mapping[str, Any],
+    addresses: list[int],
+) -> Items | None:  # fmt: skip
+    """The function, where it runs, the grid, the names of options, and the items, whose addresses
+    are added to others; None where they are no key, or where a global that the function reads has
+    changed."""
     for (name, _), (value, scope) in function.used_global_vals.items():
         if name not in scope or scope[name] != value:
             return None
     if callable(grid):
         grid = grid(_bound(function, args, options))
-    items = _items((*args, *options.values()))
+    items = _items((*args, *options.values()), addresses)
     return None if items is None else (function, where, (*grid, 1, 1)[:3], tuple(options), items)
 
 
@@ -78,30 +79,45 @@ def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, 
     return bound
 
 
-def _made_ready(
-    key: Any, args: Items, options: Mapping[str, Any]
-) -> tuple[ReadyLaunch, Any] | None:
-    """The launch, and its compiled kernel; None where there is none, or where the arguments do not
-    fit: what checks all of them says why."""
+def _made(key: Any, args: Items, options: Mapping[str, Any]) -> tuple[LaunchTemplate, Any] | None:
+    """The template, and its compiled kernel; None where there is none, or where the arguments do
+    not fit: what checks all of them says why."""
     function, _, grid, *_ = key
     compiled = _COMPILED.get(_assumed(key, args))
     if compiled is None or 0 in grid:
         return None
     bound = _bound(function, args, options)
     try:
-        ready, lasts = compiled.run.ready(compiled.function, grid, [*bound.values()])
+        numbers = _numbers(function, args, options)
+        made, lasts = compiled.run.template(compiled.function, grid, [*bound.values()], numbers)
     except ArgumentError:
         return None
-    if lasts:  # else storages may have changed, at the same addresses
-        kept(_READY, key, (ready, compiled))
-    return ready, compiled
+    # Of others the storages that they share matter.
+    return kept(_TEMPLATES, key, (made, compiled)) if lasts else (made, compiled)
+
+
+def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int]:
+    """Those of the addresses among all that are read, in the order of the parameters."""
+    numbers, first = dict[str, range](), 0
+    given = zip(_names(function, args, options), (*args, *options.values()), strict=True)
+    for name, value in given:
+        addresses: list[int] = []
+        _items((value,), addresses)
+        numbers[name] = range(first, first + len(addresses))
+        first += len(addresses)
+    return [number for name in function.arg_names for number in numbers.get(name, ())]
+
+
+def _names(function: Any, args: Items, options: Iterable[str]) -> list[str]:
+    """The names of arguments that are given, and of options."""
+    return [*function.arg_names[: len(args)], *options]
 
 
 def _assumed(key: Any, args: Items) -> Any:
-    """All but what launches of one compiled kernel may differ in: the grid, addresses but for
-    their alignment, numbers but for what Triton specializes for."""
+    """All but what launches of one compiled kernel may differ in: the grid, numbers but for what
+    Triton specializes for."""
     function, where, _, options, items = key
-    names = [*function.arg_names[: len(args)], *options]
+    names = _names(function, args, options)
     variable = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
     assumed = [
         _specialized(item) if name in variable else item
@@ -111,14 +127,12 @@ def _assumed(key: Any, args: Items) -> Any:
 
 
 def _specialized(item: Items) -> Any:
-    kind, value, *more = item
+    kind, value, *_ = item
     if kind is int:
         size = -(1 << 31) <= value < 1 << 31, value < 1 << 63
         return int, value == 1, value % 16 == 0, size
     if kind is float:
         return float
-    if kind == _TENSOR:
-        return kind, value, more[0] % 16 == 0
     if kind == _DESCRIPTOR:
         return kind, value
     if kind is tuple:
@@ -128,29 +142,29 @@ def _specialized(item: Items) -> Any:
 
 # What is read of arguments
 
-_TENSOR, _DESCRIPTOR = "tensor", "descriptor"
+_DESCRIPTOR = "descriptor"
 
 
-def _of_torch(tensor: Any) -> Items:
-    return _TENSOR, tensor.dtype, tensor.data_ptr()
+def _of_torch(tensor: Any, addresses: list[int]) -> Items | None:
+    if not tensor.is_cuda:  # whether the GPU reaches its memory is checked
+        return None
+    address = tensor.data_ptr()
+    addresses.append(address)
+    return "tensor", tensor.dtype, address % 16
 
 
-def _of_float(number: float) -> Items:
-    return float, struct.pack("d", number)
+def _of_descriptor(tensor: Any, addresses: list[int]) -> Items | None:
+    base = _items((tensor.base,), addresses)
+    numbers = *tensor.shape, *tensor.strides, tensor.padding
+    return base and (_DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
 
 
-def _of_descriptor(tensor: Any) -> Items:
-    base = tensor.base
-    numbers = base.data_ptr(), *tensor.shape, *tensor.strides, tensor.padding
-    return _DESCRIPTOR, (base.dtype, tuple(tensor.block_shape)), numbers
-
-
-def _of_others(value: Any) -> None:
+def _of_others(value: Any, _: list[int]) -> None:
     """They are Triton's to read."""
 
 
 _items = items_reader(
-    {float: _of_float},
+    {},
     {
         ("torch", "Tensor"): _of_torch,
         ("torch.nn.parameter", "Parameter"): _of_torch,

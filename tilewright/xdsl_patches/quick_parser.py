@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.context import Context
@@ -15,6 +15,7 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from tilewright.dialects.frozen import frozen
 from tilewright.xdsl_patches.lexer import SPACE
 
 
@@ -33,7 +34,7 @@ _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 _MOST = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadOp:
     """An op but for its values: its operands are those that its text names at places, of types."""
 
@@ -42,7 +43,7 @@ class ReadOp:
     rest: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadBefore:
     """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
     for it and the names of values."""

@@ -8,16 +8,16 @@ parsers of their arguments:
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from shlex import quote
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
+from tilewright.dialects.frozen import frozen
 from tilewright.tools.commands.parsers import COMMANDS, command_module, command_parser
 
 _OPT = "tilewright-opt"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """An option, or a positional where it has no flags: the words that may follow, or None where
     it takes no value; `files` where file names may."""

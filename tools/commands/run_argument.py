@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.dtypes import DTYPE_NAMES, DTYPES, ML_FLOATS, random_array
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
+from tilewright.dialects.frozen import frozen
 from tilewright.execution import argument_names, kernel_signature
 from tilewright.tools.commands.input import InputError
 
@@ -29,7 +30,7 @@ _SHAPE = re.compile(r"\d+(x\d+)*(:\w+)?")
 _NUMBER = re.compile(r"[+-]?\d.*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KernelArgument:
     """One argument: its value and, where the kernel's result is kept, the path for it; the name of
     its parameter."""
@@ -135,7 +136,7 @@ def _wrong_count(texts: Sequence[tuple[str, str]], spelled: Sequence[str]) -> st
     return f"{signature}, got {len(texts)}; too many: {extra}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """Reads the ARG of one parameter; `where` names both in every error. Without `files` a file is
     none."""

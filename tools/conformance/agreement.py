@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from tilewright.dialects.frozen import frozen
 from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
 from tilewright.tools.conformance.instruction_family import Candidate
 
 UNDOCUMENTED = "undocumented"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Disagreement:
     """A candidate that the verifier judges wrongly for a target, and what is wrong."""
 
@@ -57,7 +58,7 @@ class Tally:
         self.disagreements += other.disagreements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Oracles:
     """Who is asked: the assembler and the verifier, candidate in bulk."""
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from tilewright.dialects.frozen import frozen
 from tilewright.tools.conformance.documented_targets import targets_of
 
 Point = dict[str, str]
@@ -208,7 +209,7 @@ def _bind(chosen: Iterable[tuple[str, Value]]) -> Point:
     return point
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A point, spelled: what the verifier judges, and the instructions that ptxas is asked about;
     ptxas takes the candidate where it takes one of them."""

@@ -7,9 +7,9 @@ found of an instruction.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from math import floor
 
+from tilewright.dialects.frozen import frozen
 from tilewright.executors import in_order
 from tilewright.tools.conformance.agreement import ORACLES, Oracles, Tally, compare
 from tilewright.tools.conformance.block_scale_families import BLOCK_SCALE_FAMILIES
@@ -44,7 +44,7 @@ Tallies = dict[tuple[str, str], Tally]
 """The tallies, by family and target."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """Some points of a family, for some targets, and who is asked about them: those of the
     `numbers`, or so many of a `sample` with a seed."""

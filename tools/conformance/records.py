@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.execution import ExecutionError
 from tilewright.launch import ptxas
 from tilewright.levels import Level
@@ -39,7 +40,7 @@ from tilewright.tile_kernel import DEFAULT_ARCH, TileLaunch, run_tile_kernel
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """How far results may be off where Tile IR leaves the bits open: `ulps` of the result's type,
     at the `element` itself or at the `largest` element of the array (sums may cancel)."""
@@ -76,7 +77,7 @@ BY_OP = {(bound.op, element): bound for bound in BOUNDS for element in bound.ele
 """The bound of an op on elements of a type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndefinedKernel:
     """A test whose kernel does what Tile IR leaves undefined. `error`: what the error says when it
     is run as it is; `equal`: whether the arrays are as the chip left them with races="ignore"."""

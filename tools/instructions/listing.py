@@ -1,17 +1,17 @@
 """A row of the lattice as the command line shows it."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
+from tilewright.dialects.frozen import frozen
 
 HEADING = ("operand", "registers", "elements", "layout (thread, value) -> index")
 """Of the table of operands that `explain` prints."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """A row of the lattice.
 

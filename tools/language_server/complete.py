@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from inspect import getdoc
 from itertools import product
@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UMMA_ROWS, WGMMA_ROWS, WMMA_MMA
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.frozen import frozen
 from tilewright.source.parsing import default_context
 from tilewright.tools.instructions.catalogue import legal_mnemonics
 from tilewright.tools.language_server.name_index import NameIndex
@@ -30,7 +31,7 @@ _NAME = re.compile(r"[%@^][\w$.-]*\Z")
 _OP = re.compile(r"(?:^|[=\s\"])([A-Za-z_]\w*(?:\.\w*)*)\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """A text that may stand from `start` on; `complete` where nothing has to follow."""
 

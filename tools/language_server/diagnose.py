@@ -4,9 +4,9 @@ with the range of the text that it is about."""
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 
+from tilewright.dialects.frozen import frozen
 from tilewright.pipeline import run_pipeline, stages_where, verified
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.tools.instructions.judge import is_legal, why_illegal
@@ -15,7 +15,7 @@ from tilewright.tools.language_server.ptx_statements import PtxText
 _TOKEN = re.compile(r'"[^"\n]*"|[%@^!#]?[\w$.-]+|\S')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One complaint, and the characters from `start` to `end` that it is about."""
 

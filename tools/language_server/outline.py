@@ -1,11 +1,11 @@
 """The parts of a text as an editor lists and colours them."""
 
 import re
-from dataclasses import dataclass
 from keyword import kwlist
 
 from xdsl.dialects.builtin import StringAttr
 
+from tilewright.dialects.frozen import frozen
 from tilewright.tools.language_server.name_index import NameIndex, Range
 
 KINDS = ("comment", "string", "variable", "function", "type", "decorator", "keyword", "number")
@@ -50,7 +50,7 @@ too, and the kinds of its groups."""
 _ENTRY = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutlineItem:
     """A symbol of a text: its name, where that is, and all that it names."""
 

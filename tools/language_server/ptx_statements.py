@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.dialects.frozen import frozen
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _STATEMENT = re.compile(r"\s*([^;{}\s](?:[^;{}]|\{[^{};]*\})*)(;|[{}]|\Z)")
@@ -13,7 +13,7 @@ _LABEL = re.compile(r"([\w$.%]+)\s*:(?!:)\s*")
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """An instruction or a directive: where it stands, and its text in one line with its `;`."""
 

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.frozen import frozen
 from tilewright.launch.ptxas import PtxasNotFound, find_ptxas
 from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import is_tile_ir, run_pipeline, stages_where, verified
@@ -31,7 +32,7 @@ _SASS_LINE = re.compile(r'^\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
 _SASS = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;?$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Level:
     """A text, and for each of its lines the line of the source that it is of, or None."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import ways
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -47,7 +48,7 @@ class LineConflicts:
     ways: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnAccess:
     """An access to tensor memory, or a product into it: at which step, which columns, by which op,
     of which line."""

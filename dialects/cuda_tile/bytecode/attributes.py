@@ -38,6 +38,7 @@ from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader, TypeWriter
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
+from tilewright.dialects.frozen import frozen
 
 DEEPEST = 16
 """How deep attributes nest at most; hints by architecture are two deep."""
@@ -114,7 +115,7 @@ class AttributeReader:
             self.depth -= 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttributeWriter:
     """Writes attributes with the tables of one file."""
 
@@ -248,7 +249,7 @@ def _read_hints(tables: AttributeReader, cursor: Cursor) -> OptimizationHintsAtt
 # --- the table ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaggedRow:
     """Attributes of a class: their tag, and how they are read and written behind it."""
 

@@ -1,7 +1,6 @@
 """How properties are encoded: each kind as it is read and as it is written."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -37,9 +36,10 @@ from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.encoder import Encoder
 from tilewright.dialects.cuda_tile.constraints import NumberOf
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Codec:
     """A kind of property, as it is read, by the types of the op's results too, and as it is
     written."""

@@ -7,7 +7,6 @@ own place and of that of each of its ops, in the order of the code. Index 0 is t
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, cast
 
@@ -35,6 +34,7 @@ from tilewright.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from tilewright.dialects.cuda_tile.versions import V13_5, Version
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.locations import unverified
 from tilewright.source.diagnostic import OpError
 
@@ -81,7 +81,7 @@ def _parameters(entry: Any) -> tuple[Attribute, ...]:
     return entry.parameters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryRow:
     """A kind of entry: what it may stand for, its parameters, how to make it of them, how to take
     it apart."""

@@ -4,13 +4,13 @@ A module that was read remembers it, so that it is written as it was: tables beg
 they had, used or not.
 """
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cuda_tile.bytecode.container import SectionId
 from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.dialects.frozen import frozen
 
 DEFAULT_ORDER = (
     SectionId.GLOBAL, SectionId.FUNCTION, SectionId.CONSTANT, SectionId.DEBUG, SectionId.TYPE,
@@ -19,7 +19,7 @@ DEFAULT_ORDER = (
 """The order in which NVIDIA's `cuda-tile-translate` writes sections."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileLayout:
     """How a file is laid out. `sections` are those it has, in order; `padded_functions` says that
     the FUNCTION section is filled up to 8 bytes, `numbers_all_functions` that functions have

@@ -9,7 +9,6 @@ or all together where there are no segments and their number varies.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from xdsl.ir import Attribute
@@ -30,11 +29,12 @@ from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.types import TOKEN
 from tilewright.dialects.cuda_tile.versions import Version
 from tilewright.dialects.field_counts import Arity
+from tilewright.dialects.frozen import frozen
 
 SIZES = {Arity.ONE: 1, Arity.ANY: None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Property:
     """A property in one version: where the version has it not, `available` is false and it must
     be missing or what `default` says. `mask` is its bit in the flags if it is optional, else 0."""
@@ -47,7 +47,7 @@ class Property:
     mask: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operand:
     """An operand in one version; `mask` is its bit in the flags if it is an optional segment."""
 
@@ -58,7 +58,7 @@ class Operand:
     mask: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Encoding:
     """How an op lies in the bytecode of one version.
 

@@ -8,7 +8,7 @@ byte before each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType
@@ -30,6 +30,7 @@ from tilewright.dialects.cuda_tile.types import (
     TileType,
 )
 from tilewright.dialects.cuda_tile.versions import V13_1, V13_3, V13_4, V13_5, Version
+from tilewright.dialects.frozen import frozen
 
 UNIFIED_FLAGS = V13_3
 """Since when one number announces all optional parameters of a type."""
@@ -37,7 +38,7 @@ DEEPEST = 8
 """How deep types nest at most: a view of a tensor view of numbers is three deep."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParameterKind:
     """How a parameter is encoded, as it is read, by its name, and as it is written; the types that
     it names; whether it may be missing."""
@@ -48,7 +49,7 @@ class ParameterKind:
     is_optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeParameter:
     """One parameter: its name in the type's `get`, its kind, since when it is, and its name in the
     type's class if that is another."""
@@ -63,7 +64,7 @@ class TypeParameter:
         return getattr(type_, self.field or self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeRow:
     """A type with parameters, by its class, or one without."""
 

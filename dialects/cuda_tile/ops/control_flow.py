@@ -172,7 +172,7 @@ class ForOp(CudaTileOp):
     """`%r = for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %x0) -> (tile<f32>) {...}`,
     `for unsigned` where the bounds are unsigned."""
 
-    SAME_TYPES = (("lower_bound", "upper_bound", "step"),)
+    SAME_TYPES = "lower_bound upper_bound step"
 
     lower_bound = operand_def(SCALAR_INT)
     upper_bound = operand_def(SCALAR_INT)

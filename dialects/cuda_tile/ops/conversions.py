@@ -55,7 +55,7 @@ def ftof_roundings(from_: ElementRow, to: ElementRow) -> tuple[RoundingMode, ...
 class Reinterpretation(PureOp):
     """`$op %x : tile<4xi32> -> tile<4xf32>`."""
 
-    SAME_SHAPES = (("source", "result"),)
+    SAME_SHAPES = "source result"
 
 
 @tile_op("cuda_tile.bitcast", 0x09)
@@ -102,7 +102,7 @@ class PtrToPtrOp(Reinterpretation):
 class ConversionOp(PureOp):
     """`$op %x ... : tile<4xi32> -> tile<4xf32>`; operand and result are called `from_` and `to`."""
 
-    SAME_SHAPES = (("from_", "to"),)
+    SAME_SHAPES = "from_ to"
 
 
 @tile_op("cuda_tile.exti", 0x25)

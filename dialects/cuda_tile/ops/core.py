@@ -49,8 +49,8 @@ def verify_parts(op: CudaTileOp, small: str, part: SSAValue, large: str, whole: 
 class BroadcastOp(PureOp):
     """Dimensions of 1 repeated: `broadcast %x : tile<1x4xf32> -> tile<8x4xf32>`."""
 
-    SAME_ELEMENTS = (("source", "result"),)
-    SAME_RANKS = (("source", "result"),)
+    SAME_ELEMENTS = "source result"
+    SAME_RANKS = "source result"
 
     source = operand_def(TILE)
     result = result_def(TILE)
@@ -70,8 +70,8 @@ class CatOp(PureOp):
     """Two tiles as one: `cat %x, %y dim = 0 : tile<2x4xf32>, tile<2x4xf32> -> tile<4x4xf32>`."""
 
     assembly_format = "$lhs `,` $rhs `dim` `=` $dim"
-    SAME_ELEMENTS = (("lhs", "rhs", "result"),)
-    SAME_RANKS = (("lhs", "rhs", "result"),)
+    SAME_ELEMENTS = "lhs rhs result"
+    SAME_RANKS = "lhs rhs result"
 
     lhs = operand_def(TILE)
     rhs = operand_def(TILE)
@@ -123,8 +123,8 @@ class ExtractOp(PureOp):
     tile<2x2xf32>`."""
 
     assembly_format = "$source `[` $indices `]`"
-    SAME_ELEMENTS = (("source", "result"),)
-    SAME_RANKS = (("source", "result"),)
+    SAME_ELEMENTS = "source result"
+    SAME_RANKS = "source result"
 
     source = operand_def(TILE)
     indices = var_operand_def(SCALAR_I32)
@@ -140,9 +140,9 @@ class InsertOp(PureOp):
     tile<2x2xf32>, tile<4x8xf32>`. Since 13.4."""
 
     assembly_format = "$source `,` $destination `[` $indices `]`"
-    SAME_TYPES = (("destination", "result"),)
-    SAME_ELEMENTS = (("source", "destination"),)
-    SAME_RANKS = (("source", "destination"),)
+    SAME_TYPES = "destination result"
+    SAME_ELEMENTS = "source destination"
+    SAME_RANKS = "source destination"
 
     source = operand_def(TILE)
     destination = operand_def(TILE)
@@ -157,7 +157,7 @@ class InsertOp(PureOp):
 class GetTileBlockIdOp(PureOp):
     """Which block this is: `%x, %y, %z = get_tile_block_id : tile<i32>`."""
 
-    SAME_TYPES = (("block_id_x", "block_id_y", "block_id_z"),)
+    SAME_TYPES = "block_id_x block_id_y block_id_z"
 
     block_id_x = result_def(SCALAR_I32)
     block_id_y = result_def(SCALAR_I32)
@@ -168,7 +168,7 @@ class GetTileBlockIdOp(PureOp):
 class GetNumTileBlocksOp(PureOp):
     """How many blocks there are: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."""
 
-    SAME_TYPES = (("grid_size_x", "grid_size_y", "grid_size_z"),)
+    SAME_TYPES = "grid_size_x grid_size_y grid_size_z"
 
     grid_size_x = result_def(SCALAR_I32)
     grid_size_y = result_def(SCALAR_I32)
@@ -201,8 +201,8 @@ class OffsetOp(PureOp):
     assembly_format = (
         "$ptr `,` $offset attr-dict `:` type($ptr) `,` type($offset) `->` type($result)"
     )
-    SAME_TYPES = (("ptr", "result"),)
-    SAME_SHAPES = (("ptr", "offset"),)
+    SAME_TYPES = "ptr result"
+    SAME_SHAPES = "ptr offset"
 
     ptr = operand_def(POINTER_TILE)
     offset = operand_def(INT_TILE)
@@ -212,7 +212,7 @@ class OffsetOp(PureOp):
 class SameBytesOp(PureOp):
     """The same bytes as numbers of another width."""
 
-    SAME_RANKS = (("source", "result"),)
+    SAME_RANKS = "source result"
 
     def verify_types(self) -> None:
         source, result = tiles(self.operands[0], self.results[0])
@@ -249,8 +249,8 @@ class PermuteOp(PureOp):
     """Dimensions in another order: `permute %x [1, 0] : tile<4x8xf32> -> tile<8x4xf32>`."""
 
     assembly_format = "$source $permutation"
-    SAME_ELEMENTS = (("source", "result"),)
-    SAME_RANKS = (("source", "result"),)
+    SAME_ELEMENTS = "source result"
+    SAME_RANKS = "source result"
 
     source = operand_def(TILE)
     permutation = prop_def(list_of(32))
@@ -276,7 +276,7 @@ class PermuteOp(PureOp):
 class ReshapeOp(PureOp):
     """The same elements in another shape: `reshape %x : tile<4x2xf32> -> tile<8xf32>`."""
 
-    SAME_ELEMENTS = (("source", "result"),)
+    SAME_ELEMENTS = "source result"
 
     source = operand_def(TILE)
     result = result_def(TILE)
@@ -295,8 +295,8 @@ class SelectOp(PureOp):
     """One tile where a condition holds, else the other: `select %c, %x, %y : tile<4xi1>,
     tile<4xf32>`."""
 
-    SAME_TYPES = (("val_if_true", "val_if_false", "result"),)
-    SAME_SHAPES = (("cond", "result"),)
+    SAME_TYPES = "val_if_true val_if_false result"
+    SAME_SHAPES = "cond result"
 
     cond = operand_def(I1_TILE)
     val_if_true = operand_def(TILE)

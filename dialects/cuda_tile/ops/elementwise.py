@@ -74,7 +74,7 @@ def verify_rounding(
 class UnaryFloat(FloatOp):
     """`$op %x : tile<f32>`."""
 
-    SAME_TYPES = (("source", "result"),)
+    SAME_TYPES = "source result"
 
     source = operand_def(FLOAT_TILE)
     result = result_def(FLOAT_TILE)
@@ -83,7 +83,7 @@ class UnaryFloat(FloatOp):
 class UnaryInteger(PureOp):
     """`$op %x : tile<i32>`."""
 
-    SAME_TYPES = (("source", "result"),)
+    SAME_TYPES = "source result"
 
     source = operand_def(INT_TILE)
     result = result_def(INT_TILE)
@@ -92,7 +92,7 @@ class UnaryInteger(PureOp):
 class BinaryFloat(FloatOp):
     """`$op %x, %y : tile<f32>`."""
 
-    SAME_TYPES = (("lhs", "rhs", "result"),)
+    SAME_TYPES = "lhs rhs result"
 
     lhs = operand_def(FLOAT_TILE)
     rhs = operand_def(FLOAT_TILE)
@@ -102,7 +102,7 @@ class BinaryFloat(FloatOp):
 class BinaryInteger(PureOp):
     """`$op %x, %y : tile<i32>`."""
 
-    SAME_TYPES = (("lhs", "rhs", "result"),)
+    SAME_TYPES = "lhs rhs result"
 
     lhs = operand_def(INT_TILE)
     rhs = operand_def(INT_TILE)

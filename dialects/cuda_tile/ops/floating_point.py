@@ -36,7 +36,7 @@ FULL = RoundingModeAttr(RoundingMode.FULL)
 class Atan2Op(PureOp):
     """The angle of the point (y, x): `atan2 %x, %y` is atan(x / y) in the right quadrant."""
 
-    SAME_TYPES = (("x", "y", "result"),)
+    SAME_TYPES = "x y result"
 
     x = operand_def(FLOAT_TILE)
     y = operand_def(FLOAT_TILE)
@@ -50,8 +50,8 @@ class CmpFOp(PureOp):
     assembly_format = (
         "custom<Word>($comparison_predicate) custom<Word>($comparison_ordering) $lhs `,` $rhs"
     )
-    SAME_TYPES = (("lhs", "rhs"),)
-    SAME_SHAPES = (("lhs", "result"),)
+    SAME_TYPES = "lhs rhs"
+    SAME_SHAPES = "lhs result"
 
     comparison_predicate = prop_def(ComparisonPredicateAttr)
     comparison_ordering = prop_def(ComparisonOrderingAttr)
@@ -91,7 +91,7 @@ class FmaOp(FloatOp):
     """x * y + z, rounded once: `fma %x, %y, %z : tile<f32>`."""
 
     assembly_format = f"$lhs `,` $rhs `,` $acc {ROUNDED} {FLUSHED}"
-    SAME_TYPES = (("lhs", "rhs", "acc", "result"),)
+    SAME_TYPES = "lhs rhs acc result"
     ROUNDINGS = IEEE
 
     lhs = operand_def(FLOAT_TILE)
@@ -106,7 +106,7 @@ class FmaOp(FloatOp):
 class PowOp(PureOp):
     """x to the y: `pow %x, %y : tile<f32>`."""
 
-    SAME_TYPES = (("source", "exponent", "result"),)
+    SAME_TYPES = "source exponent result"
 
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(FLOAT_TILE)
@@ -127,8 +127,8 @@ class FPowFOp(PowOp):
 class FPowIOp(PureOp):
     """x to an integer: `fpowi %x, %n : tile<f32>, tile<i32>`. Since 13.4."""
 
-    SAME_TYPES = (("source", "result"),)
-    SAME_SHAPES = (("source", "exponent"),)
+    SAME_TYPES = "source result"
+    SAME_SHAPES = "source exponent"
 
     source = operand_def(FLOAT_TILE)
     exponent = operand_def(INT_TILE)

@@ -33,8 +33,8 @@ class CmpIOp(PureOp):
     assembly_format = (
         "custom<Word>($comparison_predicate) $lhs `,` $rhs `,` custom<Word>($signedness)"
     )
-    SAME_TYPES = (("lhs", "rhs"),)
-    SAME_SHAPES = (("lhs", "result"),)
+    SAME_TYPES = "lhs rhs"
+    SAME_SHAPES = "lhs result"
 
     comparison_predicate = prop_def(ComparisonPredicateAttr)
     lhs = operand_def(INT_TILE)
@@ -65,7 +65,7 @@ class DivIOp(BinaryInteger):
 class MulhiIOp(PureOp):
     """The upper half of x * y, unsigned: `mulhii %x, %y : tile<i32>`."""
 
-    SAME_TYPES = (("x", "y", "result"),)
+    SAME_TYPES = "x y result"
 
     x = operand_def(INT_TILE)
     y = operand_def(INT_TILE)

@@ -38,9 +38,9 @@ SCALE_BLOCKS = {
 class Mma(PureOp):
     """A multiplication of matrices."""
 
-    SAME_TYPES = (("acc", "result"),)
-    SAME_ELEMENTS = (("lhs", "rhs"),)
-    SAME_RANKS = (("lhs", "rhs", "acc"),)
+    SAME_TYPES = "acc result"
+    SAME_ELEMENTS = "lhs rhs"
+    SAME_RANKS = "lhs rhs acc"
 
     def tile(self, name: str) -> TileType:
         """The type of an operand."""
@@ -109,8 +109,8 @@ SCALED_RESULT = tiles_of(types_of("f32"))
 class MmaFScaledOp(Mma):
     """(A scaled) (B scaled) + C: each scale factor is that of 16 or 32 elements along k."""
 
-    SAME_ELEMENTS = (("lhs", "rhs"), ("lhs_scale", "rhs_scale"))
-    SAME_RANKS = (("lhs", "rhs", "acc", "lhs_scale", "rhs_scale"),)
+    SAME_ELEMENTS = "lhs rhs, lhs_scale rhs_scale"
+    SAME_RANKS = "lhs rhs acc lhs_scale rhs_scale"
 
     lhs = operand_def(SCALED_OPERAND)
     rhs = operand_def(SCALED_OPERAND)

@@ -206,9 +206,9 @@ class LoadPtrTkoOp(MemoryOp):
         "attr-dict `:` type($source) custom<MaskAndPaddingTypes>(ref($mask), ref($padding_value), "
         "type($mask), type($padding_value)) `->` type($result) `,` type($result_token)"
     )
-    SAME_SHAPES = (("source", "result", "mask"),)
+    SAME_SHAPES = "source result mask"
     ORDERINGS = ("weak", "relaxed", "acquire")
-    SAME_TYPES = (("result", "padding_value"),)
+    SAME_TYPES = "result padding_value"
     POINTERS = ("source", "result")
 
     memory_ordering_semantics = prop_def(ORDERING)
@@ -234,7 +234,7 @@ class StorePtrTkoOp(MemoryOp):
         f"{ORDERED} $destination `,` $value (`,` $mask^)? {TOKEN_AND_HINTS} attr-dict `:` "
         "type($destination) `,` type($value) (`,` type($mask)^)? `->` type($result_token)"
     )
-    SAME_SHAPES = (("destination", "value", "mask"),)
+    SAME_SHAPES = "destination value mask"
     ORDERINGS = ("weak", "relaxed", "release")
     POINTERS = ("destination", "value")
 
@@ -261,8 +261,8 @@ class AtomicCASTkoOp(MemoryOp):
         "type($pointers) `,` type($val) (`,` type($mask)^)? `->` type($result) `,` "
         "type($result_token)"
     )
-    SAME_TYPES = (("cmp", "val", "result"),)
-    SAME_SHAPES = (("pointers", "val", "mask"),)
+    SAME_TYPES = "cmp val result"
+    SAME_SHAPES = "pointers val mask"
     POINTERS = ("pointers", "val")
 
     memory_ordering_semantics = prop_def(ORDERING)
@@ -293,8 +293,8 @@ class AtomicRMWTkoOp(MemoryOp):
         "`:` type($pointers) `,` type($arg) (`,` type($mask)^)? `->` type($result) `,` "
         "type($result_token)"
     )
-    SAME_TYPES = (("arg", "result"),)
-    SAME_SHAPES = (("pointers", "arg", "mask"),)
+    SAME_TYPES = "arg result"
+    SAME_SHAPES = "pointers arg mask"
     POINTERS = ("pointers", "arg")
 
     memory_ordering_semantics = prop_def(ORDERING)

@@ -28,7 +28,7 @@ class AssumeOp(CudaTileOp):
     """A value with something known of it: `assume div_by<16>, %p : tile<ptr<f32>>`."""
 
     assembly_format = "custom<AssumedPredicate>($predicate) `,` $value"
-    SAME_TYPES = (("value", "result"),)
+    SAME_TYPES = "value result"
 
     value = operand_def(ANY)
     predicate = prop_def(

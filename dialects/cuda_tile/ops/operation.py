@@ -2,7 +2,7 @@
 
     @tile_op("cuda_tile.mmaf", 0x49, fast_acc=V13_3)
     class MmaFOp(CudaTileOp):
-        SAME_TYPES: ClassVar = (("acc", "result"),)
+        SAME_TYPES = "acc result"
 
         lhs = operand_def(OPERAND)
         ...

@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
@@ -29,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, target
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Illegal, told
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class AtomError(Illegal):
     """A wish for an atom that is not legal: what was found, what is legal, and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selector:
     """An immediate operand that says which threads or bytes of a register count, and its legal
     values."""
@@ -257,7 +257,7 @@ class FragmentAtom(Atom[Row]):
         return html(str(self), drawings)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MmaAtom(FragmentAtom[MmaRow]):
     """One legal `mma.sync` or `wmma.mma`: build it with `lookup.find` or `parse`, which check it
     against its row."""

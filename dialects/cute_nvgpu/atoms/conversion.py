@@ -5,7 +5,6 @@ rn.f16x2.e2m1x2                 two e2m1 in an 8-bit register
 rs.satfinite.e2m1x4.f32         four f32, and a word of random bits
 """
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -17,11 +16,12 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ElementType,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, Form
+from tilewright.dialects.frozen import frozen
 
 _ELEMENTS = {**INTEGERS, **SCALE_TYPES, **ELEMENT_TYPES}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TypeConversion:
     """A form of `cvt` on the elements of fragments and register tensors. Build it with
     `find_conversion`, which checks it."""

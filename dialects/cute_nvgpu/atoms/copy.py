@@ -12,7 +12,6 @@ The reference numbering counts the elements of one `ldmatrix` run by run; `stmat
 of tensor memory is lane + lanes * element of the lane, of `tmem_copy` element + elements * row.
 """
 
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal, get_args
 
@@ -45,6 +44,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import (
     TMEM_STORE,
     TmemCopyShape,
 )
+from tilewright.dialects.frozen import frozen
 
 CopyKind = Literal[
     "universal", "cp_async", "ldmatrix", "stmatrix", "tmem_load", "tmem_store", "tmem_copy"
@@ -57,7 +57,7 @@ UNIVERSAL_BITS = (8, 16, 32, 64, 128)
 """The bits that one thread loads or stores at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyInstruction:
     """One copy instruction on elements of a type (its MLIR spelling).
 

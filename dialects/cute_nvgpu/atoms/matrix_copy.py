@@ -5,7 +5,6 @@ words, and mnemonics parse to copies.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from tilewright.dialects.cute import Layout
@@ -14,9 +13,10 @@ from tilewright.dialects.cute_nvgpu.lattice import MATRIX_COPY_ROWS, MatrixCopyR
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import Shape
 from tilewright.dialects.cute_nvgpu.lattice.nearest import distance
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatrixCopy:
     """One legal `ldmatrix` or `stmatrix`; `space` is the state space of its address."""
 

@@ -8,7 +8,6 @@ arm is; its layouts are the atom's. docs/reference_layouts.md lists where the de
 PTX ISA, or the chip, disagree.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tilewright.dialects.cute import Layout
@@ -16,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.frozen import frozen
 
 
 class ReferenceKey(NamedTuple):
@@ -33,7 +33,7 @@ class ReferenceKey(NamedTuple):
         return ", ".join([f"K={self.k}", f"M={self.m}", *flags])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arm:
     """An arm of the description: its key, and the mnemonic of the atom whose layouts it returns.
 

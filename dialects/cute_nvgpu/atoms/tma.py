@@ -6,7 +6,6 @@ that a tile wider than its swizzle takes several boxes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
@@ -21,11 +20,12 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     tensor_element,
 )
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
+from tilewright.dialects.frozen import frozen
 
 TmaKind = Literal["load", "store", "reduce"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmaInstruction:
     """A TMA load, to all CTAs of a cluster where it is multicast, store or reduction."""
 

@@ -7,7 +7,6 @@ first: a register of a cell of 32 bits, or, `packed`, of the low halves of two n
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tilewright.dialects.cute import Layout, make_layout
@@ -17,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.frozen import frozen
 
 _Shape = TypeVar("_Shape")
 
@@ -24,7 +24,7 @@ PACKED_BITS = 16
 """The width of the elements that lie unpacked, each in the low half of a cell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemAccess:
     """A load or store of a shape, `.num` times; `half` is `immHalfSplitoff` where there is one."""
 

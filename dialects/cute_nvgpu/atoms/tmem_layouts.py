@@ -7,12 +7,11 @@ neighbour, a column 32 / b. Where two CTAs hold a matrix, the second one's eleme
 operand's address. PTX ISA, tcgen05 data path layouts.
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute import Layout, flatten, make_layout
 from tilewright.dialects.cute.tensor_memory import extents
 from tilewright.dialects.cute_nvgpu.fragments.mma import mode
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES, WINDOW
+from tilewright.dialects.frozen import frozen
 
 PAIR_STRIDE = 1 << 32
 """Cells between the same address in the two CTAs of a pair."""
@@ -45,7 +44,7 @@ def span(layout: Layout, bits: int) -> tuple[int, int]:
     return extents(layout, bits)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataPath:
     """Which lanes the rows of a matrix of M rows lie in.
 

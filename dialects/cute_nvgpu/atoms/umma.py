@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -25,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaRow, UmmaTypes
+from tilewright.dialects.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ _WORD = 4
 """Scale factors in a cell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaAtom(Atom[UmmaRow]):
     """One legal `tcgen05.mma`: build it with `find_umma` or `umma_of`, which check it against its
     row. M and N are those of the pair where `cta_group` is 2."""

@@ -7,7 +7,6 @@ Shape and types are not in it but in the instruction descriptor.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import get_args
@@ -15,6 +14,7 @@ from typing import get_args
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Spelling, UmmaKind, UmmaRow
+from tilewright.dialects.frozen import frozen
 
 COLLECTOR_OPS = ("fill", "use", "lastuse", "discard")
 """The uses of the collector's buffer: loaded, read, read for the last time, not kept."""
@@ -34,7 +34,7 @@ def collectors(*, ws: bool, ashift: bool = False) -> tuple[str, ...]:
     return tuple(f"{buffer}::{op}" for buffer, op in product(buffers, ops))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaMnemonic:
     """A legal mnemonic: build it with `parse_mnemonic`, or take it from `mnemonics_of`."""
 

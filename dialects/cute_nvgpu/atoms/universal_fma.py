@@ -4,19 +4,18 @@
 <2x1x1, elem_type = (f16, f16, f16)>    fma.rn.f16x2, two rows at once, and bf16
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.atoms import MmaOperand, MmaTraits, Operand
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, Form
+from tilewright.dialects.frozen import frozen
 
 _FORMS = {"f32": "rn.f32", "f64": "rn.f64", "f16": "rn.f16x2", "bf16": "rn.bf16x2"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UniversalFma:
     """`fma.rn` on an element type, by its PTX name. Build it with `find_fma`, which checks it."""
 

@@ -1,7 +1,6 @@
 """A `wgmma` atom: a row of the lattice with its N, element types and operands' places chosen."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal
 
@@ -18,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import WGMMA, Ma
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP, WgmmaRow, WgmmaTypes
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 
 FragmentKind = Literal["ss", "rs"]
@@ -34,7 +34,7 @@ LEGAL_IMMEDIATES: Mapping[Immediate, tuple[int, int]] = {
 """The values of each immediate, what changes nothing first. PTX ISA 9.7.15.5.2."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WgmmaAtom(FragmentAtom[WgmmaRow]):
     """One legal `wgmma.mma_async`: build it with `find_wgmma` or `parse_wgmma`, which check it
     against its row.

@@ -7,7 +7,6 @@ examples of the same sections have the shape first; ptxas takes them in any orde
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from tilewright.dialects.cute import Layout
@@ -17,9 +16,10 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, Eleme
 from tilewright.dialects.cute_nvgpu.lattice.nearest import distance
 from tilewright.dialects.cute_nvgpu.lattice.row import Major, Operand, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WmmaAccess:
     """One legal `wmma.load` or `wmma.store`: build it with `find_access` or `parse_access`."""
 

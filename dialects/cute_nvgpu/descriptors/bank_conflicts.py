@@ -11,9 +11,9 @@ A phase takes as many cycles as there are different words in one bank; equal wor
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from tilewright.dialects.cute import Layout, Swizzle
+from tilewright.dialects.frozen import frozen
 
 BANKS = 32
 BANK_BYTES = 4
@@ -46,7 +46,7 @@ def _phase(addresses: Iterable[int], width: int) -> int:
     return max(max(count), 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WarpAccess:
     """One access of a warp to a tile: where each thread's elements begin, in elements before the
     swizzle, and how many bytes it moves."""

@@ -1,10 +1,10 @@
 """Bit fields of descriptors: one table of them packs a word and takes it apart."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from html import escape
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Illegal
 
 
@@ -12,7 +12,7 @@ class DescriptorError(Illegal):
     """A matrix that no descriptor expresses, or a word that is none: what is legal, and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BitField:
     """One field of a word: `width` bits from bit `low` on, holding `value >> shift`. Where `fixed`
     is given, it is the only legal value."""

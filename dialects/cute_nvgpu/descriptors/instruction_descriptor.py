@@ -25,11 +25,12 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LONG_K, UmmaKind
+from tilewright.dialects.frozen import frozen
 
 SECTION = "9.7.16.4.2"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coded:
     """A field of the table with what its bits mean: the values by code, or where `codes` is None
     the number itself."""

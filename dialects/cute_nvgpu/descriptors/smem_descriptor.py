@@ -19,7 +19,6 @@ addresses, whose groups are 4 rows instead of 8. That it reads as an H100 does i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.dialects.cute import Layout, Swizzle
@@ -30,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     html,
 )
 from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
+from tilewright.dialects.frozen import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ ROWS = 8
 """How many rows (K-major) or k (MN-major) make a swizzle atom. PTX ISA, table 38."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SwizzleMode:
     """A value of the swizzle field: `width` bytes are a row of the pattern (0 is no swizzle), and
     `atom` bytes always stay together."""
@@ -79,7 +79,7 @@ _ROW_SHIFT = 7
 """The swizzles XOR bits of the address from this one on: which row of 128 bytes it is in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DescriptorFormat:
     """Where the fields of a descriptor are, and what its swizzle field says. The last field is the
     swizzle's. `major_section` is what says which elements lie MN-major."""
@@ -170,7 +170,7 @@ SWIZZLE_MODES: tuple[int, ...] = tuple(mode.width for mode in WGMMA.swizzles)
 """The bytes of the pattern's rows, by swizzling mode of wgmma; 0 is no swizzle."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SmemDescriptor:
     """A matrix descriptor; addresses and offsets in bytes.
 

@@ -5,8 +5,6 @@ as functions with those of the canonical layouts (`SmemDescriptor.layout`): what
 for LBO and SBO, and whatever else differs is what no descriptor can express.
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, equivalent, flatten
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
@@ -18,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
     SwizzleMode,
 )
+from tilewright.dialects.frozen import frozen
 
 _MODES = ("mn", "k")
 
@@ -25,7 +24,7 @@ _UNUSED = CHUNK
 """An offset that the hardware does not look at: 1 after encoding, as PTX writes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SmemTile:
     """A tile in shared memory as a descriptor sees it: what does not depend on where it starts.
 

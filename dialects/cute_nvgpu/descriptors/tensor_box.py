@@ -5,13 +5,13 @@ swizzle of 32, 64 or 128 bytes then XORs bits 7 and up of each address into its 
 pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shared memory.
 """
 
-from dataclasses import dataclass
 from math import prod
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error
 
 
@@ -19,7 +19,7 @@ class TensorMapError(Error, ValueError):
     """A box that no tensor map can describe: what was found, what is legal, why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorBox:
     """Extents of a box, outermost first, its element type and the bytes of its swizzle; whether
     NaN is outside of the tensor, or zeros.

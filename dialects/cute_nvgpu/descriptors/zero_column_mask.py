@@ -8,13 +8,12 @@ PTX ISA 9.7.16.4.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import (
     BitField,
     DescriptorError,
     check_word,
 )
+from tilewright.dialects.frozen import frozen
 
 SECTION = "9.7.16.4.3"
 SUBMASKS = 4
@@ -37,7 +36,7 @@ _MOST_SHIFT = {32: 16, 64: 32, 128: 32}
 """The largest column shift, by M."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ZeroColumnMask:
     """A mask descriptor. `masked` false uses every column. Raises DescriptorError for what the
     word cannot hold."""

@@ -3,8 +3,11 @@ returns nothing. They may order what a thread did before and does after them. PT
 9.7.13.6."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CACHE_HINT,
+    CACHE_POLICY,
     CLUSTER_SPACE,
     GENERIC,
     SCOPES,
@@ -70,6 +73,12 @@ def mnemonic(name: str, semantics: str, space: str, form: str) -> str:
     """`atom.acq_rel.gpu.global.add.u32`; an address of any space has no word."""
     words = (name, semantics, *(space,) * (space != GENERIC), form)
     return ".".join(words)
+
+
+def by_policy(mnemonic: str) -> str:
+    """The mnemonic of the same with a cache policy."""
+    stem, point, types = mnemonic.rpartition(".v" if ".v" in mnemonic else ".")
+    return f"{stem}{CACHE_HINT}{point}{types}"
 
 
 def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> InstructionRow:
@@ -148,7 +157,7 @@ def _needs(name: str, form: str) -> dict[Requirement, None]:
     )
 
 
-ROWS: tuple[InstructionRow, ...] = (
+_PLAIN: tuple[InstructionRow, ...] = (
     *(
         _row(name, type_, compares, requirement)
         for name in ("atom", "red")
@@ -164,6 +173,18 @@ ROWS: tuple[InstructionRow, ...] = (
         for requirement in _needs(name, form)
     ),
 )
+ROWS: tuple[InstructionRow, ...] = (
+    *_PLAIN,
+    *(
+        replace(row, mnemonics=kept, needs=later(row.needs, needs("sm_80 7.4")),
+                operands=(*row.operands, CACHE_POLICY))
+        for row in _PLAIN
+        if (kept := tuple(
+            by_policy(name)
+            for name in row.mnemonics if ".shared" not in name and ".cas." not in name
+        ))
+    ),
+)  # fmt: skip
 """Rows by instruction, type and needs; those that compare have their own."""
 
 INSTRUCTIONS: dict[str, InstructionRow] = {

@@ -1,7 +1,9 @@
 """Clusters: CTAs that run at the same time and reach each other's shared memory. PTX ISA,
 barrier.cluster and mapa."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
@@ -10,7 +12,9 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Register,
     Result,
     Scalar,
+    Vector,
 )
+from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
 _CLUSTERS = needs("sm_90 7.8")
@@ -63,6 +67,44 @@ MBARRIER_EXPECT_TX_CLUSTER = replace(
         "mbarrier.arrive.expect_tx.shared::cluster.b64",
     ),
     operands=(*MBARRIER_ARRIVE_CLUSTER.operands[:2], Choice("txCount")),
+)  # fmt: skip
+
+_COMPLETES = "shared::cluster{}.mbarrier::complete_tx::bytes"
+_ARRIVES = "a CTA of the cluster; its bytes arrive at an mbarrier there"
+
+
+def _sent(name: str, does: str, section: str, forms: Sequence[str]) -> InstructionRow:
+    """Registers for the shared memory of a CTA of the cluster, in forms of the same registers."""
+    return InstructionRow(
+        f"ptx.{name.removesuffix('.relaxed.cluster')}", f"{does} {_ARRIVES}",
+        tuple(f"{name}.{_COMPLETES.format('')}.{form}" for form in forms), needs("sm_90 8.1"),
+        section, (Address("a"), Vector("b", *registers_of(forms[0]), loose=True), Address("mbar")),
+    )  # fmt: skip
+
+
+ST_ASYNC = tuple(
+    _sent("st.async", "start to store what registers hold in", "9.7.9.12", [form])
+    for length, type_ in product(("", "v2.", "v4."), ("b32", "b64", "f32", "f64"))
+    if (form := length + type_) not in ("v4.b64", "v4.f64")
+)
+_REDUCED = ("inc.u32", "dec.u32", "min.u32", "min.s32", "max.u32", "max.s32", "and.b32", "or.b32",
+            "xor.b32", "add.u32", "add.s32", "add.u64")  # fmt: skip
+RED_ASYNC = tuple(
+    _sent("red.async.relaxed.cluster", "start to combine a register with a word of", "9.7.13.7",
+          forms)
+    for forms in (_REDUCED[:-1], _REDUCED[-1:])
+)  # fmt: skip
+_BETWEEN = f"async.bulk.{_COMPLETES.format('.shared::cta')}"
+BULK_SEND = InstructionRow(
+    "ptx.cp.async.bulk.cluster", f"start to copy bytes of shared memory to {_ARRIVES}",
+    (f"cp.{_BETWEEN}",), needs("sm_90 8.0"), "cp.async.bulk",
+    (Address("dstMem"), Address("srcMem"), Choice("size"),
+     Address("mbar", loose=("integer",))),
+)  # fmt: skip
+BULK_SEND_REDUCE = replace(
+    BULK_SEND, does=f"start to combine bytes of shared memory with those of {_ARRIVES}",
+    mnemonics=tuple(f"cp.reduce.{_BETWEEN}.{form}" for form in _REDUCED),
+    section="cp.reduce.async.bulk",
 )  # fmt: skip
 
 MAX_CLUSTER = 8

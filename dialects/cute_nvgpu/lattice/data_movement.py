@@ -65,6 +65,10 @@ CACHING = (
 )  # fmt: skip
 """The words of loads and stores that say how caches keep what is accessed. PTX ISA 9.7.9.1."""
 
+CACHE_HINT = ".L2::cache_hint"
+CACHE_POLICY = Choice("cache-policy")
+"""The word and the operand of instructions that a policy says how caches keep what they access."""
+
 CLUSTER_SPACE = "shared::cluster"
 """The shared memory of any CTA of the cluster, whose addresses `mapa` gives."""
 
@@ -305,20 +309,22 @@ class AsyncCopyRow(NeedingRow):
         """Those of a copy, in PTX's order."""
         sizes = self.sizes[cache]
         fill = Choice("src-size", range(max(sizes) + 1), optional=True, type_="u32", bounded=True)
-        return Address("dst"), Address("src"), Constant("cp-size", sizes), fill
+        hint = (CACHE_POLICY,) if CACHE_HINT in cache else ()
+        return Address("dst"), Address("src"), Constant("cp-size", sizes), fill, *hint
 
 
 CP_ASYNC = AsyncCopyRow({"ca": (4, 8, 16), "cg": (16,)}, needs("sm_80 7.0"), "9.7.9.25.3.1")
 CP_ASYNC_PREFETCH = AsyncCopyRow(
     {
-        f"{cache}.L2::{amount}B": sizes
+        f"{cache}{hint}{amount}": sizes
         for cache, sizes in CP_ASYNC.sizes.items()
-        for amount in (64, 128, 256)
+        for hint in ("", CACHE_HINT)
+        for amount in (*("",) * bool(hint), ".L2::64B", ".L2::128B", ".L2::256B")
     },
     needs("sm_80 7.4"),
     CP_ASYNC.section,
 )
-"""A copy that brings more to the L2 cache."""
+"""A copy that brings more to the L2 cache, or is kept there by a policy."""
 CP_ASYNC_COMMIT_GROUP = InstructionRow(
     "cp.async.commit_group", "make the thread's cp.async that are in no group yet the latest group",
     ("cp.async.commit_group",), CP_ASYNC.needs, "9.7.9.25.3.2",

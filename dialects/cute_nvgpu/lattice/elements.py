@@ -1,13 +1,13 @@
+from tilewright.dialects.frozen import frozen
+
 """Element types of MMA operands: one row a type, under its PTX name.
 
 The PTX name is the key everywhere in the tables; the MLIR spelling is how the same type
 stands in IR, and the container is the NumPy dtype in which the interpreter keeps one element.
 """
 
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElementType:
     """One element type, as a fragment holds it.
 

@@ -1,12 +1,11 @@
 """A row of an instruction that has neither shape nor layout: what it does, and its operands."""
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstructionRow(NeedingRow):
     """An instruction.
 

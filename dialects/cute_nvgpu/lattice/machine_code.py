@@ -6,18 +6,18 @@ that ptxas 13.5 makes of one MMA on inputs that differ from thread to thread (nv
 sm_70 and sm_72 12.4). tests/dialects/ptx/test_machine_code.py asks ptxas again.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, MmaRow, Shape, Sparsity
+from tilewright.dialects.frozen import frozen
 
 How = Literal["native", "split", "padded", "emulated"]
 """native: the tensor core has it; split: several smaller MMAs and nothing else; padded: a larger
 MMA, part of it idle; emulated: conversions, a subroutine, or no tensor core at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MachineCode:
     """The machine code of one MMA: how, in words, in how many machine MMAs where it is nothing
     else, and how many times its own M*N*K the tensor core computes."""
@@ -33,7 +33,7 @@ class MachineCode:
         return self.how != "emulated"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MachineRow:
     """The machine code of some MMAs on the chips numbered from `first` to `last`.
 

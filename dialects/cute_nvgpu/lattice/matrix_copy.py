@@ -15,12 +15,11 @@ instructions (SM75_U32x1_LDSM_N, SM75_U16x2_LDSM_T, SM100_SU4_DU8x16_x1_LDSM_N, 
 before its shuffle of bytes, SM100_U8x4_STSM_T) say the above.
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute import Layout, append, composition, make_layout
 from tilewright.dialects.cute_nvgpu.fragments.mma import blocks
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Register
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.frozen import frozen
 
 WARP = 32
 WANTS_ALL_ADDRESSES = 75
@@ -35,7 +34,7 @@ SPACES: dict[str, tuple[int, int] | None] = {"shared": None, "shared::cta": (7, 
 instruction; none means a generic address into shared memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceFormat:
     """Sixteen elements packed into a run, low bits first, and `padding` bits that nobody reads.
 
@@ -70,7 +69,7 @@ SOURCE_FORMATS: dict[str, SourceFormat] = {
 Shape = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatrixCopyRow(NeedingRow):
     """`ldmatrix` or `stmatrix` of 1, 2 or 4 matrices of one shape (M, N) and element type.
 
@@ -183,7 +182,7 @@ STMATRIX: tuple[MatrixCopyRow, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatrixMoveRow(NeedingRow):
     """`movmatrix`: a matrix in registers, transposed across the warp.
 

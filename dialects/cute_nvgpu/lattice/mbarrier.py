@@ -1,6 +1,6 @@
 """Barriers in shared memory (mbarrier), and what warp-specialised kernels use beside them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
@@ -62,6 +62,14 @@ MBARRIER_ARRIVE_EXPECT_TX = _row(
     "mbarrier.arrive.expect_tx", f"{_ARRIVES} whose phase waits for so many bytes more",
     "mbarrier.arrive.expect_tx.shared.b64", _HOPPER,
     _STATE, _BARRIER, Choice("txCount"),
+)  # fmt: skip
+CP_ASYNC_ARRIVE = _row(
+    "ptx.cp.async.mbarrier.arrive", "arrive at an mbarrier once the thread's cp.async are complete",
+    "cp.async.mbarrier.arrive.noinc.shared.b64", _AMPERE, _BARRIER,
+)  # fmt: skip
+CP_ASYNC_ARRIVE_MORE = replace(
+    CP_ASYNC_ARRIVE, does=f"{CP_ASYNC_ARRIVE.does}, which its phase waits for besides",
+    mnemonics=("cp.async.mbarrier.arrive.shared.b64",),
 )  # fmt: skip
 _WAITS = "say whether the phase of that parity is complete, after waiting for a while"
 MBARRIER_TRY_WAIT = _row(

@@ -10,16 +10,16 @@ from typing import ClassVar
 
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import selects
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Misfit, OperandForm, in_braces
-from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Kind, Written
 
 
 @dataclass(frozen=True, slots=True)
 class Address(OperandForm):
-    """A register or a variable in brackets, with a constant offset or none; of a `loose` one ptxas
-    takes registers and floats without brackets."""
+    """A register or a variable in brackets, with a constant offset or none; ptxas takes what is of
+    the `loose` kinds without brackets."""
 
     _: KW_ONLY
-    loose: bool = False
+    loose: tuple[Kind, ...] = ()
 
     @property
     def spelling(self) -> str:
@@ -35,7 +35,7 @@ class Address(OperandForm):
         if written.kind == "other" and written.items:
             return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
         near = written.text if written.kind == "register" else self.identifier
-        bare = self.loose and written.kind in ("register", "float")
+        bare = written.kind in self.loose
         return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)
 
 

@@ -1,13 +1,13 @@
+from tilewright.dialects.frozen import frozen
+
 """Multiprocessors of chips, by compute capability.
 
 Limits: CUDA C++ Programming Guide, technical specifications by compute capability. Chips: NVIDIA's
 data sheets of A100 SXM 80 GB, RTX 4090, H100 SXM, B200 and RTX 5090.
 """
 
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sm:
     """An SM of a chip: the threads, CTAs and bytes of shared memory that it has at a time; how many
     SMs the chip has, their clock in GHz, and its memory's GB/s; 0 where no chip is named."""

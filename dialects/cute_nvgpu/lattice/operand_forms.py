@@ -13,7 +13,7 @@ predicate   p          a predicate register, or 0 or 1
 """
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from tilewright.dialects.cute_nvgpu.lattice.legal_integers import (
@@ -25,9 +25,10 @@ from tilewright.dialects.cute_nvgpu.lattice.legal_integers import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Kind, Written
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Misfit:
     """The wish for an operand in its place, and the legal spelling nearest to it;
     `replaced` is what stood there and ptxas takes nevertheless, in words."""
@@ -37,7 +38,7 @@ class Misfit:
     replaced: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperandForm:
     """An operand of an instruction.
 
@@ -88,7 +89,7 @@ class OperandForm:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vector(OperandForm):
     """A vector of `count` registers of a type; `written` says that they are written to, `updated`
     that they are read too. A `loose` one is that of a plain load, store or move: one register needs
@@ -146,7 +147,7 @@ class Vector(OperandForm):
         return "_ beside registers" if self.written else "constants beside registers"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Register(OperandForm):
     """One register, of 32 bits by default; `braces` says whether they may stand around it."""
 
@@ -182,7 +183,7 @@ def fits(written: Written, type_: str) -> bool:
     return written.kind == "float" and type_ == bits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar(OperandForm):
     """A register that holds an instruction type, or a constant of that type; a predicate may be
     negated. `plain` ones are given as registers by tilewright, and `sums` say that a variable's
@@ -209,7 +210,7 @@ class Scalar(OperandForm):
         return Misfit(f"a register{constant}", self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result(OperandForm):
     """A register that is written to. `legal` are the ways to write it, the first one's first: `r`
     for a register, `_` for none, `r|r` for a register and a predicate."""
@@ -236,7 +237,7 @@ class Result(OperandForm):
         return Misfit(f"a .{self.register} register to write to ({ways})", self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant(OperandForm):
     """One of some integers; any integer where none are said."""
 
@@ -258,7 +259,7 @@ class Constant(OperandForm):
         return Misfit(self.in_words, nearest_of(self.legal, written) or self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice(OperandForm):
     """A register, or one of some integers; any integer where none are said. `type_` is that of
     constants that tilewright writes, if it writes any: `x32` in hexadecimal digits. A `bounded` one
@@ -294,7 +295,7 @@ class Choice(OperandForm):
         return Misfit(self.in_words, nearest_of(self.legal, written) or self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Superfluous(OperandForm):
     """An operand in the place of those of other forms: ptxas takes an integer there, the PTX ISA
     has none."""
@@ -308,7 +309,7 @@ class Superfluous(OperandForm):
         return Misfit("nothing", "nothing", replaced)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selectors(OperandForm):
     """`{byte-id, thread-id}`: each one of some integers, or a 16-bit register."""
 
@@ -336,7 +337,7 @@ class Selectors(OperandForm):
         return Misfit(f"{{byte-id of {byte}, thread-id of {thread}}}", in_braces(near))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label(OperandForm):
     """Where to go on."""
 
@@ -344,7 +345,7 @@ class Label(OperandForm):
         return None if written.kind == "register" else Misfit("a label", self.spelling)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Predicate(OperandForm):
     """A predicate register, or a constant in its place; `loose` where ptxas takes any integer."""
 

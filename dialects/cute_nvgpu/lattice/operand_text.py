@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+from tilewright.dialects.frozen import frozen
 
 Kind = Literal[
     "vector",
@@ -27,7 +28,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """An operand as it was written. A vector has items; so have an address and a sum (what is in
     front of the offset), a box (the map, then the coordinates), a pair and a negation. An integer

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import product as cartesian
 from typing import Any, Literal, Self, get_args
@@ -17,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     ElementType,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.frozen import frozen
 
 Operand = Literal["A", "B", "C", "D", "E", "SFA", "SFB"]
 """A, B, C, D; E is the sparsity metadata, SFA and SFB are the scale factors of A and B."""
@@ -53,7 +53,7 @@ def types_text(types: tuple[str, ...]) -> str:
     return "(" + ", ".join(types) + ")"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockScale:
     """How many scale factors each row of A and column of B has, and of which type."""
 
@@ -96,7 +96,7 @@ class ScaledRow:
         return None if self.scale is None else self.scale.type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MmaRow(NeedingRow, ScaledRow):
     """One warp-level MMA: a shape, and the element types it takes.
 

@@ -2,7 +2,7 @@
 PTX ISA 9.7.1 to 9.7.9."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     needs,
     target,
 )
+from tilewright.dialects.frozen import frozen
 
 REGISTER_OF: dict[str, str] = {
     "pred": "pred",
@@ -50,7 +51,7 @@ SOURCES = "abce"
 """The names of sources, d being the result; PTX calls the fourth d, and the result f."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """One form of an instruction: `types` are the instruction types of its operands."""
 
@@ -60,7 +61,7 @@ class Form:
     requirement: Requirement = BASELINE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScalarRow:
     """`NAME.form d, a, b, ...;`. `results` are the ways to write d; where it is `plain`, tilewright
     gives registers alone as the others. Of f32 a `third` operand may be given on that target,
@@ -348,12 +349,8 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-def bits_are_known(suffix: str) -> bool:
-    """True where the bits of a form's results are known: otherwise nothing computes it. How the
-    special function unit rounds to 16 bits is not, nor which NaN `oob` takes for 0, nor where
-    constants and parameters are."""
-    rounds = suffix.startswith("approx") and not suffix.endswith(("f32", "f64"))
-    return not rounds and "oob" not in suffix and suffix not in ("const", "param", "param::entry")
+UNKNOWN_SPACES = ("const", "param", "param::entry")
+"""Of `isspacep`: where constants and parameters are, a launch says."""
 
 
 # `equ` and its kin are true where an operand is NaN; num and nan test for NaN alone.

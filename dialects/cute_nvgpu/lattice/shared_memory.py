@@ -1,11 +1,10 @@
 """Shared memory that one CTA may have. CUDA C++ Programming Guide, compute capabilities."""
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedMemoryRow:
     """The bytes of shared memory of a CTA: `static` in arrays of the code, which ptxas checks, and
     `dynamic` where the launch asks for the most (opt-in)."""

@@ -7,7 +7,6 @@ descriptor. Where CUTLASS asks for more than the PTX ISA, the stricter rule stan
 PTX ISA 9.7.16.2.1, tcgen05.mma, tcgen05.mma.sp, tcgen05.mma.ws and tcgen05.mma.ws.sp.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.dialects.cute_nvgpu.lattice.elements import (
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     target,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL, TENSOR_MEMORY
+from tilewright.dialects.frozen import frozen
 
 UmmaKind = Literal["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"]
 
@@ -50,7 +50,7 @@ LONG_K = 96
 """K of a dense kind::mxf4 or kind::mxf4nvf4 where it is not 64."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tiles:
     """The N that go with an M, for a CTA group of one or two CTAs; M and N are those of the pair.
 
@@ -65,7 +65,7 @@ class Tiles:
     transposed_ns: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spelling(NeedingRow):
     """How a mnemonic says block scaling, and who takes it so."""
 
@@ -73,7 +73,7 @@ class Spelling(NeedingRow):
     needs: Requirement
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaRow(DescriptorMmaRow):
     """`tcgen05.mma` of one kind and K.
 

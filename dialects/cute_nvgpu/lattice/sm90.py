@@ -5,7 +5,6 @@ else. M is always 64. Integer forms of two signs came with PTX ISA 8.4, the othe
 or 8.2 (sparse).
 """
 
-from dataclasses import dataclass
 from itertools import product
 
 from tilewright.dialects.cute import Layout
@@ -13,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.fragments import mma as fragments
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, METADATA, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import DescriptorMmaRow, Shape
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.frozen import frozen
 
 WARPGROUP = 128
 """How many threads issue one `wgmma` together. PTX ISA 9.7.15.1."""
@@ -31,7 +31,7 @@ block is short (n240 and n256 assemble, and run)."""
 _WORD = ("s32",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WgmmaRow(NeedingRow, DescriptorMmaRow):
     """`wgmma.mma_async` of one K and every N."""
 

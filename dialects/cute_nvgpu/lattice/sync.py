@@ -15,9 +15,10 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Scalar,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedBarrierRow:
     """`bar.sync` and `bar.arrive`: how many barriers there are, and how many threads may meet."""
 

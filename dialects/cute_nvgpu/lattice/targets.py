@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error, told
 
 
@@ -20,7 +20,7 @@ class TargetError(Error, ValueError):
     """A target name that no row knows; the message names the nearest one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """One value of PTX's `.target`: `number` 90, `suffix` '' | 'a' | 'f', and the PTX ISA
     version in which the name appeared."""
@@ -59,7 +59,7 @@ class Target:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnyOf:
     """A requirement that each of several targets meets by itself, lowest first."""
 
@@ -158,7 +158,7 @@ class InstructionFacts(Protocol):
     def ptx_version(self) -> Version: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requirement:
     """The lowest target and PTX ISA version that an instruction needs."""
 

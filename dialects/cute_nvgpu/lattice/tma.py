@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    CACHE_HINT,
+    CACHE_POLICY,
+    SCOPES,
+)
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, BoxForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
@@ -14,8 +18,8 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 
-_POLICY = Choice("cache-policy")
-_SOURCE = (Address("srcMem", loose=True),)
+_BARE = ("register", "float")
+_SOURCE = (Address("srcMem", loose=_BARE),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +43,11 @@ class TensorCopyRow(NeedingRow):
 
     def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
-        return f"{self.stem}.{rank}d.{self.suffix}" + (".L2::cache_hint" if hint else "")
+        return f"{self.stem}.{rank}d.{self.suffix}" + (CACHE_HINT if hint else "")
 
     def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands of a copy of that rank, in PTX's order."""
-        policy = (_POLICY,) if hint else ()
+        policy = (CACHE_POLICY,) if hint else ()
         return *self.before, BoxForm("tensorMap", rank), *self.after, *policy
 
     @property
@@ -64,7 +68,7 @@ _HOPPER = needs("sm_90 8.0")
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
     "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, _HOPPER,
-    (Address("dstMem", loose=True),), (Address("mbar", loose=True),),
+    (Address("dstMem", loose=_BARE),), (Address("mbar", loose=_BARE),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
@@ -160,11 +164,11 @@ class BulkCopyRow(NeedingRow):
 
     def mnemonic(self, *, hint: bool = False) -> str:
         """The mnemonic, with the hint of a cache or without."""
-        return f"{self.stem}.{self.suffix.format('.L2::cache_hint' if hint else '')}"
+        return f"{self.stem}.{self.suffix.format(CACHE_HINT if hint else '')}"
 
     def operands(self, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands, in PTX's order."""
-        return (*self.plain, _POLICY) if hint else self.plain
+        return (*self.plain, CACHE_POLICY) if hint else self.plain
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
@@ -255,6 +259,7 @@ TENSORMAP_REPLACE: dict[str, InstructionRow] = {
     for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
 }  # fmt: skip
 """By what stands behind the name."""
+TENSOR_MAP_BYTES = 128
 CP_FENCEPROXY = InstructionRow(
     "ptx.tensormap.cp_fenceproxy",
     "copy a tensor map from shared to global memory, and order that before what others read of it",
@@ -263,7 +268,8 @@ CP_FENCEPROXY = InstructionRow(
         ".sync.aligned" for scope in SCOPES
     ),
     needs("sm_90 8.3"), "tensormap.cp_fenceproxy",
-    (Address("dst"), Address("src"), Constant("size", (128,))), threads="all of the warp",
+    (Address("dst"), Address("src"), Constant("size", (TENSOR_MAP_BYTES,))),
+    threads="all of the warp",
 )  # fmt: skip
 
 TENSOR_COPIES = (
@@ -306,9 +312,9 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
         TensorElement("si64", 8, "INT64"),
         TensorElement("f16", 2, "FLOAT16"),
         TensorElement("bf16", 2, "BFLOAT16"),
-        # FLOAT32 copies bits; TFLOAT32 would round.
+        # FLOAT32 copies bits, TFLOAT32 rounds them.
         TensorElement("f32", 4, "FLOAT32"),
-        TensorElement("tf32", 4, "FLOAT32"),
+        TensorElement("tf32", 4, "TFLOAT32"),
         TensorElement("f64", 8, "FLOAT64"),
     )
 }

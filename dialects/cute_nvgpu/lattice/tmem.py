@@ -4,13 +4,12 @@ Each CTA has 128 lanes of 512 columns of 32-bit cells. An address has the lane i
 the column in bits 15 to 0. It is allocated by whole columns.
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute import tensor_memory
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.nearest import why_not
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm, Register
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, any_of, needs
+from tilewright.dialects.frozen import frozen
 
 LANES = tensor_memory.LANES
 COLUMNS = 512
@@ -34,7 +33,7 @@ TENSOR_MEMORY = Requirement(DATACENTER_BLACKWELL, (8, 6))
 """The needs of most of its instructions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemRow(NeedingRow):
     """An instruction on tensor memory of one CTA or of a pair.
 

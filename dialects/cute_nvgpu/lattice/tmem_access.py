@@ -4,13 +4,12 @@ memory: the shapes of `tcgen05.ld`, `st` and `cp`, one row each. PTX ISA, tcgen0
 A place is counted in lanes and columns from the address.
 """
 
-from dataclasses import dataclass
-
 from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import SOURCE_FORMATS
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, Descriptor
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TENSOR_MEMORY
+from tilewright.dialects.frozen import frozen
 
 Modes = tuple[tuple[int, int, int], ...]
 """(extent, lanes, columns) from one to the next."""
@@ -20,7 +19,7 @@ def _powers(last: int) -> tuple[int, ...]:
     return tuple(1 << power for power in range(last.bit_length()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemShape:
     """`.shape` of `tcgen05.ld` and `st`: which cell each register of each thread is.
 
@@ -60,7 +59,7 @@ TMEM_SHAPES: dict[str, TmemShape] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemAccessRow(NeedingRow):
     """`tcgen05.ld` or `tcgen05.st`: the qualifier that moves 16-bit halves of cells."""
 
@@ -83,7 +82,7 @@ REDUCTIONS = ("min", "max")
 REDUCED_TYPES = ("f32", "u32", "s32")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemReduceRow(NeedingRow):
     """`tcgen05.ld.red`: a load that also gives each thread the least or the greatest of what it
     loads, of two registers or more. `abs` and `nan` are for f32."""
@@ -104,7 +103,7 @@ REDUCE_MODIFIERS = ("", ".abs", ".NaN", ".abs.NaN")
 TMEM_LOAD_REDUCE = TmemReduceRow("tmem.load_reduce", "tcgen05.ld", needs("sm_103f|sm_110f 8.8"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemCopyShape:
     """`.shape{.multicast}` of `tcgen05.cp`: `rows` of `bits` from shared memory.
 
@@ -143,7 +142,7 @@ TMEM_COPY_SHAPES: dict[str, TmemCopyShape] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemCopyRow(NeedingRow):
     """`tcgen05.cp`, and the packed source formats that it takes apart: 16 elements and padding
     become 16 bytes."""

@@ -6,12 +6,12 @@ that it is no accident, and that the next ptxas may refuse it. Every row was mea
 """
 
 import re
-from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import Minimum, any_of, target
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undocumented:
     """A form of an instruction that ptxas takes and the PTX ISA does not have.
 
@@ -268,7 +268,7 @@ UNDOCUMENTED: tuple[Undocumented, ...] = (
 """Of mnemonics."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndocumentedSelector:
     """Values of an immediate operand that ptxas takes beyond those that have a meaning."""
 

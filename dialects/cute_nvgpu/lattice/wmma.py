@@ -6,7 +6,6 @@ here has it, no row has an older version. PTX ISA 9.7.14.4.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -25,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     Shape,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement
+from tilewright.dialects.frozen import frozen
 
 WARP = 32
 MATRIX_ROW_BYTES = 16
@@ -35,7 +35,7 @@ _HALF_REGISTERS = 8
 MAJORS: tuple[Major, Major] = ("row", "col")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WmmaRow(MmaRow):
     """One `wmma.mma`: a shape, and the element types it takes.
 
@@ -110,7 +110,7 @@ WMMA_SPACES: tuple[WmmaSpace, ...] = ("global", "shared")
 """The state spaces that a mnemonic may name; without one its address is generic."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WmmaAccessRow(NeedingRow):
     """`wmma.load` of A, B or C, or `wmma.store` of D: one matrix of a shape and element type.
 

@@ -1,6 +1,15 @@
 """Copies of boxes by the tensor memory accelerator: `cp.async.bulk.tensor`."""
 
-from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i16, i32, i64
+from xdsl.dialects.builtin import (
+    FloatTF32Type,
+    IndexType,
+    MemRefType,
+    UnitAttr,
+    f32,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
@@ -166,6 +175,10 @@ class TmaReduceOp(_FromSharedOp):
         self.refuse(rows.why_not_reduced(self.kind.data, str(self.map.type.element_type)))
 
 
+_ROUNDED: dict[Attribute, tuple[Attribute, ...]] = {f32: (FloatTF32Type(),)}
+"""The elements that memory of others holds, too: a box of tf32 is f32, rounded."""
+
+
 def verify_box(
     what: str, map_: Attribute, coordinates: int, memory: Attribute, indices: int
 ) -> None:
@@ -175,7 +188,7 @@ def verify_box(
     box = map_.box
     if coordinates != box.rank:
         raise Illegal(f"expected {box.rank} coordinates for {map_}, got {coordinates}")
-    if memref.element_type != map_.element_type:
+    if map_.element_type not in (memref.element_type, *_ROUNDED.get(memref.element_type, ())):
         raise Illegal(f"{what} expected elements of {map_.element_type}, got {memref.element_type}")
     layout = layout_of(memref)
     if layout is None:

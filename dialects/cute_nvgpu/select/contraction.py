@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -22,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, lowest
+from tilewright.dialects.frozen import frozen
 
 AnyMmaRow = MmaRow | WgmmaRow | UmmaRow
 
@@ -34,7 +34,7 @@ _BIT_OPS = ("xor", "and")
 _INTEGERS = frozenset({"s32", "s8", "u8", "s4", "u4", "b1"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScaleBlock:
     """Block scaling: along K, every `size` elements share one scale factor of a type ("ue8m0" or
     "ue4m3"). PTX ISA 9.7.14.3."""
@@ -46,7 +46,7 @@ class ScaleBlock:
         return f"{self.size} x {self.type}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContractionForm:
     """Operands of an MMA beside A, B and C: sparsity metadata, scale factors, both or neither."""
 
@@ -67,7 +67,7 @@ class ContractionForm:
         return apart
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contraction:
     """The tile's extents (M, N, K), the element types of (a, b, c, d), and the form.
 

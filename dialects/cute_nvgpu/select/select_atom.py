@@ -9,7 +9,7 @@ between them, and its words are the reason. Of instructions that have many shape
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
@@ -27,11 +27,12 @@ from tilewright.dialects.cute_nvgpu.select.contraction import (
     ScaleBlock,
     contraction,
 )
+from tilewright.dialects.frozen import frozen
 
 AnyMmaAtom = MmaAtom | WgmmaAtom | UmmaAtom
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtomChoice:
     """A legal atom for a contraction, and how it covers the tile.
 
@@ -70,7 +71,7 @@ class AtomChoice:
         return sum(arch.supports(self.atom.row.target) for arch in TARGETS.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Criterion:
     """One way to tell two choices apart: the smaller key is the better one.
 

@@ -1,7 +1,6 @@
 """MMA atoms as types of `cute_nvgpu`, one for each op of the lattice."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from xdsl.ir import Data, TypeAttribute
@@ -20,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.types.fragments import LEGAL_ELEMENTS, element_of
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.reading import legal_text
 
 _Data = TypeVar("_Data", bound=Any)
@@ -125,7 +125,7 @@ def parse_element(parser: AttrParser) -> str:
     return element.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Modifier:
     """A modifier `name = value` of an atom: what the lookup calls it, and how its value is read."""
 

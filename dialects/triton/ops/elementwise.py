@@ -31,7 +31,7 @@ from tilewright.dialects.triton.types import PointerType, element_of, shape_of
 class Cast(PureOp):
     """Each element as one of another type."""
 
-    SAME_SHAPES = (("src", "result"),)
+    SAME_SHAPES = "src result"
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
@@ -95,7 +95,7 @@ class FpToFpOp(Cast):
 class ClampFOp(PureOp):
     """x within [min, max]: `tt.clampf %x, %lo, %hi, propagateNan = all : f32`."""
 
-    SAME_TYPES = (("x", "min", "max", "result"),)
+    SAME_TYPES = "x min max result"
 
     assembly_format = (
         "$x `,` $min `,` $max `,` `propagateNan` `=` custom<Word>($propagateNan) attr-dict "
@@ -113,7 +113,7 @@ class ClampFOp(PureOp):
 class PreciseSqrtOp(PureOp):
     """The square root, rounded to nearest."""
 
-    SAME_TYPES = (("x", "result"),)
+    SAME_TYPES = "x result"
 
     assembly_format = "$x attr-dict `:` type($x)"
 
@@ -124,7 +124,7 @@ class PreciseSqrtOp(PureOp):
 class Binary(PureOp):
     """Two operands of one type."""
 
-    SAME_TYPES = (("x", "y", "result"),)
+    SAME_TYPES = "x y result"
 
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
 

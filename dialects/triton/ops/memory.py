@@ -61,8 +61,8 @@ def mask_of_pointee(type_: Attribute) -> Attribute:
 class AddPtrOp(PureOp):
     """Pointers moved by so many elements: `tt.addptr %p, %i : !tt.ptr<f32>, i32`."""
 
-    SAME_TYPES = (("ptr", "result"),)
-    SAME_SHAPES = (("ptr", "offset"),)
+    SAME_TYPES = "ptr result"
+    SAME_SHAPES = "ptr offset"
 
     assembly_format = "$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)"
 
@@ -75,7 +75,7 @@ class AddPtrOp(PureOp):
 class AdvanceOp(PureOp):
     """A pointer to a block moved by so many elements in each dimension."""
 
-    SAME_TYPES = (("ptr", "result"),)
+    SAME_TYPES = "ptr result"
 
     assembly_format = "$ptr `,` `[` $offsets `]` attr-dict `:` custom<BareType>(type($result))"
 
@@ -178,7 +178,7 @@ class AtomicRMWOp(TritonOp):
         "ptr": ("val", pointers_to),
         "mask": ("val", mask_of),
     }
-    SAME_TYPES = (("val", "result"),)
+    SAME_TYPES = "val result"
 
     assembly_format = (
         "custom<Word>($atomic_rmw_op) `,` custom<Word>($sem) `,` custom<Word>($scope) `,` "
@@ -199,7 +199,7 @@ class AtomicCASOp(TritonOp):
     """Write `val` where memory holds `cmp`, all at once, and give what was there."""
 
     DERIVED: ClassVar = {"ptr": ("val", pointers_to)}
-    SAME_TYPES = (("cmp", "val", "result"),)
+    SAME_TYPES = "cmp val result"
 
     assembly_format = (
         "custom<Word>($sem) `,` custom<Word>($scope) `,` $ptr `,` $cmp `,` $val attr-dict `:` "

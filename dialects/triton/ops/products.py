@@ -27,7 +27,7 @@ YES = BoolAttr.from_bool(True)
 class Product(PureOp):
     """d = a b + c of matrices, or of as many as the dimensions before say."""
 
-    SAME_TYPES = (("c", "d"),)
+    SAME_TYPES = "c d"
 
     def verify_product(self, a: tuple[int, ...], b: tuple[int, ...], d: tuple[int, ...]) -> None:
         """Raise VerifyException where shapes are those of no product."""

@@ -17,7 +17,7 @@ from tilewright.dialects.triton.types import element_of, shape_of
 class Arrangement(PureOp):
     """The elements of one tensor as those of another."""
 
-    SAME_ELEMENTS = (("src", "result"),)
+    SAME_ELEMENTS = "src result"
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
@@ -124,8 +124,8 @@ class UnsplatOp(PureOp):
 class Pair(PureOp):
     """Two tensors of one type as one."""
 
-    SAME_TYPES = (("lhs", "rhs"),)
-    SAME_ELEMENTS = (("lhs", "result"),)
+    SAME_TYPES = "lhs rhs"
+    SAME_ELEMENTS = "lhs result"
 
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
 
@@ -153,8 +153,8 @@ class JoinOp(Pair):
 class SplitOp(PureOp):
     """Two tensors, of the last dimension, which has two elements."""
 
-    SAME_TYPES = (("outLHS", "outRHS"),)
-    SAME_ELEMENTS = (("src", "outLHS"),)
+    SAME_TYPES = "outLHS outRHS"
+    SAME_ELEMENTS = "src outLHS"
 
     assembly_format = "$src attr-dict `:` type($src) `->` type($outLHS)"
 
@@ -189,8 +189,8 @@ class MakeRangeOp(PureOp):
 class GatherOp(PureOp):
     """The elements that indices name along `axis`: `tt.gather %x[%i] {axis = 0 : i32} : ...`."""
 
-    SAME_ELEMENTS = (("src", "result"),)
-    SAME_SHAPES = (("indices", "result"),)
+    SAME_ELEMENTS = "src result"
+    SAME_SHAPES = "indices result"
 
     assembly_format = "$src `[` $indices `]` attr-dict `:` functional-type(operands, $result)"
 

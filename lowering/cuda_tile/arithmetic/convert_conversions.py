@@ -26,7 +26,6 @@ from tilewright.dialects.cuda_tile.element_types import I4, WIDE_FLOATS, Float8E
 from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -55,7 +54,9 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
     stepped,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.emit.registers import extracted, from_elements
+from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_for_products
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
@@ -143,8 +144,12 @@ def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
     source, to = element_of(op.from_), element_of(op.to)
     rounding = word(op, "rounding_mode", "nearest_even")
     _check_known(op, to)
+    tile = kernel[op.from_]
+    if isinstance(tile, SharedTile) and tile.rounded:
+        kernel[op.to] = tile
+        return
     rounds = kernel.arch is not None and kernel.arch.number >= _TF32_SINCE
-    if rounds and _is_multiplied_alone(op, rounding):
+    if rounds and is_rounded_for_products(op):
         elementwise(op, kernel, lambda x: _for_products(kernel, x))
         return
     width, wanted = (x.bitwidth if x in WIDE_FLOATS else 0 for x in (source, to))  # type: ignore[attr-defined]
@@ -154,17 +159,6 @@ def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
         elementwise(op, kernel, kernel.emits(arith.TruncFOp, to))
     else:
         elementwise(op, kernel, lambda x: float_converted(kernel, x, source, to, rounding))
-
-
-def _is_multiplied_alone(op: conversions.FToFOp, rounding: str) -> bool:
-    """True of f32 as tf32 for products alone, which do not tell one NaN from another."""
-    types = shown(element_of(op.from_)), shown(element_of(op.to))
-    readers = (use.operation for use in op.to.uses)
-    return (
-        types == ("f32", "tf32")
-        and rounding == "nearest_even"
-        and all(isinstance(reader, MmaFOp) for reader in readers)
-    )
 
 
 _TF32_SINCE = 90

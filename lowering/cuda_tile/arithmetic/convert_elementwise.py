@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryInteger
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
@@ -103,7 +103,7 @@ def _operator(kind: type[Operation]) -> Callable[[ThreadWord, ThreadWord | int],
     return operate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadWord:
     """An integer of a thread, and its arithmetic, with numbers too, which wraps; shifted right by
     zeros, divided without signs."""

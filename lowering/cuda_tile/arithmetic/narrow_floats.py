@@ -7,7 +7,6 @@ on the bits of normal numbers, and by adding a large power of two below those.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith
@@ -27,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import Float8E5M3FNUType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     ThreadWord,
     on_floats,
@@ -36,7 +36,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 F32, F64 = Float32Type(), Float64Type()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NarrowFloat:
     """A format: its exponent and mantissa bits and its bias, the words of the largest number and of
     NaN, and whether it has a sign. Beyond `largest` lie infinity, where there is one, and NaN."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Range:
     """The bounds and the step of a loop, and the number of its iteration, at first the lower
     bound."""

@@ -8,14 +8,14 @@ barrier was: an access waits where its token has a conflicting one since.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 
 NEVER = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """When the last read and the last write that it is behind were emitted."""
 

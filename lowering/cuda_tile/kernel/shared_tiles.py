@@ -26,6 +26,8 @@ class SharedTile:
     element: Attribute
     ready: Callable[[], None]
     """Wait until it is there."""
+    rounded: bool = False
+    """True where the copy has rounded it to tf32."""
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""

@@ -14,7 +14,6 @@ threads have read, two mbarriers for each, while threads read the other one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, gpu
@@ -36,6 +35,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     DONE,
@@ -58,7 +58,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 _WORD_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchState:
     """The facts before branches."""
 

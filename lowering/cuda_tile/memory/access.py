@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class MaskedAccess:
     """Registers whose elements lie side by side from an address plus some bytes on, and the
     condition under which they are accessed."""

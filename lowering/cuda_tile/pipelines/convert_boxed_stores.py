@@ -26,8 +26,9 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     accesses_behind,
     boxed_store,
 )
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, gathered
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import TransposedLayouts
 
 _SMALLEST = 1 << 12
 """The bytes of a tile from which on a copy is worth it."""
@@ -83,15 +84,23 @@ def store_boxed(op: StoreViewTkoOp, access: BoxedAccess, kernel: Kernel) -> None
 
 
 class _BoxedStore:
-    """A store in rounds, which registers' bits number."""
+    """A store in rounds, which registers' bits number: those of boxes, else, of a transposed
+    product, those of the outermost dimension, a part of which is the extent of each box."""
 
     def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: Kernel) -> None:
         self.access, self.layout, self.kernel = access, layout, kernel
         order, token = access.order, access.op.token
         # What the token is behind is complete, not only read, before this store begins.
         self.alone = token is None or isinstance(token.owner, MakeTokenOp)
+        tile = dim_bits(access.op.view_type.tile_shape)
+        outermost = next(bits for bits in tile if bits)
+        self.axis = access.along.index(tile.index(outermost))
+        self.across, self.rows = order.run[order.row :], outermost
+        products = kernel.table.products.values()
+        if not any(isinstance(x, TransposedLayouts) and x.layout("C") == layout for x in products):
+            self.rows = range(0)
         self.rounds: list[int] = []
-        for bit in reversed(order.run[order.row :]):
+        for bit in (*reversed(self.across), *reversed(self.rows)):
             if order.bytes >> len(self.rounds) > STORED and bit in layout.registers:
                 self.rounds.append(bit)
 
@@ -105,23 +114,23 @@ class _BoxedStore:
         kept = TileLayout(
             self.layout.threads, tuple(b for b in self.layout.registers if b not in self.rounds)
         )
-        inside, rounds = self._order_in_round(), list[list[SSAValue]]()
-        for number in range(1 << len(self.rounds)):
-            place = sum(1 << bit for i, bit in enumerate(self.rounds) if number >> i & 1)
+        inside, places = self._order_in_round(), TileLayout((), tuple(self.rounds)).places
+        rounds = list[list[SSAValue]]()
+        for place in places:
             at = [self.layout.register_at[place | other] for other in kept.places]
             rounds.append([elements[register] for register in at])
         turns = PartwiseElements(elements, kernel)
-        for number, own in enumerate(rounds):
+        for number, (place, own) in enumerate(zip(places, rounds, strict=True)):
             turns.load(own)
             kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
             kernel.scratch.barrier()
-            boxes = [i for i in range(len(corners)) if self._round_of(i) == number]
+            boxes = [corner for i, corner in enumerate(corners) if self._is_in(place, i)]
             first = kernel.emitter.compare(
                 "eq", kernel.threads.number, kernel.emitter.constant(0, 32)
             )
-            kernel.emitter.when(first, partial(self._copy, line, [corners[i] for i in boxes]))
+            kernel.emitter.when(first, partial(self._copy, line, boxes, place))
 
     def _order_in_round(self) -> SharedOrder:
         """Where elements of a round are: the bits that number rounds are left out."""
@@ -132,19 +141,22 @@ class _BoxedStore:
         )
         return SharedOrder({bit: i for i, bit in enumerate(left)}, order.size, order.swizzle)
 
-    def _round_of(self, box: int) -> int:
-        """The round in which a box is stored."""
-        high = self.access.order.run[self.access.order.row :]
-        return sum(
-            1 << self.rounds.index(bit)
-            for i, bit in enumerate(high)
-            if bit in self.rounds and box >> i & 1
+    def _is_in(self, place: int, box: int) -> bool:
+        """True of a box that is stored, or a part of it, in the round of a place."""
+        return all(
+            place >> bit & 1 == box >> i & 1
+            for i, bit in enumerate(self.across)
+            if bit in self.rounds
         )
 
-    def _copy(self, line: SSAValue, corners: list[list[SSAValue]]) -> None:
-        kernel = self.kernel
-        map_ = kernel.tensor_map(self.access.source)
-        for i, coordinates in enumerate(corners):
-            at = kernel.emitter.constant(i * self.access.box, None)
-            kernel.emitter.add(tma.TmaStoreOp(line, [at], map_, coordinates))
-        kernel.emitter.add(tma.BulkCommitGroupOp())
+    def _copy(self, line: SSAValue, corners: list[list[SSAValue]], place: int) -> None:
+        emitter, taken = self.kernel.emitter, [bit for bit in self.rows if bit in self.rounds]
+        row = gathered(place, self.rows)
+        map_ = self.kernel.tensor_map(self.access.part(self.axis, len(taken)))
+        for i, corner in enumerate(corners):
+            at = emitter.constant(i * self.access.box >> len(taken), None)
+            begin = [*corner]
+            if row:
+                begin[self.axis] = emitter.binary("add", begin[self.axis], row)
+            emitter.add(tma.TmaStoreOp(line, [at], map_, begin))
+        emitter.add(tma.BulkCommitGroupOp())

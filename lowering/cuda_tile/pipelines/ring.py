@@ -86,7 +86,7 @@ class Ring:
     # --- memory ---
 
     def _line(self, load: BoxedAccess) -> SSAValue:
-        type_ = load.order.line(load.map_type.element_type, self.stages * self._room(load))
+        type_ = load.order.line(load.element, self.stages * self._room(load))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
 
     def _room(self, load: BoxedAccess) -> int:
@@ -227,9 +227,9 @@ class Ring:
 
     def tile(self, group: LoadGroup, load: BoxedAccess) -> SharedTile:
         """The tile that a load is at this place."""
-        start, element = self._start(load, self.place), load.map_type.element_type
+        start, line = self._start(load, self.place), self._lines[load]
         ready = partial(self.wait, group, self.place)
-        return SharedTile(self._lines[load], start, load.order, element, ready)
+        return SharedTile(line, start, load.order, load.element, ready, load.is_rounded)
 
     def wait(self, group: LoadGroup, place: StagePlace) -> None:
         """Wait until a stage is full, once."""

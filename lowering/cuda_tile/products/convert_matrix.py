@@ -3,13 +3,12 @@ where there is no MMA."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
@@ -19,7 +18,10 @@ from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import WarpgroupProduct
 from tilewright.lowering.cuda_tile.products.fused_products import multiply_fused
-from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
+from tilewright.lowering.cuda_tile.products.staged_operands import (
+    OperandFragments,
+    StagedOperand,
+)
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -101,11 +103,11 @@ class AtomProduct:
 
     # --- operands ---
 
-    def operands(self) -> tuple[Fragments, Fragments]:
+    def operands(self) -> tuple[OperandFragments, OperandFragments]:
         """The fragments of A and B: as they lie in registers or in shared memory, else laid down
         there, to be read before anything else is."""
         kernel, scratch = self.kernel, self.kernel.scratch
-        made: dict[str, Fragments] = {}
+        made: dict[str, OperandFragments] = {}
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue]]] = []
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
             if (fragments := self._there(operand, value)) is not None:
@@ -120,17 +122,17 @@ class AtomProduct:
             bases = scratch.lay_down([(at, tile, own.order) for own, at, tile in staged])
             scratch.written()
             for (own, *_), base in zip(staged, bases, strict=True):
-                made[own.operand] = self._staged(own, base)
+                made[own.operand] = own.fragments(base, kernel)
         return made["A"], made["B"]
 
-    def _there(self, operand: str, value: SSAValue) -> Fragments | None:
+    def _there(self, operand: str, value: SSAValue) -> OperandFragments | None:
         """The fragments of an operand that lies in shared memory or in registers as MMAs take
         it."""
         kernel, tile = self.kernel, self.kernel.values[value]
         if isinstance(tile, SharedTile | StageTile):
             base, order = tile.place(kernel)
             staged = StagedOperand.lying(self.layouts, operand, order, tile.element)
-            return None if staged is None else self._staged(staged, base)
+            return None if staged is None else staged.fragments(base, kernel)
         layout = self.layouts.layout(operand)
         if not isinstance(tile, PlacedTile) or tile.layout.threads != layout.threads:
             return None
@@ -141,37 +143,4 @@ class AtomProduct:
             own = elements[number * width : (number + 1) * width]
             return from_elements(own, type_, kernel.emitter, (self.atom, operand))
 
-        return Fragments(self, operand, words)
-
-    def _staged(self, staged: StagedOperand, base: SSAValue) -> Fragments:
-        words, count = staged.loaded(base, self.kernel)
-        return Fragments(self, staged.operand, lambda number: words(number * count, count))
-
-
-class Fragments:
-    """The fragments of an operand by what is known of their coordinates, made where they are first
-    needed: registers are not for all of K."""
-
-    def __init__(
-        self, product: AtomProduct, operand: str, words: Callable[[int], SSAValue]
-    ) -> None:
-        width = product.layouts.values(operand)
-        self._type = FragmentType.of(product.atom.element(operand), width)  # type: ignore[arg-type]
-        self._emitter, self._words = product.kernel.emitter, words
-        self._numbers = {
-            place: number for number, place in enumerate(product.layouts.fragments(operand))
-        }
-        self._made: dict[tuple[int, ...], SSAValue] = {}
-
-    @property
-    def steps(self) -> list[int]:
-        """The coordinates along K."""
-        return sorted({k for *_, k in self._numbers})
-
-    def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
-        if place not in self._made:
-            value = self._words(self._numbers[place])
-            if value.type != self._type:
-                value = self._emitter.emit(fragment.CastOp(value, self._type))
-            self._made[place] = value
-        return self._made[place]
+        return OperandFragments(self.layouts, operand, words, kernel.emitter)

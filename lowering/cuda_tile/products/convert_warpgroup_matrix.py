@@ -18,8 +18,13 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
+from tilewright.lowering.cuda_tile.products.staged_operands import (
+    OperandFragments,
+    StagedOperand,
+)
 from tilewright.lowering.emit.registers import extracted, from_elements
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -28,6 +33,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
     WarpgroupLayouts,
     atom_of_majors,
     is_added,
+    operands_of,
 )
 
 Fragments = tuple[SSAValue, ...]
@@ -76,7 +82,7 @@ class WarpgroupProduct:
     def multiply(self) -> None:
         """Emit it."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
-        self._find_operands(self.in_registers())
+        self._find_operands(self.in_registers() or self.read_to_registers())
         if is_added(op):
             self._add()
             return
@@ -93,10 +99,12 @@ class WarpgroupProduct:
         self._find_operands(registers)
         return self._multiplied(sums, fresh=False)
 
-    def _find_operands(self, registers: Registers | None) -> None:
+    def _find_operands(self, registers: Registers | OperandFragments | None) -> None:
         kernel, op = self.kernel, self.op
         kernel.ahead.read(op, self.group)
-        wanted = {"A": op.lhs, "B": op.rhs} if registers is None else {"B": op.rhs}
+        wanted = operands_of(op)
+        if registers is not None:
+            del wanted["A"]
         operands, staged = self.shared.laid_down(wanted, kernel.scratch.written)
         self.group.reads_scratch = bool(staged)
         for matrices in operands.values():
@@ -108,13 +116,30 @@ class WarpgroupProduct:
     def _multiplied(self, given: Fragments, *, fresh: bool) -> AccumulatorTile:
         kernel, layouts, places = self.kernel, self.layouts, self.layouts.fragments("C")
         sums = dict(zip(places, given, strict=True))
-        kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
-        for k in range(0, layouts.extents["k"], self.atom.shape[2]):
+        steps = range(0, layouts.extents["k"], self.atom.shape[2])
+        for number, k in enumerate(steps):
+            if isinstance(self.registers, OperandFragments):
+                self._read(self.registers, k, number, len(steps))
+            elif not number:
+                kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
             for place in places:
                 sums[place] = self._issue(place, k, sums[place], fresh=fresh and not k)
         kernel.groups.commit(self.group)
         kernel.copied.issued(self.op)
         return AccumulatorTile(layouts, tuple(sums.values()), self.group)
+
+    def _read(self, registers: OperandFragments, k: int, number: int, steps: int) -> None:
+        """Read A of the next of so many steps of K. Its registers are those of the iteration
+        before, of which the last step is in flight: that is complete when half of this one's are
+        issued. ptxas would serialize all of them if one of this iteration's were waited for."""
+        groups = self.kernel.groups
+        if number:
+            groups.commit(MmaGroup())
+        if number == steps // 2:
+            groups.wait(number)
+        for batch, m, *_ in self.layouts.fragments("C"):
+            _ = registers[batch, m, 0, k]
+        self.kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
 
     def _issue(
         self, place: tuple[int, int, int, int], k: int, acc: SSAValue, *, fresh: bool
@@ -161,10 +186,20 @@ class WarpgroupProduct:
 
     # --- A in registers ---
 
+    def read_to_registers(self) -> OperandFragments | None:
+        """The fragments of A, read when they are multiplied, where MMAs cannot read it as it
+        lies."""
+        tile = self.kernel.values[operands_of(self.op)["A"]]
+        if not isinstance(tile, SharedTile) or self.shared.view("A", tile.order):
+            return None
+        base, order = tile.place(self.kernel)
+        staged = StagedOperand.lying(self.layouts, "A", order, tile.element)
+        return None if staged is None else staged.fragments(base, self.kernel)
+
     def in_registers(self) -> Registers | None:
         """The fragments of A, where it was computed as the MMA takes it."""
         kernel, layouts = self.kernel, self.layouts
-        tile = kernel.values[self.op.lhs]
+        tile = kernel.values[operands_of(self.op)["A"]]
         if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
             return None
         width = layouts.values("A")

@@ -47,7 +47,6 @@ class LateProduct(LoopPart):
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         self.weights: list[SSAValue] = []
-        self._in_turn = 1 << kernel.table.thread_bits == _PAIR
 
     @classmethod
     def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
@@ -55,34 +54,10 @@ class LateProduct(LoopPart):
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)
 
-    def before(self, bounds: Range) -> None:
-        """Give the first warpgroup its turn."""
-        del bounds
-        self._at_turn(BarArriveOp, None, _FIRST)
-
-    def after(self, bounds: Range) -> None:
-        """Take the turn that is left."""
-        del bounds
-        self._at_turn(BarSyncOp, _FIRST, None)
-
     def take_turn(self) -> None:
         """Wait until the other warpgroup has issued its MMAs."""
         if self.weights:
-            self._at_turn(BarSyncOp, _FIRST, _SECOND)
-
-    def _at_turn(
-        self, kind: type[BarArriveOp | BarSyncOp], first: int | None, second: int | None
-    ) -> None:
-        """Have either warpgroup come to a barrier, where two take turns."""
-        if not self._in_turn:
-            return
-        emitter = self._kernel.emitter
-        first_does, second_does = (
-            lambda number=number: number and emitter.add(kind(number, _PAIR))
-            for number in (first, second)
-        )
-        is_second = self._kernel.threads.is_set(WARPGROUP_BITS)
-        emitter.when(is_second, second_does, first_does)
+            _at_turn(self._kernel, BarSyncOp, _FIRST, _SECOND)
 
     def begin(self, bounds: Range) -> None:
         """Be behind with what the iteration before has put off."""
@@ -112,7 +87,7 @@ class LateProduct(LoopPart):
         """Multiply what was put off, and let the other warpgroup go on."""
         if self.weights:
             self.multiply()
-            self._at_turn(BarArriveOp, _SECOND, _FIRST)
+            _at_turn(self._kernel, BarArriveOp, _SECOND, _FIRST)
 
     def multiply(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
@@ -139,3 +114,27 @@ class LateProduct(LoopPart):
                 break
             value = op.operands[0]
         return ops
+
+
+def begin_turns(kernel: Kernel) -> None:
+    """Let the first warpgroup begin, before any loop: behind each it is its turn again."""
+    _at_turn(kernel, BarArriveOp, None, _FIRST)
+
+
+def end_turns(kernel: Kernel) -> None:
+    """Take the turn that is left."""
+    _at_turn(kernel, BarSyncOp, _FIRST, None)
+
+
+def _at_turn(
+    kernel: Kernel, kind: type[BarArriveOp | BarSyncOp], first: int | None, second: int | None
+) -> None:
+    """Have either warpgroup come to a barrier, where two take turns."""
+    if not kernel.late_products.by_loop or 1 << kernel.table.thread_bits != _PAIR:
+        return
+    emitter = kernel.emitter
+    first_does, second_does = (
+        lambda number=number: number and emitter.add(kind(number, _PAIR))
+        for number in (first, second)
+    )
+    emitter.when(kernel.threads.is_set(WARPGROUP_BITS), second_does, first_does)

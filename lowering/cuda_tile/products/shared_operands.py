@@ -70,7 +70,7 @@ class SharedOperands:
     def _there(self, operand: str, value: SSAValue) -> OperandMatrices | None:
         """An operand that lies in shared memory as the MMA can read it."""
         tile = self.kernel.values[value]
-        view = self._view(operand, tile.order) if isinstance(tile, SharedTile) else None
+        view = self.view(operand, tile.order) if isinstance(tile, SharedTile) else None
         if view is None:
             return None
         major = self._major(operand, tile.order)
@@ -79,7 +79,7 @@ class SharedOperands:
     def _major(self, operand: str, order: MatrixOrder) -> MajorMode:
         return "k" if order.run[0] in self.layouts.bits(operand)[0] else "mn"
 
-    def _view(self, operand: str, order: MatrixOrder) -> SmemDescViewType | None:
+    def view(self, operand: str, order: MatrixOrder) -> SmemDescViewType | None:
         """The type of the descriptors of an operand's matrices."""
         depth, across, _ = self.layouts.bits(operand)
         atom = self.layouts.atom
@@ -110,7 +110,7 @@ class SharedOperands:
             runs.reverse()
         for run, above in runs:
             order = MatrixOrder.of(run, [*above, *batch], size)
-            view = self._view(operand, order)
+            view = self.view(operand, order)
             if view is not None:
                 kernel.remark_laid_down(value, order)
                 return order, elements[0].type, view, source, elements
@@ -133,7 +133,7 @@ class SharedOperands:
         ]
         layout = TileLayout(source.threads, source.registers[1:])
         order = MatrixOrder.of(depth[1:], [*across, *batch], 1)
-        view = self._view(operand, order)
+        view = self.view(operand, order)
         assert view is not None
         return order, i8, view, layout, octets
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import from_elements, sliced
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
 from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts
@@ -83,10 +85,15 @@ class StagedOperand:
         """The bits that number the elements of a word."""
         return log2(max(_WORD // self.order.size, 1))
 
-    def loaded(self, base: SSAValue, kernel: Kernel) -> tuple[Words, int]:
-        """The words in the order of registers, and how many a fragment of an atom has."""
+    def fragments(self, base: SSAValue, kernel: Kernel) -> OperandFragments:
+        """The fragments, loaded from an address on."""
         words = self._matrices(base, kernel) if self.by_matrices else self._words(base, kernel)
-        return words, self.layouts.values(self.operand) >> self.low
+        count = self.layouts.values(self.operand) >> self.low
+
+        def own(number: int) -> SSAValue:
+            return words(number * count, count)
+
+        return OperandFragments(self.layouts, self.operand, own, kernel.emitter)
 
     def _words(self, base: SSAValue, kernel: Kernel) -> Words:
         emitter, layout, low = kernel.emitter, self.layouts.layout(self.operand), self.low
@@ -132,3 +139,34 @@ class StagedOperand:
             return sliced(loads[number], inside, width, FragmentType.get(width, i32), emitter)
 
         return run
+
+
+class OperandFragments:
+    """The fragments of an operand by what is known of their coordinates, made where they are first
+    needed: registers are not for all of K."""
+
+    def __init__(
+        self,
+        layouts: MmaLayouts,
+        operand: str,
+        words: Callable[[int], SSAValue],
+        emitter: Emitter,
+    ) -> None:
+        element: Any = layouts.atom.element(operand)  # type: ignore[arg-type]
+        self._type = FragmentType.of(element, layouts.values(operand))
+        self._emitter, self._words = emitter, words
+        self._numbers = {place: number for number, place in enumerate(layouts.fragments(operand))}
+        self._made: dict[tuple[int, ...], SSAValue] = {}
+
+    @property
+    def steps(self) -> list[int]:
+        """The coordinates along K."""
+        return sorted({k for *_, k in self._numbers})
+
+    def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
+        if place not in self._made:
+            value = self._words(self._numbers[place])
+            if value.type != self._type:
+                value = self._emitter.emit(fragment.CastOp(value, self._type))
+            self._made[place] = value
+        return self._made[place]

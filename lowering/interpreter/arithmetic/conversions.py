@@ -136,8 +136,9 @@ def _directed(a: Bits, to: str, source: str, rounding: Any) -> Bits:
     with np.errstate(all="ignore"):
         if source == "f64":
             result = encode(value, format_named(to), rounding)
-            nan = np.isnan(value) & (to != "bf16")
-            return np.where(nan, _convert_double(a, to, source), result)
+            kept = _convert_double(a, "f32" if to == "bf16" else to, source)
+            kept = kept >> np.uint32(16) if to == "bf16" else kept
+            return np.where(np.isnan(value), kept.astype(result.dtype), result)
         # A half of 64 bits is exact in f64, their sum rounded to odd knows the side of the rest.
         wide = value.astype(np.int64 if source[0] == "s" else np.uint64)
         low = (wide & wide.dtype.type(0xFFFFFFFF)).astype(np.float64)

@@ -54,6 +54,8 @@ def scalar(mnemonic: str, form: str) -> Function:
             return change(scalar(mnemonic, form.replace(f"{word}.", "")), type_)
     if type_.endswith("x2"):
         return on_halves(scalar(mnemonic, form.removesuffix("x2")))
+    if "oob" in modifiers:
+        return _within_bounds(scalar(mnemonic, form.replace("oob.", "")))
     if "xorsign" in modifiers:
         return _apart(scalar(mnemonic, form.replace("xorsign.abs.", "")), type_)
     if "ftz" in modifiers and modifiers[0] not in ("approx", "full"):
@@ -154,6 +156,20 @@ def _rectified(compute: Function, type_: str) -> Function:
 
     change = on_halves(rectify) if type_.endswith("x2") else rectify
     return lambda *operands: change(compute(*operands))
+
+
+_OUT_OF_BOUNDS = 0x7FF7
+"""The bits, but for the sign, of what stands for elements outside of a tensor: a NaN."""
+
+
+def _within_bounds(compute: Function) -> Function:
+    """A function of f16 or bf16 that is 0 where a factor is none of the tensor (H200)."""
+
+    def run(a: Bits, b: Bits, c: Bits) -> Bits:
+        is_outside = (a & 0x7FFF == _OUT_OF_BOUNDS) | (b & 0x7FFF == _OUT_OF_BOUNDS)
+        return np.where(is_outside, a.dtype.type(0), compute(a, b, c))
+
+    return run
 
 
 _CHANGED: dict[str, Callable[[Function, str], Function]] = {"sat": _saturated, "relu": _rectified}
@@ -270,12 +286,28 @@ def _special(
     def build(type_: str, *modifiers: str) -> Function:
         if modifiers[0] == "rn":
             return _valued(rounded, type_)
+        if type_ in ("f16", "bf16"):
+            return _narrowed(compute, type_)
         if type_ == "f64":
             fast = special_functions.on_doubles(compute)
             return fast if "ftz" in modifiers else special_functions.refined_rsqrt(fast)
         return compute if "ftz" in modifiers else special_functions.SCALED.get(compute, compute)
 
     return build
+
+
+def _narrowed(compute: Function, type_: str) -> Function:
+    """A function of f32 whose result is cut off to 16 bits; beyond those of f16 it is infinite
+    (H200, all arguments)."""
+    widen, cut = conversion(f"f32.{type_}"), conversion(f"rz.{type_}.f32")
+
+    def run(a: Bits) -> Bits:
+        value = typed(compute(widen(a)), "f32")
+        with np.errstate(invalid="ignore"):
+            beyond = (value >= 2.0**16) & (type_ == "f16")
+        return cut(raw(np.where(beyond, np.float32(np.inf), value), "f32"))
+
+    return run
 
 
 def _reciprocal(divide: Callable[..., Any], x: Any) -> Any:

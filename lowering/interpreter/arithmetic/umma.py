@@ -6,7 +6,6 @@ business of this module. Nothing was measured: no chip with tensor memory was at
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -16,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select_rows
@@ -33,7 +33,7 @@ from tilewright.lowering.interpreter.numerics import (
 _CELL_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaOptions:
     """The options of one MMA beside its atom. `zero_columns`, [N], are the columns of B
     that count as zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
@@ -70,7 +70,7 @@ def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> I
 # Tensor memory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellPlaces:
     """The places of the elements of an operand, from its address on: cells, and first bits within
     them, [copies, rows, columns] each."""

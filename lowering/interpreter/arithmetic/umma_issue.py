@@ -1,13 +1,13 @@
 """One `tcgen05.mma` for all of its CTAs, wherever shared memory and tensor memory are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.umma import (
     UmmaOptions,
     check_halves,
@@ -47,7 +47,7 @@ class Memories(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UmmaIssue:
     """One MMA: its descriptors (of A, where A is in shared memory), and the addresses of D and
     whatever else is in tensor memory, by operand."""

@@ -19,7 +19,7 @@ from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
-from tilewright.lowering.interpreter.compiled.memory import ACCESS, Env, access_name, access_names
+from tilewright.lowering.interpreter.compiled.memory import ACCESS, ACCESSES, Env
 from tilewright.lowering.interpreter.compiled.regions import RegionCode
 from tilewright.lowering.interpreter.compiled.stretches import (
     CompiledBlocks,
@@ -39,7 +39,7 @@ class BlockCode:
 
     def __init__(self, blocks: CompiledBlocks, module: Any):
         self.blocks, self._module = blocks, module
-        self._accesses = {name: ir.Function(module, ACCESS, name) for name in access_names()}
+        self._accesses = {name: ir.Function(module, ACCESS, name) for name in ACCESSES}
         regions = {
             blocks.point(blocks.program.blocks[number]): function
             for region in blocks.regions
@@ -123,7 +123,7 @@ class BlockCode:
             code.count(count, here, 1)
         executed = code.word(code.builder.load(count, typ=I64)) * (len(block.steps) + 1)
         for name, by in ((Env.TURNS, -1), (Env.EXECUTED, executed)):
-            code.store(env, int(name), code.load(env, np.int64, int(name)) + by)
+            code.add(env, name, by)
         code.builder.ret(ir.Constant(I64, GOING))
 
     # Regions
@@ -141,7 +141,7 @@ class BlockCode:
                 RegionCode(self.blocks, code, region).add(self.registers(code, first), at, totals)
         for name, sign in signs.items():
             total = code.word(code.builder.load(totals[name], typ=I64))
-            code.store(env, int(name), code.load(env, np.int64, int(name)) + total * sign)
+            code.add(env, name, total * sign)
         code.builder.ret(ir.Constant(I64, GOING))
         return code.function
 
@@ -163,13 +163,11 @@ class BlockCode:
             address = registers.moved(slots[memory])
             # It wraps at the width of its register.
             address = (address.astype(np.int64) + offset).astype(address.dtype).astype(np.int64)
-            code.store(code.pointer(env, int(Env.ADDRESSES)), first, address)
-            code.store(code.pointer(env, int(Env.ACTIVE)), first, here)
+            code.store(code.pointer(env, Env.ADDRESSES), first, address)
+            code.store(code.pointer(env, Env.ACTIVE), first, here)
         verb = "read" if isinstance(op, LdOp) else "write"
-        check, note = (
-            self._accesses[access_name(kind, shared=memory_operand(op).is_shared, verb=verb)]
-            for kind in ("check", "note")
-        )
+        space = "shared" if memory_operand(op).is_shared else "global"
+        check, note = (self._accesses[f"{kind}_{space}_{verb}"] for kind in ("check", "note"))
         size = op.access_bytes * self.blocks.held[data].count
         given = threads, env, size, self.blocks.number_of(op)
         code.leave(code.call(check, *given) == 0, stop)
@@ -184,8 +182,8 @@ class BlockCode:
     ) -> tuple[LaneWord, np.dtype[Any], list[LaneWord]]:
         """Which threads of a vector access memory, the dtype of words, and where these are."""
         *_, env = code.arguments
-        here = code.load(code.pointer(env, int(Env.ACTIVE)), bool, first)
-        places = code.load(code.pointer(env, int(Env.PLACES)), np.int64, first)
+        here = code.load(code.pointer(env, Env.ACTIVE), bool, first)
+        places = code.load(code.pointer(env, Env.PLACES), np.int64, first)
         dtype = np.dtype(f"u{op.access_bytes}")
         return here, dtype, [places + n * dtype.itemsize for n in range(count)]
 
@@ -207,7 +205,7 @@ class BlockCode:
     def _add_store(self, code: Code, op: StOp, data: int, stop: int) -> None:
         """Store words, and stop where that of another thread of the op is there."""
         threads, *_, env = code.arguments
-        checked = code.load(env, np.int64, int(Env.CHECKED)).value
+        checked = code.entry(env, Env.CHECKED).value
         for writes in (True, False):
             with code.vectors(threads) as first:
                 word = self.registers(code, first).moved(data)

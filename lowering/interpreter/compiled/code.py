@@ -49,7 +49,7 @@ class Code(Tracer):
         """The LLVM value of a number."""
         if isinstance(number, LaneWord):
             return number.astype(INT64).value
-        return ir.Constant(I64, number) if isinstance(number, int) else number
+        return ir.Constant(I64, int(number)) if isinstance(number, int) else number
 
     def load(self, pointer: Any, dtype: Any, index: Any = 0) -> LaneWord:
         """An element of an array."""
@@ -59,8 +59,16 @@ class Code(Tracer):
         value = self.builder.load(self.place(pointer, dtype, index), typ=self.type(dtype), align=1)
         return LaneWord(self, [value], dtype)
 
+    def entry(self, table: Any, number: int) -> LaneWord:
+        """A word of a table of words of 64 bits."""
+        return self.load(table, INT64, number)
+
+    def add(self, table: Any, number: int, by: LaneWord | int) -> None:
+        """Add to one."""
+        self.store(table, number, self.entry(table, number) + by)
+
     def store(self, pointer: Any, index: Any, word: LaneWord) -> None:
-        """The inverse."""
+        """The inverse of `load`."""
         stored = word.astype(np.uint8) if word.dtype == BOOL else word
         self.builder.store(stored.value, self.place(pointer, word.dtype, index), align=1)
 

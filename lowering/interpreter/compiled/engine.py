@@ -196,7 +196,7 @@ class NativeFrame:
     def _rows(self) -> Int64Array:
         """The buffers of global memory."""
         accesses = self._machine.accesses
-        rows = np.zeros((len(accesses.memory.allocations), BufferRow.ROW), np.int64)
+        rows = np.zeros((len(accesses.memory.allocations), len(BufferRow)), np.int64)
         for row, buffer in zip(rows, accesses.memory.allocations, strict=True):
             row[BufferRow.BASE], row[BufferRow.DATA] = buffer.base, buffer.data.ctypes.data
             # Native code does not know what is unwritten: it finds no byte there.

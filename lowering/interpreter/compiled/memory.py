@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from enum import IntEnum, auto
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -25,77 +25,34 @@ from tilewright.lowering.interpreter.machine.last_accesses import NOBODY
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL
 
+Env = IntEnum(
+    "Env",
+    "LIMIT TURNS EXECUTED ADDRESSES ACTIVE PLACES LANES WHO NOW SEEN CLOCKS READ WROTE WARPS "
+    "CHECKED BUFFERS BUFFER_COUNT LOG LOGGED ROOM SHARED SHARED_SIZE SHARED_FIRST UNIT LAST_WHO "
+    "LAST_WHEN LAST_OP PLAIN_WHO PLAIN_WHEN PLAIN_OP READ_STAMPS READERS READ_OPS READ_LAST UNITS "
+    "FENCED FENCES",
+    start=0,
+)
+"""The environment of native code, a table of 64-bit words: numbers, and addresses of arrays. Those
+of threads are by their places in the gang.
 
-class Numbered(IntEnum):
-    """Places in a table of 64-bit words."""
+LIMIT: a turn is the last where one before this point may follow; TURNS: how many it may take;
+EXECUTED: thread-steps. ADDRESSES: where the threads that are ACTIVE access memory, in PLACES.
+CLOCKS: the clocks that a thread has knowledge of; CHECKED: whether races on global memory are
+looked for. SHARED: shared memory, or 0; SHARED_FIRST: where that of a thread's CTA begins; UNIT:
+that of its shadow, as a logarithm; PLAIN_WHO: 0 where it is the same as LAST_WHO.
+"""
 
-    @staticmethod
-    def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
-        return count
-
-
-class Env(Numbered):
-    """The environment of native code: numbers, and addresses of arrays. Those of threads are by
-    their places in the gang."""
-
-    LIMIT = auto()  # a turn is the last where one before this point may follow
-    TURNS = auto()  # how many turns it may take
-    EXECUTED = auto()  # thread-steps
-    ADDRESSES = auto()  # of the threads that are ACTIVE: they access memory there
-    ACTIVE = auto()
-    PLACES = auto()  # of these, where that is
-    LANES = auto()
-    WHO = auto()
-    NOW = auto()
-    SEEN = auto()
-    CLOCKS = auto()  # the clocks that a thread has knowledge of
-    READ = auto()
-    WROTE = auto()
-    WARPS = auto()
-    CHECKED = auto()  # whether races on global memory are looked for
-    BUFFERS = auto()
-    BUFFER_COUNT = auto()
-    LOG = auto()
-    LOGGED = auto()
-    ROOM = auto()
-    SHARED = auto()  # shared memory, or 0
-    SHARED_SIZE = auto()
-    SHARED_FIRST = auto()  # where that of a thread's CTA begins
-    UNIT = auto()  # that of its shadow, as a logarithm
-    LAST_WHO = auto()
-    LAST_WHEN = auto()
-    LAST_OP = auto()
-    PLAIN_WHO = auto()  # 0: the same
-    PLAIN_WHEN = auto()
-    PLAIN_OP = auto()
-    READ_STAMPS = auto()
-    READERS = auto()
-    READ_OPS = auto()
-    READ_LAST = auto()
-    UNITS = auto()
-    FENCED = auto()
-    FENCES = auto()
-
-
-class BufferRow(Numbered):
-    """A buffer of global memory: a row of Env.BUFFERS. The unit of its shadow is a power of two,
-    its logarithm here, or -1: the first engine is to access it."""
-
-    BASE = auto()
-    DATA = auto()
-    SIZE = auto()
-    UNIT = auto()
-    WRITABLE = auto()
-    WRITTEN = auto()  # set where threads have
-    LOGGED_READS = auto()
-    STRONG_LOGGED_READS = auto()
-    WRITES = auto()  # who, when and op of each
-    READS = WRITES + 3
-    ELSEWHERE = WRITES + 6
-    STRONG_READS = WRITES + 9
-    STRONG_ELSEWHERE = WRITES + 12
-    ROW = WRITES + 15
-
+BufferRow = IntEnum(
+    "BufferRow",
+    "BASE DATA SIZE UNIT WRITABLE WRITTEN LOGGED_READS STRONG_LOGGED_READS WRITES WRITE_TIMES "
+    "WRITE_OPS READS READ_TIMES READ_OPS ELSEWHERE ELSEWHERE_TIMES ELSEWHERE_OPS STRONG_READS "
+    "STRONG_READ_TIMES STRONG_READ_OPS STRONG_ELSEWHERE STRONG_ELSEWHERE_TIMES "
+    "STRONG_ELSEWHERE_OPS",
+    start=0,
+)
+"""A buffer of global memory: a row of Env.BUFFERS. The unit of its shadow is a power of two, its
+logarithm here, or -1: the first engine is to access it. WRITTEN is set where threads have."""
 
 WARP_BITS = WARP.bit_length() - 1
 CLUSTER_BITS = LOCAL.bit_length()
@@ -136,7 +93,7 @@ class AccessCode(Code):
         """One that stays the same."""
         if name not in self._numbers:
             with self.builder.goto_entry_block():
-                self._numbers[name] = self.load(self.env, np.int64, int(name))
+                self._numbers[name] = self.entry(self.env, name)
         return self._numbers[name]
 
     def array(self, name: Env) -> Any:
@@ -162,26 +119,11 @@ class AccessCode(Code):
         return stamp < self.load(self.array(Env.SEEN), np.int32, row + warp)
 
 
-def access_names() -> list[str]:
-    """Those of the functions, by `access_name`."""
-    return [
-        access_name(kind, shared=shared, verb=verb)
-        for kind in ("check", "note")
-        for shared in (False, True)
-        for verb in ("read", "write")
-    ]
-
-
-def access_name(kind: str, *, shared: bool, verb: str) -> str:
-    """The function that checks accesses, or notes them."""
-    return f"{kind}_{'shared' if shared else 'global'}_{verb}"
-
-
 def add_accesses(module: Any) -> None:
     """Add the functions to a module."""
-    for name in access_names():
+    for name in ACCESSES:
         kind, space, verb = name.split("_")
-        ADDED[kind, space](AccessCode(module, name), verb)
+        _ADDED[kind, space](AccessCode(module, name), verb)
 
 
 # Global memory
@@ -191,8 +133,8 @@ def _located(code: AccessCode, address: Any) -> tuple[LaneWord, Any, LaneWord]:
     """The number of the buffer of an address, its row, and the place there."""
     number: Any = window_of(address)
     code.require((number >= 0) & (number < code.number(Env.BUFFER_COUNT)))
-    row = code.place(code.array(Env.BUFFERS), np.int64, number * int(BufferRow.ROW))
-    return number, row, address - code.load(row, np.int64, int(BufferRow.BASE))
+    row = code.place(code.array(Env.BUFFERS), np.int64, number * len(BufferRow))
+    return number, row, address - code.entry(row, BufferRow.BASE)
 
 
 def _check_global(code: AccessCode, verb: str) -> None:
@@ -202,13 +144,13 @@ def _check_global(code: AccessCode, verb: str) -> None:
         code.require(logged <= code.number(Env.ROOM))
     with code.accesses() as address:
         _, row, first = _located(code, address)
-        code.require((first >= 0) & (first + size <= code.load(row, np.int64, int(BufferRow.SIZE))))
+        code.require((first >= 0) & (first + size <= code.entry(row, BufferRow.SIZE)))
         code.require(first & size - 1 == 0)
         if is_write:
-            code.require(code.load(row, np.int64, int(BufferRow.WRITABLE)) != 0)
-        code.at(code.load(row, np.int64, int(BufferRow.DATA)) + first)
+            code.require(code.entry(row, BufferRow.WRITABLE) != 0)
+        code.at(code.entry(row, BufferRow.DATA) + first)
         with code.where(code.number(Env.CHECKED) != 0):
-            unit = code.load(row, np.int64, int(BufferRow.UNIT))
+            unit = code.entry(row, BufferRow.UNIT)
             code.require((unit >= 0) & (size >> unit << unit == size))
             with code.loop(size >> unit) as index:
                 _check_word(code, row, (first >> unit) + code.word(index), is_write=is_write)
@@ -218,7 +160,7 @@ def _check_word(code: AccessCode, row: Any, place: LaneWord, *, is_write: bool) 
     lasts = [(BufferRow.WRITES, Env.WROTE)]
     if is_write:
         for logged in (BufferRow.LOGGED_READS, BufferRow.STRONG_LOGGED_READS):
-            code.require(~code.load(code.pointer(row, int(logged)), bool, place))
+            code.require(~code.load(code.pointer(row, logged), bool, place))
         lasts += [(last, Env.READ) for last in READS]
     for last, columns in lasts:
         _require_known(code, row, last, place, columns)
@@ -228,12 +170,12 @@ def _require_known(
     code: AccessCode, row: Any, last: BufferRow, place: LaneWord, columns: Env
 ) -> None:
     """The last access to a word is the thread's own, or it knows of it."""
-    who = code.load(code.pointer(row, int(last)), np.int64, place)
+    who = code.load(code.pointer(row, last), np.int64, place)
     me = code.own(Env.WHO)
     with code.where((who != NOBODY) & (who != me)):
         local = who & LOCAL
         code.require((who >> CLUSTER_BITS == me >> CLUSTER_BITS) & (local < COPIES))
-        when = code.load(code.pointer(row, int(last) + 1), np.int32, place)
+        when = code.load(code.pointer(row, last + 1), np.int32, place)
         code.require(code.learned(local >> WARP_BITS, when, columns))
 
 
@@ -241,9 +183,9 @@ def _note_global(code: AccessCode, verb: str) -> None:
     code.leave(code.number(Env.CHECKED) == 0, 1)
     with code.accesses() as address:
         number, row, first = _located(code, address)
-        unit = code.load(row, np.int64, int(BufferRow.UNIT))
+        unit = code.entry(row, BufferRow.UNIT)
         if verb == "write":
-            code.store(row, int(BufferRow.WRITTEN), code.word(1))
+            code.store(row, BufferRow.WRITTEN, code.word(1))
         me, now = code.own(Env.WHO), code.own(Env.NOW, np.int32)
         with code.loop(code.size >> unit) as index:
             place = (first >> unit) + code.word(index)
@@ -255,13 +197,13 @@ def _note_global(code: AccessCode, verb: str) -> None:
 
 def _note(code: AccessCode, row: Any, last: int, place: LaneWord, access: Any) -> None:
     for column, (word, dtype) in enumerate(zip(access, ROW, strict=True)):
-        code.store(code.pointer(row, int(last) + column), place, word.astype(dtype))
+        code.store(code.pointer(row, last + column), place, word.astype(dtype))
 
 
 def _displace(code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me: LaneWord) -> None:
     """A read of a word that is not the last one any more."""
     before = [
-        code.load(code.pointer(row, int(BufferRow.READS) + column), dtype, place)
+        code.load(code.pointer(row, BufferRow.READS + column), dtype, place)
         for column, dtype in enumerate(ROW)
     ]
     other = before[0]
@@ -270,12 +212,12 @@ def _displace(code: AccessCode, row: Any, number: LaneWord, place: LaneWord, me:
         with code.where(apart):
             _note(code, row, BufferRow.ELSEWHERE, place, before)
         with code.where(~apart):
-            code.store(code.pointer(row, int(BufferRow.LOGGED_READS)), place, code.word(1, bool))
-            count = code.load(code.env, np.int64, int(Env.LOGGED))
+            code.store(code.pointer(row, BufferRow.LOGGED_READS), place, code.word(1, bool))
+            count = code.entry(code.env, Env.LOGGED)
             entry = code.place(code.array(Env.LOG), np.int64, count * LOG_ROW)
             for column, word in enumerate((number, place, *before)):
                 code.store(entry, column, word.astype(np.int64))
-            code.store(code.env, int(Env.LOGGED), count + 1)
+            code.add(code.env, Env.LOGGED, 1)
 
 
 # Shared memory
@@ -358,9 +300,11 @@ def _note_reader(code: AccessCode, unit: LaneWord) -> None:
     code.store(code.array(Env.READ_LAST), warp, numpy.maximum(latest, now))
 
 
-ADDED = {
+_ADDED = {
     ("check", "global"): _check_global,
     ("check", "shared"): _check_shared,
     ("note", "global"): _note_global,
     ("note", "shared"): _note_shared,
 }
+ACCESSES = [f"{kind}_{space}_{verb}" for kind, space in _ADDED for verb in ("read", "write")]
+"""The names of the functions."""

@@ -19,7 +19,7 @@ from tilewright.lowering.interpreter.compiled.llvm import (
     constant,
     ir,
 )
-from tilewright.lowering.interpreter.compiled.memory import Env, access_names, add_accesses
+from tilewright.lowering.interpreter.compiled.memory import ACCESSES, Env, add_accesses
 from tilewright.lowering.interpreter.compiled.stretches import CompiledBlocks
 from tilewright.lowering.interpreter.compiled.words import numpy
 
@@ -56,8 +56,8 @@ def _add_turns(code: Code, functions: dict[int, Any]) -> None:
         at = code.load(points, np.int32, first)
         code.store(least, 0, numpy.minimum(at, code.load(least, np.int32)))
     place = builder.zext(code.least(code.word(builder.load(least, typ=type_), np.int32)), I64)
-    limit = code.load(env, np.int64, int(Env.LIMIT))
-    code.leave((code.load(env, np.int64, int(Env.TURNS)) <= 0) | (limit <= code.word(place)), GOING)
+    limit = code.entry(env, Env.LIMIT)
+    code.leave((code.entry(env, Env.TURNS) <= 0) | (limit <= code.word(place)), GOING)
     switch = builder.switch(place, none)
     builder.position_at_end(stopped)
     result = builder.phi(I64)
@@ -97,7 +97,7 @@ def _accesses() -> Any:
     """The engine of the accesses of memory, which the code of all programs calls."""
     add_accesses(module := new_module())
     engine = compiled(str(module))
-    for name in access_names():
+    for name in ACCESSES:
         binding.add_symbol(name, engine.get_function_address(name))
     return engine
 

@@ -49,7 +49,7 @@ class RegionCode:
         code, builder = self._code, self._code.builder
         self._own().take(theirs, self._live)
         code.store(self._at, 0, code.load(points, np.int32))
-        turns = builder.load(code.place(code.arguments[-1], np.int64, int(Env.TURNS)), typ=I64)
+        turns = builder.load(code.place(code.arguments[-1], np.int64, Env.TURNS), typ=I64)
         builder.store(turns, self._left)
         builder.branch(self._turn)
         builder.position_at_end(self._turn)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Pure, Step
@@ -24,7 +24,7 @@ from tilewright.lowering.interpreter.values import CONTAINERS, Undefined
 Slots = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Container:
     """The array of a register, `count` ones of each thread."""
 
@@ -133,7 +133,7 @@ class LaneRegisters:
                 raise TypeError(step)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """The steps of a block from one to another that have code."""
 

@@ -1,11 +1,11 @@
 """One memory operation of a gang of blocks, as the memory model sees it."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.source.diagnostic import at, spelled
@@ -38,7 +38,7 @@ def place_of_op(op: Operation) -> str:
     return f"{spelled(op)} at {diagnostic.file}:{diagnostic.line}:{diagnostic.column}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """An operation, who did it, and where. `footprint` has a row for each of `blocks`, or one."""
 
@@ -52,7 +52,7 @@ class Access:
         return place_of_op(self.op)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict:
     """Two accesses that nothing orders, at one byte of an allocation."""
 

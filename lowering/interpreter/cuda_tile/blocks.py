@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
@@ -31,7 +32,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlockExit:
     """Rows that left a block by its terminator, with what they take along."""
 
@@ -47,7 +48,7 @@ Flow: TypeAlias = Generator[None, None, tuple[Exits, Frame | None]]
 """An op with regions being run: what left further out, and the frame of the rows that go on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cause:
     """Why elements of an op's result may be undefined: `of` its operands says which are."""
 

@@ -5,7 +5,6 @@ held signed (i4 sign-extended in int8), i1 as bool, tf32 as the float32 it equal
 int64 addresses; the narrow floats are those of ml_dtypes, one element a byte.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -17,6 +16,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FORMATS, FloatFormat
 
@@ -24,7 +24,7 @@ Tile: TypeAlias = AnyArray
 Kind: TypeAlias = Literal["integer", "float", "pointer"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """One element type. `bits` is its width in memory, `format` the row of the numerics that says
     what a float's bits are worth."""

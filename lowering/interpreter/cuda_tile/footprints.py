@@ -8,11 +8,12 @@ the memory model remembers of every element, are reached through the same parts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
@@ -26,7 +27,7 @@ _FURTHEST = 1 << 39
 """Elements: an allocation has fewer, and a tile of steps of so many does not wrap around."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """Elements `first + sum(i * stride)` for some blocks: one box, or `count` of them `step`
     apart. `rows` are the blocks, as a slice of the gang; `inside` what of the tile it covers."""
@@ -107,7 +108,7 @@ class Box:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scatter:
     """Elements anywhere, of all blocks: offsets [blocks, *tile], and which of them count (None: all
     do). `halves`: of elements of 4 bits 0 for the low half of the byte, 1 for the high one."""
@@ -173,7 +174,7 @@ class Scatter:
         return Scatter(offsets, mask)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Footprint:
     """The elements of one operation. `low`, `high` [blocks]: the first element of each block and
     the one behind its last (equal: none); `count` blocks, or 1 for all of them alike."""

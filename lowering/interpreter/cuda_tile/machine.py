@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
@@ -44,7 +44,7 @@ class Blocks(Protocol):
     def blocks(self) -> Rows: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """How to run a kernel. `check` is what is looked for (checks.py), `padding` what loads give
     where nothing determines it, "zeros" also where `check` has no "padding"; `source` is the text

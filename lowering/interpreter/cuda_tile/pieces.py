@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 
 PIECE = 1 << 14
 """Elements of a piece."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unstored:
     """A tile that nothing but a store needs: what would compute it."""
 
@@ -41,7 +41,7 @@ class Unstored:
         self.function(*self.operands, out=place)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InPieces:
     """`piecewise(pieces, result, room)` over tiles that broadcast to the result's shape; `room` are
     `words` float64 an element to work in, the same for every piece."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.errors import Fault
@@ -36,7 +37,7 @@ UNINITIALIZED = ("memory that nothing has written", "a store before the load")
 """Elements that loads leave undefined, and the nearest that is legal."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """An op that leaves elements of its result undefined. `words` say what they are and `nearest`
     what is legal; without it the op itself is at fault, and words say what it expected and got."""

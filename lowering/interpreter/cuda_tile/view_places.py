@@ -1,13 +1,13 @@
 """Where the tiles of a view lie in memory: the footprints of a load or store of a view."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.errors import Fault
 Numbers = Int64Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A footprint of some rows of an access (None: all of them), in the access' order."""
 

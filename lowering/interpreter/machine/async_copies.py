@@ -62,24 +62,28 @@ class AsyncCopies:
         """Close the threads' groups."""
         self._committed[lanes] += 1
 
-    def wait(self, lanes: Lanes, pending: int) -> None:
-        """Complete all but the threads' latest `pending` groups."""
+    def wait(self, lanes: Lanes, pending: int, when: tuple[int, int] | None = None) -> None:
+        """Complete all but the threads' latest `pending` groups, for -1 also what is in none yet:
+        for these threads or, by the clock of an mbarrier and the number of a phase, for whoever
+        waits for that."""
         rest: list[PendingCopy] = []
         for copy in self._pending:
             same = copy.lanes is lanes or np.array_equal(copy.lanes, lanes)
             waiting = True if same else np.isin(copy.lanes, lanes)
             done = waiting & (copy.group < self._committed[copy.lanes] - pending)
             if done.all():
-                self._complete(copy)
+                self._complete(copy, when)
                 self._accesses.end_read(copy.source)
             elif done.any():
-                self._complete(copy.of(done))
+                self._complete(copy.of(done), when)
                 self._accesses.end_read(copy.source, copy.lanes[done])
                 rest.append(copy.of(~done))
             else:
                 rest.append(copy)
         self._pending = rest
 
-    def _complete(self, copy: PendingCopy) -> None:
+    def _complete(self, copy: PendingCopy, when: tuple[int, int] | None) -> None:
         data = copy.data if copy.again is None else copy.again()
         self._shared.land(copy.lanes, copy.places, data, copy.op)
+        if when is not None:
+            self._shared.until_phase(copy.places, copy.op, when)

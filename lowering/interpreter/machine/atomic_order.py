@@ -11,11 +11,11 @@ as other knowledge does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.values import Lanes
@@ -24,7 +24,7 @@ Elsewhere = dict[int, tuple[Clocks, Known]]
 """The knowledge of clusters, by their numbers in the grid."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AccessOrder:
     """The order that an access makes, by what PTX calls it: `acquire.gpu`; weak ones make none."""
 

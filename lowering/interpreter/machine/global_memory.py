@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, TensorElement
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, TENSOR_MAP_BYTES, TensorElement
 from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
@@ -22,7 +22,6 @@ SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
 
 _TENSOR_MAPS = 1 << 62
-_TENSOR_MAP_BYTES = 128
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -111,7 +110,7 @@ class GlobalMemory:
         """The address of a new tensor map in the kernel's parameters, of a tensor at an address;
         strides in bytes."""
         buffer = self._buffer(address)
-        handle = _TENSOR_MAPS + len(self._tensor_maps) * _TENSOR_MAP_BYTES
+        handle = _TENSOR_MAPS + len(self._tensor_maps) * TENSOR_MAP_BYTES
         first = address - buffer.base
         self._tensor_maps[handle] = TensorImage(name, buffer, first, shape, strides, box)
         return handle

@@ -6,7 +6,7 @@ are there for whoever has waited for the phase that they complete, and for nobod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 import numpy as np
@@ -124,6 +124,15 @@ class Mbarriers:
         """The number of the phase that is under way at each thread's mbarrier."""
         places = self.find(lanes, address).tolist()
         return np.array([self._at[place].phase for place in places], dtype=np.uint64)
+
+    def under_way(
+        self, lanes: Lanes, address: Bits
+    ) -> Iterator[tuple[Int64Array, tuple[int, int]]]:
+        """The threads of each mbarrier, by index; its clock and the number of its phase."""
+        places = self.find(lanes, address)
+        for place in np.unique(places).tolist():
+            barrier = self._at[place]
+            yield np.flatnonzero(places == place), (barrier.column, barrier.completed)
 
     def arrive(
         self, lanes: Lanes, address: Bits, count: int, expect: int = 0, *, reads: bool = False

@@ -6,12 +6,12 @@ together, and operations complete at any time, often as late as they may.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
+from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.values import Lanes
 
 PATIENCE = 1000
@@ -27,7 +27,7 @@ nothing completes before something waits for it."""
 Choice = TypeVar("Choice")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Landing:
     """The rest of an operation; where it is of a group of a thread, the kind of group, the
     thread and the number of the group."""
@@ -59,6 +59,12 @@ class Schedule:
     def may_run_ahead(self) -> bool:
         """True where gangs run that others are behind of, as they do once one has spun for long."""
         return self.is_random or bool(self._tired)
+
+    def undefined(self, count: int) -> UInt32Array:
+        """So many words that nothing defines: with a seed any."""
+        if self._random is None:
+            return np.zeros(count, np.uint32)
+        return self._random.integers(1 << 32, size=count, dtype=np.uint32)
 
     # Asynchronous operations
 

@@ -341,18 +341,22 @@ class SharedMemory:
     ) -> None:
         """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
         is the clock of the mbarrier and the number of the phase."""
-        column, stamp = when
         self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
         units = self._units(places[None])
         chunks = np.unique(units * self._unit // CHUNK) * CHUNK
         self._check_write(np.array([lane]), units, chunks[None])
         writer, known = np.maximum(self._last.who[units], 0), self.clocks.seen[[lane]]
         self._proxy.check(units, writer, known, self._last.op, "writes", lane)
+        self.until_phase(places[None], op, when)
+        self.data[places] = data
+
+    def until_phase(self, places: Int64Array, op: int, when: tuple[int, int]) -> None:
+        """Bytes, [..., bytes], are there for whoever has waited for the phase of an mbarrier."""
+        (column, stamp), units = when, self._units(places)
         for writes in (self._last, self._plain):
             if writes is not None:
                 writes.note(units, self.clocks.async_writer(column), stamp, op)
         self._proxy.wrote_async(units)
-        self.data[places] = data
 
     def check_made(self, lanes: Lanes, places: Int64Array) -> None:
         """Raise Fault unless the writes to these bytes happened before what the threads do."""

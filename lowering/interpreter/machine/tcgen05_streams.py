@@ -8,6 +8,7 @@ their last `tcgen05.fence.after_thread_sync`.
 
 from dataclasses import dataclass, field
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Known
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
@@ -16,7 +17,7 @@ Columns = Int64Array
 """Clocks of a cluster, by their numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AsyncOperation:
     """An MMA, a copy or a shift: `kind` is mma, cp or shift; `signature` what two of them must
     share to work on the same cells one after the other; `number` is that of its op."""

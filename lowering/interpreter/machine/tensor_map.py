@@ -16,6 +16,9 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
 
+_SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(1 << 22)
+"""Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
+
 
 class ElementRun(TensorBox):
     """Elements that lie one after the other, as many as they are."""
@@ -69,7 +72,7 @@ class TensorImage:
     def read(self, corner: Sequence[int]) -> UInt8Array:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
-        values = self._elements[np.where(inside, places, 0)]
+        values = loaded(self._elements[np.where(inside, places, 0)], self.box.element.mlir)
         outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
         return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
 
@@ -112,6 +115,17 @@ class TensorImage:
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
         return inside & (places < len(self._elements)), places
+
+
+def loaded(words: AnyArray, element: str) -> AnyArray:
+    """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, of
+    which subnormal numbers are kept, and NaN is quiet (H200)."""
+    if element != "tf32":
+        return words
+    rounded = words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000
+    finite = (words & _INFINITY) != _INFINITY
+    is_nan = (words & ~_SIGN) > _INFINITY
+    return np.where(finite, rounded, np.where(is_nan, words | _QUIET, words))
 
 
 def check_written_apart(places: AnyArray) -> None:

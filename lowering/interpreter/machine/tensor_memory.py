@@ -12,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
@@ -44,7 +45,7 @@ class CtaCells:
     freed: Int32Array = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorAccess:
     """Who accesses cells: a stream, its op, and what its threads know; `operation` where it is
     asynchronous. `now` is what the warp knows, `known` what it knew at the last fence."""

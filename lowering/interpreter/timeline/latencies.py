@@ -15,10 +15,11 @@ rates; [A] assumed, in the order of what is like it.
 """
 
 import re
-from dataclasses import dataclass
+
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Latency:
     """A row: the cycles until the warp goes on and until the result is there, who takes turns with
     it ("": nobody), and where the numbers are from."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
@@ -69,7 +70,7 @@ ARRIVING = (
 """The ops that may complete the phase of an mbarrier."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelineEvent:
     """A thing that a warp of a CTA did, or that ran beside it: `kind` is "run", "wait" (for what
     `name` says) or the pipe where it was in flight; cycles."""

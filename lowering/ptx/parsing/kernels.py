@@ -23,6 +23,7 @@ from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.dominators import immediate_dominators
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
@@ -58,7 +59,7 @@ _NO_METADATA = NoneAttr()
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """The text of a module: its name, where its lines start, how many are before it, and how much
     shared memory a CTA of its target may have. What is behind a position of `marked` comes from the

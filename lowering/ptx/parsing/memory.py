@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice import tma
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
+    CACHE_HINT,
     CACHING,
     CLUSTER_SPACE,
     CP_ASYNC,
@@ -141,7 +142,7 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
-    name, order, scope, *rest = mnemonic.split(".")
+    name, order, scope, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
     space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
     properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}

@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.cluster import RankOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
@@ -349,7 +350,7 @@ def _is_read(value: SSAValue) -> bool:
     return value.first_use is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadingRule:
     """How an instruction of a mnemonic is read, of its operands; whether its op takes a predicate,
     and the kind of the register that it writes, where that follows."""

@@ -34,6 +34,8 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us])(\d+)\.[us]\2", r"mov.b\2"),
         (r"((?:ld|st)\..*)\.b128", r"\1.v2.b64"),
+        (r"st\.async\.weak(\..*)", r"st.async\1"),
+        (r"(st\.async\..*)\.[us](\d\d)", r"\1.b\2"),
         (r"prefetchu\.L1", "prefetch.L1"),
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
@@ -59,7 +61,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
         (r"(mbarrier\.(?:try|test)_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
         (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
-        (r"(cp\.async\.c[ag]\.shared)::cta(\.global)", r"\1\2"),
+        (r"(cp\.async\.(?:c[ag]|mbarrier\..*)\.shared)::cta(\..*)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
         (r"(cvta(?:\.to)?\.shared)::\w+(\..*)", r"\1\2"),
         (r"(cp\.async\.bulk)\.shared::cta(\.global\..*)", r"\1.shared::cluster\2"),
@@ -81,7 +83,7 @@ def normal(mnemonic: str) -> str:
     for pattern, spelling in SPELLINGS:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
-    if mnemonic.startswith(("atom.", "red.")):
+    if re.match(r"atom\.|red\.(?!async)", mnemonic):
         return _atomic(mnemonic)
     return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, StringAttr, TensorType, i8
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import constant_bits
@@ -21,7 +22,7 @@ _LARGEST = 1 << 30
 """Bytes: a variable's content is kept as a constant of the module."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleVariables:
     """The variables that the kernels of a module share, those that bodies declare too, and what is
     in each before one runs."""

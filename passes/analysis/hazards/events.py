@@ -30,8 +30,9 @@ from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.tmem import RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
-from tilewright.dialects.ptx.bulk_copy import BulkLoadOp
+from tilewright.dialects.ptx.bulk_copy import BulkLoadOp, TensormapReplaceOp
 from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -98,6 +99,16 @@ def _arrive_in_cluster(op: Any) -> Effect:
     return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
 
 
+def _wait(op: Any) -> Effect | None:
+    """A wait for a parity, or for the phase of a state: a try is one, where something reads what
+    it says."""
+    if op.results and op.results[0].first_use is None:
+        return None
+    parity = getattr(op, "parity", None)
+    scalars = () if parity is None else (parity,)
+    return Effect("wait", _mbarrier(op), scalars=scalars, constant=bool(getattr(op, "cluster", 0)))
+
+
 # Copies
 
 
@@ -132,6 +143,13 @@ def _bulk(op: Any) -> Effect:
         masks = (op.mask,) if op.mask else ()
         return Effect("tma.load", _mbarrier(op, "barrier"), places, masks, size)
     return Effect("tma.store", places=places) if places else Effect("unknown")
+
+
+def _replaced(op: Any) -> Effect | None:
+    """A change of a tensor map in shared memory."""
+    if ".shared::cta." not in op.form.data:
+        return None
+    return Effect("access", places=(place_of(op, tma.TENSOR_MAP_BYTES, "address", writes=True),))
 
 
 def _wmma(op: Any) -> Effect | None:
@@ -224,9 +242,20 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_pending("cp.wait"), (data_movement.CP_ASYNC_WAIT_GROUP,)),
     (_tma_load, (tma.TENSOR_LOAD,)),
     (_tma_store, (tma.TENSOR_STORE, tma.TENSOR_REDUCE["add"])),
+    # Nothing is known of what is behind what only the machine knows to be complete.
+    (
+        _plain("unknown"),
+        (*cluster.ST_ASYNC, *cluster.RED_ASYNC, cluster.BULK_SEND, mbarrier.CP_ASYNC_ARRIVE),
+    ),
     (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
+    # Tensor maps in shared memory.
+    (_replaced, (TensormapReplaceOp,)),
+    (
+        lambda op: Effect("access", places=(place_of(op, tma.TENSOR_MAP_BYTES, "source"),)),
+        (tma.CP_FENCEPROXY,),
+    ),
     (lambda op: Effect("fence.proxy") if op.is_of_shared else None, (sync.FENCE_PROXY_ASYNC,)),
     # Barriers.
     (
@@ -243,10 +272,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
         _arrive_in_cluster,
         (cluster.MBARRIER_ARRIVE_CLUSTER, cluster.MBARRIER_EXPECT_TX_CLUSTER),
     ),
-    (
-        lambda op: Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster)),
-        (mbarrier.MBARRIER_TRY_WAIT,),
-    ),
+    (_wait, (mbarrier.MBARRIER_TRY_WAIT, TryWaitOnceOp, WaitStateOp)),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
     (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),

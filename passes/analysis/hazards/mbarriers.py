@@ -143,6 +143,7 @@ class MbarrierPhases(ThreadBarriers):
                     self._overflow(event, barrier, count * left)
             barrier.learn(out)
             barrier.now.roles.append((role, out[role]))
+            barrier.arrived[role] = barrier.completed
             barrier.now.asynchronous |= expected > 0
             barrier.bytes += expected * number
             barrier.pending -= count * number
@@ -193,8 +194,10 @@ class MbarrierPhases(ThreadBarriers):
                 barrier.blocked.append(role)
                 continue
             seen = max(self.knows[role][barrier.clock], barrier.before)
+            if not event.scalars:
+                seen = barrier.arrived.get(role, seen)
             phase = seen
-            if (seen - barrier.before + 1) % 2 == event.scalars[0] % 2:
+            if event.scalars and (seen - barrier.before + 1) % 2 == event.scalars[0] % 2:
                 phase -= 1  # It is over, but this wait is the next one's where it comes later.
             elif barrier.completed <= seen:
                 barrier.blocked.append(role)

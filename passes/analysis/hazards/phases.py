@@ -62,6 +62,8 @@ class MbarrierState:
         default_factory=dict[int, tuple[int, Operation]]
     )
     """By role, when it last arrived or looked, and with which op."""
+    arrived: dict[int, int] = field(default_factory=dict[int, int])
+    """By role, the phase of its last arrival, whose state it may wait for."""
     copy: tuple[int, Operation] | None = None
     """The phase that the last copy or commit arrives at, and its op."""
     blocked: list[int] = field(default_factory=list[int])
@@ -71,6 +73,7 @@ class MbarrierState:
         self.count = self.pending = count
         self.made, self.fenced, self.bytes = made, False, 0
         self.before, self.waits, self.users, self.copy = self.completed, {}, {}, None
+        self.arrived = {}
         self.known, self.now, self.last = [0] * self.width, PhaseArrivals(), PhaseArrivals()
         self.written = []
 

@@ -5,7 +5,6 @@ for each: two sets meet where `a & b`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.frozen import frozen
 
 Cells = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ Steps = tuple[tuple[int, int], ...]
 """(extent, stride) of the leaves of a mode, fastest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """The layout of a memref: its modes, its swizzle as (mask, shift), the bits of an element and
     how many elements there are."""

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.placement import Placement, is_tensor, placement_of
 
@@ -45,7 +46,7 @@ class Mask:
         self.count = int(flags.sum())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedView:
     """A memref as it runs: what it is a part of, its type and, in tensor memory, the cell where it
     begins; in shared memory the element. All memory of a CTA is its space, without a type. `rank`
@@ -89,7 +90,7 @@ class Event:
     rounds: tuple[tuple[Operation, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operands:
     """Where the operands of an event are kept: its places, its barrier, its numbers."""
 

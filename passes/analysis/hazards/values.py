@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, 
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.dialects.ptx import (
     data_movement,
+    mbarrier,
     registers,
     tcgen05_access,
     warp_specialization,
@@ -208,6 +209,8 @@ class Values(Slice):
                 return lambda mask: self._read(op, self.env[place])
             case ElectSyncOp() | warp_specialization.ElectSyncOp():
                 return self._elect
+            case mbarrier.TryWaitOnceOp() | mbarrier.WaitStateOp():
+                return lambda mask: 1  # The event is that of the last try.
             case shuffle.ShflSyncOp() | ptx_shuffle.ShflSyncOp():
                 return lambda mask: self._shuffled(op, self.env[self._slots[op.value]])
             case memref.DimOp():

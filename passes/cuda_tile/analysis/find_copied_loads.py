@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -134,10 +134,13 @@ class CopiedLoop(LoopSlice):
     @property
     def multiplied(self) -> Multiplication | None:
         """The last product that reads a stage as it lies: once its MMAs are issued, threads copy to
-        the stage of those before, which are complete; None where they may be in flight."""
+        the stage of those before, which are complete; None where they may be in flight, or where
+        an iteration may end early."""
         block = self.loop.region.block
+        if self.trailing or any(isinstance(op, IfOp) and op.leaves for op in block.ops):
+            return None
         products = [load.product for load in self.loads if load.product is not None]
-        own = [] if self.trailing else [op for op in products if op.parent is block]
+        own = [op for op in products if op.parent is block]
         return max(own, key=block.get_operation_index, default=None)
 
     @property

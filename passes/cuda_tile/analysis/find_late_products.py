@@ -19,6 +19,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     ctas_beside,
     late_registers,
     products_of,
+    raised_registers,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
@@ -26,7 +27,12 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import bytes_of_name
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
+    TRANSPOSED,
+    WarpgroupLayouts,
+    is_added,
+    operands_of,
+)
 
 _LEAST_DEPTH = 64
 """The columns of A from which on MMAs take longer than it takes to put them off."""
@@ -58,22 +64,26 @@ def find_late_products(
 ) -> LateProducts:
     """The late products of a kernel in which a warp of its own copies."""
     by_loop, registers = dict(_by_loop(plan, table)), None
+    operands = register_operands(entry, arch, table)
     if by_loop:
-        operands = register_operands(entry, arch, table)
         registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
     if registers is not None:
         return LateProducts(by_loop, registers)
     shared = bool(by_loop) and ctas_beside(entry, arch, plan.bytes) > plan.ctas
-    return LateProducts({}, copier_registers(entry, arch, plan.ctas) or 0, shared)
+    raised = copier_registers(entry, arch, plan.ctas)
+    if any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
+        raised = raised_registers(entry, arch, plan.ctas, operands)
+    return LateProducts({}, raised or 0, shared)
 
 
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
     """The registers of a thread for A of a product by warpgroups that takes it from there."""
     sizes = [
-        prod(shape_of(op.lhs)) * bytes_of_name(layouts.atom.element("A").name)
+        prod(shape_of(a)) * bytes_of_name(layouts.atom.element("A").name)
         for op in products_of(entry, arch)
         if isinstance(layouts := table.products.get(op.result), WarpgroupLayouts)
-        and layouts.takes(table.of(op.lhs))
+        and (a := operands_of(op)["A"])
+        and (layouts.takes(table.of(a)) or TRANSPOSED in op.attributes)
     ]
     return max(sizes, default=0) // 4 // thread_count(entry, arch)
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation
 
-from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -34,6 +33,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     halved_dimension,
     is_readable,
     loaded_by,
+    readers_of,
 )
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
@@ -42,7 +42,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, b
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import TRANSPOSED, is_added
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
@@ -126,8 +126,7 @@ class LoadPipeline(LoopSlice):
                 group.ctas,
                 group.released_by_mma,
                 tuple(
-                    (load.order.elements, load.order.width, load.map_type.element_type)
-                    for load in group.loads
+                    (load.order.elements, load.order.width, load.element) for load in group.loads
                 ),
             )
             for group in self.groups
@@ -214,8 +213,7 @@ def find_pipelines(
         by_warps = not is_asynchronous(product, arch)
         for operand in factors_in(product):
             source = loaded_by(operand)
-            load = None if source is None else source.load
-            if source is None or not isinstance(load, LoadViewTkoOp):
+            if source is None or not isinstance(load := source.load, LoadViewTkoOp):
                 continue
             if plan.of(load) is not None or load in plan.refused:
                 continue
@@ -226,7 +224,9 @@ def find_pipelines(
             if isinstance(boxed, str):
                 plan.refused[load] = boxed
                 continue
-            direct = not by_warps and is_readable(boxed.order, source, operand, product)
+            direct = not by_warps and is_readable(
+                boxed.order, source, operand, product, rounded=boxed.is_rounded
+            )
             if not direct and operand not in product.operands[:2]:
                 plan.refused[load] = (
                     "scale factors do not lie as tcgen05.cp takes them, four of "
@@ -272,7 +272,9 @@ def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
 
 def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
     """Find out who reads what a group loads."""
-    readers = [op for load in group.loads for op in _readers(load.op.tile)]
+    readers = [op for load in group.loads for op in readers_of(load.op.tile)]
+    if all(load.is_rounded for load in group.loads):
+        readers = [use.operation for op in readers for use in op.results[0].uses]
     block = group.product.parent
     placed = in_tensor_memory(group.product)
     own = [
@@ -286,14 +288,6 @@ def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
     if loop is not None:
         trails = is_trailing(group.product, loop) and not in_tensor_memory(group.product)
         group.trailing = group.alone and trails
-
-
-def _readers(value: SSAValue) -> Iterator[Operation]:
-    for use in value.uses:
-        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
-            yield from _readers(use.operation.results[0])
-        else:
-            yield use.operation
 
 
 def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) -> str | None:
@@ -392,7 +386,8 @@ def _room(pipeline: LoadPipeline) -> int:
 
 def _staged(plan: Pipelines) -> int:
     """The shared memory in which threads lay down what they have converted."""
-    staged = (group.loads for _, group in plan.groups if group.by_threads and not group.beside)
+    own = [group for _, group in plan.groups if group.by_threads and not group.beside]
+    staged = (group.loads for group in own if TRANSPOSED not in group.product.attributes)
     return max((sum(load.order.bytes for load in loads) for loads in staged), default=0)
 
 

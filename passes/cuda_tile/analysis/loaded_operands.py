@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops import conversions, core
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
@@ -24,6 +27,31 @@ _CONVERSIONS = (
     conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
     conversions.TruncIOp,
 )  # fmt: skip
+
+
+def is_rounded_for_products(op: Operation) -> bool:
+    """True of f32 as tf32 for products alone, which do not tell one NaN from another."""
+    return (
+        isinstance(op, conversions.FToFOp)
+        and (shown(element_of(op.from_)), shown(element_of(op.to))) == ("f32", "tf32")
+        and op.rounding_mode.data is RoundingMode.NEAREST_EVEN
+        and all(isinstance(use.operation, MmaFOp) for use in op.to.uses)
+    )
+
+
+def is_rounded_by_copies(load: LoadViewTkoOp) -> bool:
+    """True of a load whose tile is rounded to tf32 wherever it is read: TMA does that."""
+    readers = list(readers_of(load.tile))
+    return bool(readers) and all(map(is_rounded_for_products, readers))
+
+
+def readers_of(value: SSAValue) -> Iterator[Operation]:
+    """The ops that read the elements of a tile, in whatever order."""
+    for use in value.uses:
+        if isinstance(use.operation, core.ReshapeOp | core.PermuteOp):
+            yield from readers_of(use.operation.results[0])
+        else:
+            yield use.operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +80,17 @@ def loaded_by(operand: SSAValue) -> LoadedOperand | None:
 
 
 def is_readable(
-    order: MatrixOrder, source: LoadedOperand, operand: SSAValue, product: Multiplication
+    order: MatrixOrder,
+    source: LoadedOperand,
+    operand: SSAValue,
+    product: Multiplication,
+    *,
+    rounded: bool = False,
 ) -> bool:
     """True where an MMA, or a copy to tensor memory, can read a tile as it lies: rows of elements
     that are not of 2 bytes, or of bytes where the accumulators are in tensor memory, run along
-    K."""
-    if source.converted:
+    K. Elements may be `rounded` on their way."""
+    if source.converted and not rounded:
         return False
     for _, value, axis in factors_of(product):
         if operand is value:
@@ -65,9 +98,14 @@ def is_readable(
             return not order.swizzle.bits and lie_for_copies(places, shape_of(operand), axis)
     if order.order.size == 1 and in_tensor_memory(product):
         return True
-    depth = dim_bits(shape_of(operand))[-1 if operand is product.lhs else -2]
-    along_k = {source.bits[bit] for bit in depth}
-    return order.order.size == 2 or along_k.issuperset(order.run)
+    dims = dim_bits(shape_of(operand))
+    # It may be A and B.
+    depths = [
+        dims[axis] for axis, own in zip((-1, -2), product.operands, strict=False) if own is operand
+    ]
+    return order.order.size == 2 or all(
+        {source.bits[bit] for bit in depth}.issuperset(order.run) for depth in depths
+    )
 
 
 def halved_dimension(product: Multiplication) -> int | None:

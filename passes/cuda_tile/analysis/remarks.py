@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import Diagnostic, line_of, place_of, spelled
 
 RemarkKind = Literal[
@@ -23,7 +23,7 @@ RemarkKind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """A remark of a kind, and its place; `str()` is `file:line:column: remark: TEXT [kind]` with
     the line."""

@@ -20,6 +20,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import (
     ANYTHING,
     divisor,
@@ -33,7 +34,7 @@ _DEPTH = 24
 """The ops that are followed back."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElementRuns:
     """The bits n of groups of equal neighbours and of counting ones, at most those of the last
     dimension, what divides the first of each, and what is counted by, in bytes of pointers."""

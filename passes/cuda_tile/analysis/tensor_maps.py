@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import FloatTF32Type
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
@@ -35,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK,
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.passes.cuda_tile.analysis.facts import divisor
 from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies
 from tilewright.passes.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
@@ -74,6 +76,16 @@ class BoxedAccess:
         return type_
 
     @property
+    def element(self) -> Attribute:
+        """The type that holds an element in memory."""
+        return scalar_type(self.op, self.map_type.element_type)
+
+    @property
+    def is_rounded(self) -> bool:
+        """True of f32 that the copy rounds to tf32."""
+        return isinstance(self.map_type.element_type, FloatTF32Type)
+
+    @property
     def boxes(self) -> int:
         """The boxes of a tile, side by side along the last dimension."""
         return 1 << (len(self.order.run) - self.order.row)
@@ -82,6 +94,14 @@ class BoxedAccess:
     def box(self) -> int:
         """The elements of a box."""
         return self.order.elements // self.boxes
+
+    def part(self, axis: int, bits: int) -> ArgumentAttr:
+        """The map whose boxes have a part of the extent along a dimension of the tensor, the number
+        of which has so many bits."""
+        type_, source = self.map_type, self.source
+        shape = [extent.data >> bits * (i == axis) for i, extent in enumerate(type_.shape)]
+        part = TmaDescriptorType.get(shape, type_.element_type, type_.swizzle.data)
+        return ArgumentAttr(source.index, source.part, source.modes, part) if bits else source
 
 
 def boxed_load(
@@ -221,6 +241,8 @@ def _boxed(
             numbers += known
     if flag is not None:
         numbers += [NAN_FLAG, flag.index]
+    if isinstance(op, LoadViewTkoOp) and is_rounded_by_copies(op):
+        element = FloatTF32Type()
     return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half)
 
 

@@ -4,7 +4,6 @@ may move, and which edges need no mask."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import gcd
 
 from xdsl.ir import SSAValue
@@ -34,6 +33,7 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileView,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.find_layouts import (
@@ -51,7 +51,7 @@ PADDING_WORD = "padding_word"
 Extent = int | SSAValue
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TileDimension:
     """A dimension of a view's tiles: the elements of a tile along it, those from one index to the
     next, the tensor's size and stride, and whether tiles lie within the tensor for sure."""

@@ -7,7 +7,7 @@ becomes A of another, along M, so that it stays in registers; what is left over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar, get_args
@@ -161,6 +161,8 @@ class MmaLayouts:
 
     UNIT_BITS: ClassVar[int] = WARP_BITS
     """The bits of a thread's number among those that multiply together."""
+    MODES: ClassVar[Mapping[str, str]] = {"A": "bmk", "B": "bkn", "C": "bmn"}
+    """The modes of each operand, outermost first."""
 
     @classmethod
     def of(cls, op: Multiplication, atom: MmaAtom, thread_bits: int) -> MmaLayouts:
@@ -189,7 +191,7 @@ class MmaLayouts:
 
     def positions(self, operand: str) -> dict[Bit, int]:
         """Where each bit of a coordinate is in the number of an operand's element."""
-        modes = {"A": "bmk", "B": "bkn", "C": "bmn"}[operand]
+        modes = self.MODES[operand]
         bits = dim_bits([self.extents[mode] for mode in modes])
         return {
             (mode, i): bit

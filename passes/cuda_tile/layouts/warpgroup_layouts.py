@@ -6,7 +6,11 @@ goes, so that each reads A once, then along N; what is left over is registers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -37,6 +41,17 @@ _ADDED_COLUMNS, ADDED_DEPTH = 128, 128
 _TARGET = target("sm_90a")
 
 
+TRANSPOSED = "cute.transposed"
+"""The attribute of multiplications whose result is computed as C' = B' A': B' comes through
+registers, where any order is as good."""
+
+
+def operands_of(op: Multiplication) -> dict[str, SSAValue]:
+    """A and B of the MMAs."""
+    names = "BA" if TRANSPOSED in op.attributes else "AB"
+    return dict(zip(names, op.operands[:2], strict=True))
+
+
 @dataclass(frozen=True)
 class WarpgroupLayouts(AsyncLayouts):
     """The layouts of the operands of a multiplication by warpgroups."""
@@ -62,6 +77,23 @@ class WarpgroupLayouts(AsyncLayouts):
         return layout == self.layout("A") and None not in layout.threads[:WARPGROUP_BITS]
 
 
+@dataclass(frozen=True)
+class TransposedLayouts(WarpgroupLayouts):
+    """Those of one whose A is the transpose of what it multiplies by, as rows of N lie, through the
+    widest swizzle. A warp reads 8 rows of A at 4 of K: two chunks of N, which lie half a row apart,
+    so that all of them are in other banks."""
+
+    MODES: ClassVar[Mapping[str, str]] = {"A": "bkm", "B": "bnk", "C": "bnm"}
+
+    def positions(self, operand: str) -> dict[Bit, int]:
+        """Where each bit of a coordinate is in the number of an operand's element."""
+        position = super().positions(operand)
+        if operand != "B":
+            lane, warp = ("m", 2), ("m", 4)
+            position[lane], position[warp] = position[warp], position[lane]
+        return position
+
+
 def multiplies_by_warpgroups(op: Multiplication, arch: Target | None) -> bool:
     """True where `wgmma` multiplies tiles of these shapes and types."""
     if isinstance(op, MmaFScaledOp):
@@ -76,7 +108,11 @@ def warpgroup_layouts(
     types = _types(op)
     if types is None or thread_bits < WARPGROUP_BITS or not multiplies_by_warpgroups(op, arch):
         return None
-    rows, columns = shape_of(op.result)[-2:]
+    extents, kind = extents_along(op), WarpgroupLayouts
+    if TRANSPOSED in op.attributes:
+        extents |= {"m": extents["n"], "n": extents["m"]}
+        kind = TransposedLayouts
+    rows, columns = extents["m"], extents["n"]
     groups = 1 << (thread_bits - WARPGROUP_BITS)
     across = max(groups * _ROWS // rows, 1)
     most = _ADDED_COLUMNS if is_added(op) else _MOST_COLUMNS
@@ -86,7 +122,7 @@ def warpgroup_layouts(
         atom = find_wgmma("sm90.mma", (_ROWS, own, _DEPTH // size), types)
     except AtomError:
         return None
-    return WarpgroupLayouts(atom, extents_along(op), thread_bits)
+    return kind(atom, extents, thread_bits)
 
 
 def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.conversions import IToFOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FPowIOp, MulFOp, PowOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
@@ -32,6 +33,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 from tilewright.passes.cuda_tile.legalization.advanced_pointers import (
     rewrite_advanced,
 )
+from tilewright.passes.cuda_tile.legalization.argument_folds import best_of, number_of_best
 from tilewright.passes.cuda_tile.legalization.large_constants import is_large, loaded_constant
 from tilewright.passes.cuda_tile.legalization.packed_views import (
     is_packed,
@@ -75,6 +77,9 @@ def legalize(entry: EntryOp, arch: Target | None, *, placed: bool = False) -> No
                 replace_load(op, ShapedBuilder(op))
             case StoreViewTkoOp() if is_packed(op):
                 replace_store(op, ShapedBuilder(op))
+            case ReduceOp() if (kind := best_of(op)) is not None:
+                op.results[1].replace_all_uses_with(number_of_best(op, kind, ShapedBuilder(op)))
+                Rewriter.erase_op(op)
             case core.InsertOp():
                 _replace(op, _inserted(op, ShapedBuilder(op)))
             case core.BroadcastOp() if op.source.type == op.result.type:

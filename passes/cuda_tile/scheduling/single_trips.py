@@ -56,13 +56,13 @@ def split_single_trips(entry: EntryOp) -> None:
         once.block.erase()
         return
     ((count, step),) = trips
-    at, element = ShapedBuilder(loops[0]), element_of(count)
-    one = at.constant(1, element)
+    at = ShapedBuilder(loops[0])
+    one = at.constant(1, element_of(count))
     if step == 1:
         is_one = at.compare(EQUAL, count, one, SIGNED)
     else:
         last = at.add(integer.SubIOp, [count, one])
-        is_one = at.compare(ComparisonPredicate.LESS_THAN, last, at.constant(step, element))
+        is_one = at.compare(ComparisonPredicate.LESS_THAN, last, loops[0].step)
     for op in behind:
         op.detach()
     branches = (once.block, Block(behind))

@@ -32,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     APPLY_PRIORITY,
+    CACHE_HINT,
     CLUSTER_REGISTERS,
     CLUSTER_SPACE,
     CP_ASYNC_PREFETCH,
@@ -201,7 +202,12 @@ def copies(row: AsyncCopyRow, ptxas: Ptxas) -> str:
             fills = (None, kernel.input("b32"), *(kernel.constant(n, "b32") for n in (0, 3, size)))
             for fill in fills:
                 address = kernel.shared_address(size)
-                kernel.add(data.CpAsyncOp(address, kernel.pointer, cache, size, source_size=fill))
+                policy = kernel.input("b64") if CACHE_HINT in cache else None
+                kernel.add(
+                    data.CpAsyncOp(
+                        address, kernel.pointer, cache, size, source_size=fill, cache_hint=policy
+                    )
+                )
     kernel.add(data.CpAsyncCommitGroupOp())
     for pending in (0, 1, 7, 100):
         kernel.add(data.CpAsyncWaitGroupOp(pending))
@@ -261,19 +267,22 @@ def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
 @pytest.mark.parametrize("space", ADDRESSED)
 def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     """Every order of every form, by what it needs."""
-    forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str]]] = {}
+    forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str, bool]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
-        instruction, order, scope, *form = mnemonic.split(".")
+        hint = CACHE_HINT in mnemonic
+        instruction, order, scope, *form = mnemonic.replace(CACHE_HINT, "").split(".")
         where = form.pop(0) if form[0] in ADDRESSED else GENERIC
         if (instruction, where) == (name, space):
             needs = row.target.name, row.ptx_version
-            forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form)))
+            forms.setdefault(needs, []).append((f"{order}.{scope}", ".".join(form), hint))
     everywhere = set() if space == CLUSTER_SPACE else {("sm_70", (6, 0)), ("sm_70", (6, 3))}
+    hints = {("sm_80", (7, 4))} if space in ("global", GENERIC) else set()
     vectors = {("sm_90", (8, 1))} if space == "global" else set()
-    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *vectors}
+    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *hints, *vectors}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
-        for i, (semantics, form) in enumerate(some):
+        for i, (semantics, form, hint) in enumerate(some):
+            policy = kernel.input("b64") if hint else None
             shared = ADDRESSED[space] == "b32"
             address = kernel.shared_address(256) if shared else kernel.pointer
             register, count = registers_of(form)
@@ -282,13 +291,18 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
                 values = [kernel.add(ListMakeOp(values * count, reg(register, count)))]
             offset = OFFSETS[i % 3]
             if name == "atom":
-                atom = AtomOp(space, form, address, values, offset, semantics=semantics)
+                atom = AtomOp(
+                    space, form, address, values, offset, semantics=semantics, cache_hint=policy
+                )
                 kernel.output(kernel.add(atom))
             else:
-                kernel.add(RedOp(address, *values, space, form, offset, semantics=semantics))
+                how = {"semantics": semantics, "cache_hint": policy}
+                kernel.add(RedOp(address, *values, space, form, offset, **how))
         text = check(kernel, ptxas, lowest=needs)
         place = "" if space == GENERIC else f"{space}."
-        assert all(f"\t{name}.{order}.{place}{form} " in text for order, form in some)
+        plain = text.replace(CACHE_HINT, "")
+        assert all(f"\t{name}.{order}.{place}{form} " in plain for order, form, _ in some)
+        assert text.count(CACHE_HINT) == sum(hint for _, _, hint in some)
         if needs[0] == "sm_90":
             refused_below(text, f"{name}.", ptxas)
 
@@ -319,7 +333,7 @@ def hints(kernel: Kernel) -> dict[tuple[str, tuple[int, int]], list[PtxOp]]:
         ("sm_90", (8, 3)): [*fences(PROXY_FENCES), *fences(PROXY_FENCES_OF_MAPS, at)],
         ("sm_90", (8, 6)): fences(RESTRICTED_FENCES),
         ("sm_80", (7, 4)): [
-            op(at, name.partition(".")[2], 128) for op, row in lines for name in row.mnemonics
+            op(at, 128, name.partition(".")[2]) for op, row in lines for name in row.mnemonics
         ],
         ("sm_100a", (8, 6)): [
             warp.ReduxOp(word, member, reg("f32"), name.removeprefix("redux.sync."))

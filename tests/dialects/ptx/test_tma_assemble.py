@@ -3,7 +3,8 @@ say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from ptx_kernels import (
@@ -23,13 +24,22 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 
 from tilewright.dialects.contents import ops_of
+from tilewright.dialects.cute_nvgpu.lattice.cluster import (
+    BULK_SEND,
+    BULK_SEND_REDUCE,
+    RED_ASYNC,
+    ST_ASYNC,
+)
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.text import module_text
 
@@ -58,6 +68,8 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
             mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
         ],
         "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
+        "cp_async_arrive": [mbarrier.CpAsyncArriveOp(address, at, noinc=True) for at in (0, 8)],
+        "cp_async_arrive_more": [mbarrier.CpAsyncArriveOp(address, 8)],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
@@ -162,7 +174,25 @@ def warps(kernel: Kernel) -> dict[str, list[PtxOp]]:
 def clusters(kernel: Kernel) -> dict[str, list[PtxOp]]:
     address, rank = kernel.input("b32"), kernel.input("b32")
     ranks = (rank, kernel.constant(1, "b32"))
+
+    def sent(op: Any, rows: Iterable[InstructionRow]) -> list[PtxOp]:
+        made: list[PtxOp] = []
+        for form in (name.partition(".")[2] for row in rows for name in row.mnemonics):
+            kind, count = registers_of(form)
+            parts = [kernel.input(kind) for _ in range(count)]
+            value = parts[0] if count == 1 else kernel.add(ListMakeOp(parts, reg(kind, count)))
+            made.append(op(address, value, rank, form))
+        return made
+
     return {
+        "st_async": sent(cluster.StAsyncOp, ST_ASYNC),
+        "red_async": sent(cluster.RedAsyncOp, RED_ASYNC),
+        "bulk_send": [
+            cluster.BulkSendOp(address, address, size, rank, name.partition(".")[2])
+            for size in ranks
+            for row in (BULK_SEND, BULK_SEND_REDUCE)
+            for name in row.mnemonics
+        ],
         "rank": [cluster.RankOp()],
         **{
             name: [op(apart=apart) for apart in (True, False)]

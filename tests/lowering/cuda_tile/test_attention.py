@@ -43,6 +43,26 @@ def test_two_warpgroups_multiply_in_turn(trips: int) -> None:
     check(GIVEN, [trips], (1, 1), rows=128)
 
 
+def test_turns_go_on_from_loop_to_loop() -> None:
+    """The keys are read twice."""
+    text = attention(128, 64, 128, GIVEN)
+    head, loop = text.split("    %acc, %top = for %j")
+    loop, tail = loop.split("    %r = reshape")
+    types = "tile<128x128xf32>, tile<128x1xf32>"
+    loop = loop.replace("%zero, %max = %least", "%sum0, %max = %max0")
+    text = f"""{head}
+    %acc, %top = for %h in (%o to %count, step %one) : tile<i32>
+        iter_values(%sum0 = %zero, %max0 = %least) -> ({types}) {{
+      %acc1, %top1 = for %j{loop}
+      continue %acc1, %top1 : {types}
+    }}
+    %r = reshape{tail}"""
+    args = arguments(operands(128, 192, 128, 2), 3)
+    once = equal_as_ptx(attention(128, 64, 128, GIVEN), grid=(1, 1), args=args, arch="sm_90a")
+    twice = equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    assert np.linalg.norm(twice[0] - 2 * once[0]) < 1e-2 * np.linalg.norm(once[0])
+
+
 def test_a_product_that_is_only_added_to_is_not_late() -> None:
     """Its MMAs are in flight as they are: the stage of V is released an iteration behind them."""
     text = attention(64, 64, 64, GIVEN).replace("%p, %v, %scaled", "%p, %v, %sum")

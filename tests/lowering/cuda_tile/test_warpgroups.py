@@ -165,10 +165,23 @@ def test_types_and_orders(types: tuple[str, str], k: int, order: str) -> None:
 
 
 def test_converted_operands_come_ahead() -> None:
-    """tf32: A goes to registers, B anew to shared memory."""
+    """tf32: TMA rounds both, B goes anew to shared memory."""
     text = product(("tf32", "f32"), (64, 32, 32), convert="f32")
     assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
     check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1))
+
+
+@pytest.mark.parametrize("tile", [(64, 64, 32), (128, 64, 16), (256, 128, 32)])
+def test_products_of_rows_of_tf32_are_transposed(tile: tuple[int, int, int]) -> None:
+    """Nobody but TMA rounds or lays down anything: B is read to the registers of A. The result is
+    stored in rounds of its rows, 128 KiB in four; of one row of warpgroups the columns are two."""
+    m, n, k = tile
+    text = whole(product(("tf32", "f32"), tile, convert="f32"))
+    ptx = tw.compile(text, "sm_90a").ptx
+    body = ptx[ptx.index("scf.for") : ptx.rindex("wgmma.mma_async")]
+    assert "cvt.rn.tf32" not in ptx and "st.shared" not in body and "bar.sync" not in body
+    assert not any("serialized" in remark.kind for remark in tw.compile(text, "sm_90a").remarks)
+    check(text, (m + 8, n - 4, 2 * k + 4), ("f32", "f32", "f32"), (2, 1), schedule=2)
 
 
 def test_stages_go_on_from_tile_to_tile() -> None:

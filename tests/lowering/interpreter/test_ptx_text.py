@@ -181,6 +181,72 @@ def test_a_loop_that_asks_an_mbarrier() -> None:
         assert (result == 77).all()
 
 
+ASKS = "ask:\nmbarrier.try_wait.parity.shared.b64 %p2, [tile], 0;\n@!%p2 bra ask;\n"
+
+
+def sent_to_the_other_cta(barrier: str, ask: str) -> list[int]:
+    """What each thread of two CTAs finds that a thread of the other one has sent."""
+    text = (
+        on_hopper(
+            "mov.u32 %r2, %cluster_ctarank;\nxor.b32 %r3, %r2, 1;\nmov.u32 %r4, tile;\n"
+            "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [tile], 1;\n"
+            "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [tile], 64;\n"
+            "fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+            "shl.b32 %r5, %r1, 3;\nadd.u32 %r5, %r5, %r4;\nadd.u32 %r5, %r5, 64;\n"
+            "mapa.shared::cluster.u32 %r6, %r5, %r3;\n"
+            f"mapa.shared::cluster.u32 %r7, %r4, {barrier};\nmad.lo.u32 %r8, %r2, 100, %r1;\n"
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.s32 [%r6], {%r8, %r1}, "
+            "[%r7];\n"
+            f"{ask}ld.shared.v2.u32 {{%r8, %r9}}, [%r5];\nmad.lo.u32 %r0, %r8, 1000, %r9;\n"
+            "mul.wide.u32 %rd2, %r2, 32;\nadd.s64 %rd3, %rd3, %rd2;\n"
+            "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+        )
+        .replace("k_out)", "k_out)\n.reqnctapercluster 2, 1, 1", 1)
+        .replace("8.0", "8.1", 1)
+    )
+    text = text.replace("tile[128]", "tile[256]").replace(".align 4 .b8 tile", ".align 8 .b8 tile")
+    assert assemble(module_text(parse_module(text)), "sm_90").ok
+    args = [np.zeros(16, np.uint32)]
+    [result] = tw.interpret(text, grid=(2, 1, 1), block=(8, 1, 1), args=args)
+    return result.tolist()
+
+
+def test_registers_that_are_sent_arrive_with_the_phase() -> None:
+    found = sent_to_the_other_cta("%r3", ASKS)
+    assert found == [100000 * (1 - rank) + 1001 * i for rank in range(2) for i in range(8)]
+    with pytest.raises(ExecutionError, match="ordered by no wait for the mbarrier that completes"):
+        sent_to_the_other_cta("%r3", "")
+    with pytest.raises(ExecutionError, match="expected an mbarrier of the CTA that it stores to"):
+        sent_to_the_other_cta("%r2", ASKS)
+
+
+@pytest.mark.parametrize("arrive, is_complete", [
+    ("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [tile];\n", True),
+    ("cp.async.mbarrier.arrive.shared.b64 [tile];\nmbarrier.arrive.shared.b64 _, [tile];\n", True),
+    ("mbarrier.arrive.shared.b64 _, [tile];\n", False),
+])  # fmt: skip
+def test_copies_whose_arrival_a_phase_waits_for(arrive: str, is_complete: bool) -> None:
+    """A thread reads what another one copies."""
+    body = (
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 mbarrier.init.shared.b64 [tile], 8;\nbar.sync 0;\n"
+        "shl.b32 %r2, %r1, 2;\nmov.u32 %r3, tile;\nadd.u32 %r3, %r3, %r2;\n"
+        "cp.async.ca.shared.global.L2::cache_hint [%r3+8], [%rd3], 4, %rd9;\n"
+        + arrive
+        + ASKS.replace("try", "test")
+        + "xor.b32 %r2, %r2, 4;\nmov.u32 %r3, tile;\nadd.u32 %r3, %r3, %r2;\n"
+        "ld.shared.u32 %r0, [%r3+8];\nadd.u32 %r0, %r0, 5;\n"
+    )
+    policy = "createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0;\n"
+    text = (HEAD + policy + body + TAIL).replace(".align 4 .b8 tile", ".align 8 .b8 tile")
+    args = [np.arange(8, dtype=np.uint32)]
+    if not is_complete:
+        with pytest.raises(ExecutionError, match="is still copying to"):
+            tw.interpret(text, grid=(1, 1, 1), block=(8, 1, 1), args=args)
+        return
+    [result] = tw.interpret(text, grid=(1, 1, 1), block=(8, 1, 1), args=args)
+    assert result.tolist() == [(i ^ 1) + 5 for i in range(8)]
+
+
 def test_barriers_that_reduce() -> None:
     body = (
         "setp.lt.u32 %p1, %r1, 20;\nbar.red.popc.u32 %r2, 0, %p1;\n"
@@ -260,7 +326,30 @@ def test_threads_beside_the_membermask_are_missed() -> None:
         run(body + "mov.u32 %r0, 0;\n")
 
 
-def test_approximations_of_unknown_bits_are_refused() -> None:
-    text = HEAD + "tanh.approx.f16x2 %r0, %r1;\n" + TAIL
-    with pytest.raises(CompileError, match="expected a form whose results are known bit for bit"):
+@pytest.mark.parametrize("op", [
+    "vote.sync.any.pred %p2, %p1, 0xfe", "redux.sync.add.u32 %r0, %r1, 0xfe",
+    "match.any.sync.b32 %r0, %r1, 0xfe", "shfl.sync.idx.b32 %r0, %r1, 0, 31, 0",
+])  # fmt: skip
+def test_a_thread_is_in_its_own_membermask(op: str) -> None:
+    with pytest.raises(ExecutionError, match="expected a membermask with its own thread, got 0x"):
+        run(f"mov.u32 %r0, 0;\nsetp.lt.u32 %p1, %r1, 8;\n{op};\n", 8)
+
+
+def test_shuffles_from_beside_the_membermask_give_anything() -> None:
+    """Thread 7 reads thread 8, which is none of the eight: every seed gives another word."""
+    body = "setp.lt.u32 %p1, %r1, 8;\n@!%p1 bra out;\nshfl.sync.down.b32 %r0, %r1, 1, 31, 0xff;\n"
+    text = f"{HEAD}mov.u32 %r0, 5;\n{body}out:\n{TAIL}"
+    results = [
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)], schedule=seed)[0]
+        for seed in (None, 0, 1)
+    ]
+    expected = np.where(LANE < 7, LANE + 1, 5)
+    for result in results:
+        np.testing.assert_array_equal(np.delete(result, 7), np.delete(expected, 7))
+    assert len({int(result[7]) for result in results}) == 3
+
+
+def test_spaces_that_a_launch_says_are_refused() -> None:
+    text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
+    with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])

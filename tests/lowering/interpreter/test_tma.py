@@ -176,6 +176,24 @@ def test_a_tensor_within_padded_rows(level: Any) -> None:
     assert not found[1][20:].any() and not found[1][:, 30:].any()
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_boxes_of_tf32_round_f32(level: Any) -> None:
+    """To nearest even, into the next power of two and to infinity too; NaN stays one."""
+    given = [0x3F800FFF, 0x3F801000, 0x3F803000, 0x3FFFF000, 0x7F7FFFFF, 0x80001001, 0x00001000,
+             0x007FFFFF, 0x7F800001, 0xFF800000, 0x7F800000, 0x7FC00001]  # fmt: skip
+    rounded = [0x3F800000, 0x3F800000, 0x3F804000, 0x40000000, 0x7F800000, 0x80002000, 0,
+               0x00800000, 0x7FC00001, *given[9:]]  # fmt: skip
+    memory = np.array(given, np.uint32).view(np.float32).reshape(3, 4)
+    box, plain = memory.shape, box_type(memory.shape, "f32", 0)
+    text = copy_kernel(box, "f32", 0, 4)
+    for place in (f"%from: {plain}", f": {plain} to"):
+        text = text.replace(place, place.replace("f32", "tf32"), 1)
+    maps = [tw.TensorMap(memory, box=box, element="tf32"), tw.TensorMap(memory.copy(), box=box)]
+    args = [*maps, np.zeros(12, np.float32), 0, 0]
+    found = tw.interpret(text, grid=(1,), block=(12,), args=args, arch="sm_90a", level=level)
+    assert found[2].view(np.uint32).tolist() == rounded
+
+
 def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
     """A box may start within the pattern: its layout's offset is not that of the tile."""
     layout = '!cute.composed_layout<"S<3,3,3> o 0 o (24,64):(64,1)">'

@@ -105,3 +105,15 @@ def test_arguments_are_counted(call: str) -> None:
     head, _, _ = KERNEL.partition("  mov.u32 %r1, %tid.x;")
     with pytest.raises(CompileError, match=r"expected [25] arguments of"):
         parse_module(f"{head}call {call};\nret;\n}}\n")
+
+
+def test_a_text_without_values_takes_no_memory() -> None:
+    head, _, rest = KERNEL.partition(".visible .entry k")
+    text = (
+        f"{head}.visible .entry k(.param .u64 p)\n{{\n.reg .b64 %rd<9>;\n"
+        "mov.u64 %rd1, __unnamed_1;\ncvta.global.u64 %rd1, %rd1;\n{\n"
+        ".param .b64 a; .param .b64 b; .param .b32 r;\n"
+        "st.param.b64 [a], %rd1; st.param.b64 [b], 0;\ncall.uni (r), vprintf, (a, b);\n}\nret;\n}\n"
+    )
+    assert rest and "local" not in (again := module_text(parse_module(text)))
+    assert assemble(again, "sm_80").ok

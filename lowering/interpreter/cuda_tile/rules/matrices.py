@@ -1,7 +1,6 @@
 """Rules of matrix multiplication: as the tensor cores of a chip do it, exactly, or by BLAS."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Options,
     Preparation,
@@ -124,7 +124,7 @@ def _blas(x: Tile, y: Tile, z: Tile, a: Element, c: Element) -> Tile:
     return (product + z.astype(np.float32)).astype(c.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instructions:
     """A chain of instructions along K, each adding to the result of the last: products of elements
     `a` into `c` by a model, `step` of K by each (None: all by one)."""

@@ -1,6 +1,5 @@
 """Rules of views: tensors in memory, the tiles they are cut into, loads and stores of those."""
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
     StoreViewTkoOp,
 )
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileView
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
@@ -157,7 +157,7 @@ def padding_of(view: TileView, element: Element) -> Any:
     return np.asarray(value).astype(element.dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOpen:
     """The numbers of what a load of a view leaves undefined; None for what it does not."""
 

@@ -1,12 +1,13 @@
 """Values of several fields in every thread."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Self
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.values import Lanes, is_array, joined, take
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaneRecord:
     """Fields that are values of all threads, tuples of those, or the same in every thread."""
 

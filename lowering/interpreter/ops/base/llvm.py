@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Struct(LaneRecord):
     """The fields of a struct in every thread."""
 

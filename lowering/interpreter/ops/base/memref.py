@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import REACH
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
@@ -36,7 +36,7 @@ Extent = int | Bits
 """A size or stride: known before, or one value a thread."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View(LaneRecord):
     """A memref at run time: `address` of its first element in bytes, one a thread (or one for
     all); `sizes` and `strides` in elements (a size of None is not known), or a `layout`.

@@ -43,6 +43,20 @@ def _arrive(op: Any, builder: Builder) -> Step:
     return effect(op, builder, run, located(op, builder))
 
 
+@runs(rows.CP_ASYNC_ARRIVE)
+def _arrive_behind_copies(op: Any, builder: Builder) -> Step:
+    """The copies complete at once; what an arrival adds to those that a phase waits for, it is."""
+    is_awaited = op.noinc is not None
+
+    def run(machine: Machine, gang: Gang, address: Bits) -> None:
+        for threads, when in machine.mbarriers.under_way(gang.lanes, address):
+            machine.copies.wait(gang.lanes[threads], -1, when)
+        if is_awaited:
+            machine.mbarriers.arrive(gang.lanes, address, 1)
+
+    return effect(op, builder, run, located(op, builder))
+
+
 @runs(rows.MBARRIER_TRY_WAIT)
 def _wait(op: Any, builder: Builder) -> None:
     locate, parity = located(op, builder), builder.slot(op.parity)

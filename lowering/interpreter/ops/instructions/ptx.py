@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3
-from tilewright.dialects.cute_nvgpu.lattice.scalar import bits_are_known
+from tilewright.dialects.cute_nvgpu.lattice.scalar import UNKNOWN_SPACES
 from tilewright.dialects.ptx import (
     carry,
     control_flow,
@@ -42,11 +42,7 @@ from tilewright.source.diagnostic import OpError
 
 @runs(*scalars.SCALAR_OPS.values())
 def _scalar(op: ScalarOp, builder: Builder) -> Step:
-    name, form = op.name.removeprefix("ptx."), op.form.data
-    if not bits_are_known(form):
-        raise OpError(op, f"'{op.name}' expected a form whose results are known bit for bit, got "
-                      f"{name}.{form}")  # fmt: skip
-    return pure(op, builder, scalar(name, form))
+    return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
 
 
 @runs(carry.CarryOp)
@@ -112,7 +108,7 @@ def _cvta(op: ScalarOp, builder: Builder) -> Step:
 @runs(scalars.IsspacepOp)
 def _isspacep(op: ScalarOp, builder: Builder) -> Step:
     space = op.form.data
-    if not bits_are_known(space):
+    if space in UNKNOWN_SPACES:
         raise OpError(op, f"'{op.name}' expected a space of global, shared and local memory when "
                       f"it runs, got {space}")  # fmt: skip
 
@@ -226,6 +222,16 @@ executes(
     control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp,
     data_movement.DiscardOp, data_movement.ApplyPriorityOp,
 )(nothing)  # fmt: skip
+
+
+@runs(data_movement.CreatePolicyOp)
+def _create_policy(op: data_movement.CreatePolicyOp, builder: Builder) -> Step:
+    """Any number is a policy: there are no caches."""
+
+    def compute(fraction: Bits) -> Bits:
+        return np.zeros(1, np.uint64)
+
+    return pure(op, builder, compute)
 
 
 runs(control_flow.BraOp)(branch)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.base.memref import check_index
 from tilewright.lowering.interpreter.values import Bits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TmemView(LaneRecord):
     """`address` is that of the cell where it begins, one a thread (or one for all); its `layout`
     counts elements of `bits`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.lattice import cluster
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.row_ops import box_corner, memory_operand
@@ -31,7 +32,7 @@ from tilewright.lowering.interpreter.machine.tensor_map import (
 )
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
-from tilewright.lowering.interpreter.ops.instructions.operands import Locate, located
+from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as_columns, located
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -125,12 +126,13 @@ def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
     read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int,
 ) -> None:  # fmt: skip
-    """Copy what is read of a source to the places in each CTA of a mask; the mbarriers there are
-    told of the bytes."""
+    """Copy what is read of a source, None being registers, to the places in each CTA of a mask; the
+    mbarriers there are told of the bytes."""
     data = read()
     for cta, place in machine.mbarriers.receivers(lane, barrier, mask):
         phase = machine.mbarriers.land(lane, place, places(cta), data, read, op)
-        machine.accesses.until_phase(lane, source, *phase)
+        if source is not None:
+            machine.accesses.until_phase(lane, source, *phase)
 
 
 @runs(rows.TENSOR_LOAD)
@@ -196,6 +198,33 @@ def _of_pair(cta: int, own: int) -> int:
             f"legal: CTA {own & ~1} or {own | 1}"
         )
     return own
+
+
+@runs(*cluster.ST_ASYNC)
+def _send(op: Any, builder: Builder) -> Step:
+    number = builder.number(op)
+
+    def run(machine: Machine, gang: Gang, address: Bits, value: Bits, barrier: Bits) -> None:
+        words = np.ascontiguousarray(spread(as_columns(value), gang.count)).view(np.uint8)
+        where = machine.shared.places(gang.lanes, address, words.shape[1], "write")
+        barriers = _every(gang, barrier)
+
+        def send(index: int, lane: int) -> None:
+            there = where[index]
+
+            def places(cta: int) -> Int64Array:
+                if cta != (own := int(there[0]) // machine.shared.stride):
+                    raise Fault(
+                        f"expected an mbarrier of the CTA that it stores to, got one of CTA {cta}; "
+                        f"nearest legal: the one of CTA {own}"
+                    )
+                return there
+
+            land(machine, lane, barriers[index], None, None, lambda: words[index], places, number)
+
+        each_thread(gang, send)
+
+    return effect(op, builder, run)
 
 
 # Stores and reductions

@@ -1,7 +1,6 @@
 """`tcgen05.mma` of both levels: one thread issues it for its CTA, or for the pair."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -10,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemVie
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _OfCtas:
     """The memories of a running kernel, as one asynchronous MMA of a thread accesses them."""
 

@@ -1,12 +1,12 @@
 """Threads of a warp that look at each other's values: shuffles, votes, matches, reductions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.values import Bits, spread
 _BITS = np.arange(WARP)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Members:
     """The threads of a gang in the warps that they are of: `warps` and `lanes` are their places,
     [threads]; `named` says whose bits a membermask has, [threads, 32]."""
@@ -36,6 +36,13 @@ class _Members:
         threads = machine.slots
         exist = (numbers[:, None] * WARP + _BITS) % threads < machine.threads
         named = (words[:, None] >> _BITS & 1 != 0) & exist[warps]
+        if not (own := words >> members.lanes & 1).all():
+            thread = int(np.argmin(own))
+            raise Fault(
+                f"{op} expected a membermask with its own thread, got {int(words[thread]):#010x} in "
+                f"lane {int(members.lanes[thread])}",
+                thread,
+            )
         missing = named & ~members.table(np.ones(gang.count, bool))[warps]
         if missing.any():
             thread, lane = np.unravel_index(int(np.argmax(missing)), missing.shape)
@@ -141,7 +148,7 @@ def _least(operation: str, words: Sequence[str], members: _Members, a: AnyArray)
 @runs(warp.ActivemaskOp)
 def _activemask(op: warp.ActivemaskOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang) -> Bits:
-        members = _Members.of(machine, gang, np.zeros(1, np.uint32), "activemask")
+        members = _Members.of(machine, gang, 1 << gang.lanes % WARP, "activemask")
         return _as_mask(members.table(np.ones(gang.count, bool)))[members.warps]
 
     return effect(op, builder, run)
@@ -161,6 +168,8 @@ def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
         }[mode]  # fmt: skip
         inside = other >= last if mode == "up" else other <= last
         other = np.where(inside, other, lane)
-        return [members.table(a)[members.warps, other].astype(np.uint32), inside]
+        known = members.named[np.arange(gang.count), other]
+        values = members.table(a)[members.warps, other].astype(np.uint32)
+        return [np.where(known, values, machine.schedule.undefined(gang.count)), inside]
 
     return effect(op, builder, run)

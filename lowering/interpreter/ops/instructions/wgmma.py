@@ -4,7 +4,6 @@ The arithmetic is in `wgmma`, the rules of memory in `async_proxy`. A result is 
 `InFlight` value, until a `wgmma.wait_group` completes it.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -13,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
 from tilewright.dialects.cute_nvgpu.ops import sm90
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of
@@ -58,7 +58,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
     return gang.lanes.reshape(-1, WARPGROUP)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IssuedMma:
     """One `wgmma.mma_async` of a program: its atom, and the registers of its operands.
 

@@ -6,7 +6,6 @@ the matrix, a read as the next thread too: so whoever else accessed the piece is
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaSpace
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.wmma_memory import elements_per_item, extents_of
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
@@ -61,7 +61,7 @@ def _inverse(access: WmmaAccess) -> NDArray[np.intp]:
 # Pieces of aligned memory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _WarpMatrices:
     """The matrix of every warp of a gang, in pieces of as many bytes as its alignment.
 

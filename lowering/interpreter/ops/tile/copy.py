@@ -7,7 +7,6 @@ its destination are numbered by the two layouts of the atom, and those with one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules.copies import no_whole_bytes, not_first
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault, faults_of
@@ -36,7 +36,7 @@ Chosen = BoolArray
 """Elements within bounds: [threads or 1, elements]."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copying:
     """One `cute.copy` of a running kernel: by an instruction, or None where each thread moves its
     elements one by one. `chosen` are those within bounds, `op` is the number of the op."""
@@ -164,7 +164,7 @@ def store_matrices(copying: Copying) -> None:
         copying.machine.shared.store(lanes, runs.address, raw, copying.op)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Runs:
     """The runs of elements that the threads of whole warps name in shared memory: of each warp's
     first `named` threads one for each of `atoms` instructions; `bytes` of each run, the `threads`

@@ -7,7 +7,6 @@ Use i of a pipeline is of stage `i mod stages`, whose mbarriers are then in the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.ops.pipeline import (
 )
 from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -35,7 +35,7 @@ from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline(LaneRecord):
     """A `!cute.pipeline`: the places of its mbarriers in shared memory."""
 

@@ -8,7 +8,6 @@ fastest, as CuTe counts them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
@@ -35,14 +35,14 @@ Places: TypeAlias = Int64Array
 """One number for each element of a tensor: [threads or 1, elements]."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GlobalBase:
     """A kernel argument: the address of its first element in bytes."""
 
     address: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedBase:
     """An allocation in shared memory: its first byte in that of the CTA."""
 
@@ -234,7 +234,7 @@ def write(
                 _store(machine, part, gang, tensor, data, op)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Access:
     """Accesses of `width` elements each: the `rows` that happen of `total`, each by the thread of
     the gang `threads` at the byte `address`."""

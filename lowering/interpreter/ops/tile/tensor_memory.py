@@ -5,7 +5,6 @@ where the layouts of the partitions say that their elements are; no descriptor i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Literal
@@ -24,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.atoms.copy import CopyInstruction
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import SCALE_BITS
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
 from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
@@ -56,7 +56,7 @@ from tilewright.lowering.interpreter.values import spread
 # Allocations
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorBase:
     """An allocation in tensor memory, by the number of the op that made it."""
 
@@ -193,7 +193,7 @@ def _rows_of(at: Int64Array, starts: Int64Array, bits: int, data: UInt8Array) ->
 # Gemms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TensorGemm:
     """The MMAs of one `cute.gemm`, issued by each thread that executes it."""
 
@@ -256,7 +256,7 @@ def _places(tensor: Tensor) -> Int64Array:
     return offsets(tensor) * tensor.bits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _TileIssue(UmmaIssue):
     """An MMA whose matrices in shared memory are at the bits `at`, the same in each CTA."""
 

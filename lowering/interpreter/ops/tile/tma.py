@@ -30,7 +30,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart
+from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart, loaded
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.ops.instructions.tma import land
@@ -134,7 +134,7 @@ def load(
     def start(index: int, lane: int) -> None:
         inside = elements.inside[index]
         address = elements.address[index, inside].astype(np.uint64)
-        read = partial(_read, machine, dtype, inside, address, elements.width)
+        read = partial(_read, machine, dtype, inside, address, str(shared.element))
         places = partial(elements.places, machine, index)
         source = machine.accesses.begin_async(lane, address, elements.width, op)
         land(machine, lane, barriers[index], masks[index], source, read, places, op)
@@ -143,12 +143,12 @@ def load(
 
 
 def _read(
-    machine: Machine, dtype: np.dtype[Any], inside: BoolArray, address: Bits, width: int
+    machine: Machine, dtype: np.dtype[Any], inside: BoolArray, address: Bits, element: str
 ) -> UInt8Array:
     """The content of global memory now, zeros where it lies outside."""
     values = np.zeros(len(inside), dtype=dtype)
     if len(address):
-        values[inside] = machine.memory.load(address, width)
+        values[inside] = loaded(machine.memory.load(address, dtype.itemsize), element)
     return values.view(np.uint8)
 
 

@@ -7,7 +7,6 @@ of the partitions say that their elements are; no descriptor is made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -17,6 +16,7 @@ from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
@@ -38,7 +38,7 @@ CHUNK = 16
 """The bytes of shared memory that wgmma reads at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedOperand:
     """A and B in shared memory: the bit where each element of a partition starts, [warpgroups,
     elements]."""
@@ -99,7 +99,7 @@ def chosen(tensor: Tensor, row: int, column: int) -> slice:
     return slice(first, first + v)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WarpgroupGemm:
     """The wgmmas of one `cute.gemm`: they are issued one by one, and complete with their group."""
 
