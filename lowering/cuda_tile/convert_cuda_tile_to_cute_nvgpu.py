@@ -79,7 +79,6 @@ from tilewright.passes.cuda_tile.analysis.place_accumulators import (
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
-    broadcast_layouts,
     fragment_layouts,
     thread_read_layouts,
 )
@@ -87,7 +86,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import find_layouts
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
-from tilewright.passes.cuda_tile.scheduling.broadcast_rows import row_layouts
+from tilewright.passes.cuda_tile.scheduling.broadcast_rows import reader_layouts
 from tilewright.passes.cuda_tile.steps import STEPS
 from tilewright.source.diagnostic import file_location
 
@@ -170,9 +169,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         **fragment_layouts(entry, staged, log2(threads), arch),
     }  # fmt: skip
     table = find_layouts(source, log2(threads), arch, wanted)
-    rows = row_layouts(entry, table, {*staged, *wanted}) | broadcast_layouts(entry, table)
-    if rows:
-        table = find_layouts(source, log2(threads), arch, rows | wanted)
+    if read := reader_layouts(entry, table, {*staged, *wanted}):
+        table = find_layouts(source, log2(threads), arch, read | wanted)
     kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted

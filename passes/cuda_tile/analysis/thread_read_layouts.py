@@ -1,4 +1,4 @@
-"""The layouts in which threads read stages that `wgmma` cannot read, and what loops broadcast.
+"""The layouts in which threads read stages that `wgmma` cannot read.
 
 What MMAs of warps multiply and is computed first, element by element or of parts that are joined,
 goes to the fragments, where registers suffice.
@@ -7,8 +7,6 @@ the other dimension, is read with K along the lanes: of 16 bytes each, from rows
 keeps apart, and written as whole rows:
 
     32 elements of K x 4 of N:  threads (k0..k4, ...)  registers (n0, n1, ...)
-
-What is loaded in front of a loop that broadcasts it is loaded by the threads that read it there.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from collections.abc import Container, Iterator
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -31,11 +27,10 @@ from tilewright.passes.cuda_tile.analysis.cost_model import holds_fragments, is_
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
-from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS, LayoutTable
+from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS
 from tilewright.passes.cuda_tile.layouts.layouts import (
     TileLayout,
     blocked,
-    broadcast_bits,
     dim_bits,
     joined_bits,
     log2,
@@ -135,32 +130,3 @@ def _sources(product: Multiplication, thread_bits: int) -> Iterator[tuple[Operat
                 pending += [(x, layout, True) for x in same]
             case _:
                 pass
-
-
-def broadcast_layouts(entry: EntryOp, table: LayoutTable) -> dict[Operation, TileLayout]:
-    """The layouts of loads outside of loops in which they are read, broadcast."""
-    layouts = dict[Operation, TileLayout]()
-    for op in entry.walk():
-        if not isinstance(op, core.BroadcastOp):
-            continue
-        load = op.source.owner
-        while isinstance(load, core.ReshapeOp | ConversionOp):
-            load = load.operands[0].owner
-        if not isinstance(load, LoadViewTkoOp):
-            continue
-        bits = broadcast_bits(shape_of(op.source), shape_of(op.result))
-        for reader, layout in _readers(op.result, table):
-            loop = reader.parent_op()
-            if isinstance(loop, ForOp) and not loop.is_ancestor(load):
-                layouts[load] = layout.renumbered(bits)
-    return layouts
-
-
-def _readers(value: SSAValue, table: LayoutTable) -> Iterator[tuple[Operation, TileLayout]]:
-    """The ops that read a tile element by element, computed on as it may be, and their layouts."""
-    for op in (use.operation for use in value.uses):
-        for result in op.results:
-            if (layout := table.common([result], value)) is not None:
-                yield op, layout
-            elif type(op) not in FINDERS:
-                yield from _readers(result, table)

@@ -13,17 +13,19 @@ from collections.abc import Container, Iterator
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ReshapeOp
 from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp, LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TOKEN
-from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.runs import pointer_run, run_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST, run_bits, tile_dimensions
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
-from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS, LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, broadcast_bits
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
@@ -37,6 +39,8 @@ def load_for_each_shape(entry: EntryOp) -> None:
     loads = defaultdict[_Load, dict[tuple[int, ...], _Load]](dict)
     for load, way, broadcast in list(_broadcast(entry)):
         shape = shape_of(broadcast.result)
+        if bits_of(shape_of(load.results[0])) > _MOST:
+            continue
         if not loads[load] or shape in loads[load]:
             own = loads[load].setdefault(shape, load)
         else:
@@ -59,26 +63,51 @@ def _again(load: _Load) -> _Load:
     return again
 
 
-def row_layouts(
+def reader_layouts(
     entry: EntryOp, table: LayoutTable, staged: Container[Operation]
 ) -> dict[Operation, TileLayout]:
-    """The layouts in which loads that are not staged are broadcast, where a thread has to access
-    memory no more often than in their own."""
+    """The layouts in which loads are read: broadcast, by a loop behind them, or where a thread has
+    to access memory no more often than in their own; or loaded from places that are no neighbours.
+    What is staged is loaded by others."""
     wanted = dict[Operation, TileLayout]()
     for load, _, broadcast in _broadcast(entry):
-        for use in broadcast.result.uses if load not in staged else ():
-            wide = next(map(table.layouts.get, use.operation.results), None)
-            if wide is None or shape_of(use.operation.results[0]) != shape_of(broadcast.result):
-                continue
-            bits = broadcast_bits(shape_of(broadcast.source), shape_of(broadcast.result))
-            layout = wide.renumbered(bits)
-            if _accesses(load, layout) <= _accesses(load, table.of(load.results[0])):
+        bits = broadcast_bits(shape_of(broadcast.source), shape_of(broadcast.result))
+        own = table.of(load.results[0])
+        for reader, wide in _readers(broadcast.result, table):
+            loop, layout = reader.parent_op(), wide.renumbered(bits)
+            if isinstance(loop, ForOp) and not loop.is_ancestor(load):
+                wanted[load] = layout
+            elif load not in staged and _accesses(load, layout) <= _accesses(load, own):
+                wanted.setdefault(load, layout)
+    for load in entry.walk():
+        if isinstance(load, LoadPtrTkoOp) and is_weak(load) and load not in staged:
+            free = table.layouts.get(load.source) is None and not run_of(load.source).counting
+            for layout in _met(load.result, table.of(load.result), table) if free else ():
                 wanted.setdefault(load, layout)
     return {load: x for load, x in wanted.items() if x != table.of(load.results[0])}
 
 
+def _readers(value: SSAValue, table: LayoutTable) -> Iterator[tuple[Operation, TileLayout]]:
+    """The ops that read a tile element by element, computed on as it may be, and their layouts."""
+    for op in (use.operation for use in value.uses):
+        for result in op.results if isinstance(op, PureOp) else ():
+            if (layout := table.common([result], value)) is not None:
+                yield op, layout
+            elif type(op) not in FINDERS:
+                yield from _readers(result, table)
+
+
+def _met(value: SSAValue, own: TileLayout, table: LayoutTable) -> Iterator[TileLayout]:
+    """The layouts of tiles with which one meets others, it or what is computed of it alone."""
+    for reader, layout in _readers(value, table):
+        if layout != own:
+            yield layout
+        else:
+            yield from _met(reader.results[0], own, table)
+
+
 def _broadcast(entry: EntryOp) -> Iterator[tuple[_Load, list[Operation], BroadcastOp]]:
-    """The broadcasts of rows that are loaded, and what reshapes and converts these first."""
+    """The broadcasts of tiles that are loaded, and what reshapes and converts these first."""
     for op in entry.walk():
         if not isinstance(op, BroadcastOp):
             continue
@@ -86,9 +115,8 @@ def _broadcast(entry: EntryOp) -> Iterator[tuple[_Load, list[Operation], Broadca
         while isinstance(value.owner, ReshapeOp | ConversionOp):
             way.insert(0, value.owner)
             value = value.owner.operands[0]
-        load, bits = value.owner, bits_of(shape_of(value))
-        if isinstance(load, _Load) and is_weak(load) and 0 < bits <= _MOST:
-            yield load, way, op
+        if isinstance(value.owner, _Load) and is_weak(value.owner) and bits_of(shape_of(value)):
+            yield value.owner, way, op
 
 
 def _accesses(load: _Load, layout: TileLayout) -> int:

@@ -464,6 +464,34 @@ def test_rows_are_loaded_where_they_are_read() -> None:
         np.testing.assert_array_equal(got, (y.reshape(-1, 64) * x).ravel())
 
 
+def test_what_lies_anywhere_is_loaded_where_it_is_read() -> None:
+    """A factor for each 32 of numbers of which a thread has eight that lie side by side."""
+    tensor = "tensor_view<2048xf16, strides=[1]>"
+    view = f"partition_view<tile=(2048), {tensor}>"
+    text = entry("%a: tile<ptr<f16>>, %w: tile<ptr<f16>>, %n: tile<i32>", f"""
+    %0 = constant <i32: 0> : tile<i32>
+    %p = assume div_by<16>, %a : tile<ptr<f16>>
+    %t = make_tensor_view %p, shape = [2048], strides = [1] : {tensor}
+    %v = make_partition_view %t : {view}
+    %x, %k = load_view_tko weak %v[%0] : {view}, tile<i32> -> tile<2048xf16>, token
+    %i = iota : tile<2048xi32>
+    %n1 = reshape %n : tile<i32> -> tile<1xi32>
+    %ns = broadcast %n1 : tile<1xi32> -> tile<2048xi32>
+    %group = divi %i, %ns signed rounding<zero> : tile<2048xi32>
+    %w1 = reshape %w : tile<ptr<f16>> -> tile<1xptr<f16>>
+    %ws = broadcast %w1 : tile<1xptr<f16>> -> tile<2048xptr<f16>>
+    %at = offset %ws, %group : tile<2048xptr<f16>>, tile<2048xi32> -> tile<2048xptr<f16>>
+    %f, %l = load_ptr_tko weak %at : tile<2048xptr<f16>> -> tile<2048xf16>, token
+    %y = mulf %x, %f : tile<2048xf16>
+    %u = store_view_tko weak %y, %v[%0] token=%k : tile<2048xf16>, {view}, tile<i32> -> token
+""")  # fmt: skip
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ".shared" not in ptx and ptx.count("ld.global.v4.b32") == 2
+    x, w = (RNG.standard_normal(count).astype(np.float16) for count in (2048, 64))
+    got = tw.interpret(text, "k", grid=(1,), args=[x, w, 32], level="ptx", arch="sm_90a")[0]
+    np.testing.assert_array_equal(got, x * w.repeat(32))
+
+
 @pytest.mark.parametrize(
     ("op", "divisor", "short"),
     [("remi", "%y", True), ("remi", "%six", True), ("divi", "%six", True), ("divi", "%y", False)],
