@@ -295,7 +295,7 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
             launches["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
         for name, made in launches.items():
             try:
-                row[name] = work / checked(made(), bench.results(), reference, 2e-2) / 1e9
+                row[name] = work / checked(made(), bench.results(), reference, case.bound) / 1e9
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
         if key not in libraries:

@@ -118,7 +118,7 @@ def test_fields_of_ops_are_those_of_xdsl() -> None:
     (a,) = AnyOp(result_types=[i32]).results
     word, wide = AnyOp(result_types=[reg("b32"), reg("b64")]).results
     copy = CpAsyncOp(word, wide, "cg", 16)
-    filled = CpAsyncOp.build(operands=[word, [wide], [word]], properties=copy.properties)
+    filled = CpAsyncOp.build(operands=[word, [wide], [word], None], properties=copy.properties)
     assert [tuple(op.operands) for op in (copy, filled)] == [(word, wide), (word, wide, word)]
     filled.verify_()
     store = TensorStoreOp.build(operands=[wide, [word, word], word, None])

@@ -93,6 +93,8 @@ class CopiedLoad:
         """The elements that each thread copies."""
         run, above = self.order.run, self.order.above
         order = order_of(self.op.results[0], run, above, thread_bits, self.run)
+        if order[: self.run] != [*run[: self.run]]:  # a copy's elements are neighbours
+            order = [*run, *above]
         return blocked(order, thread_bits, self.run)
 
 

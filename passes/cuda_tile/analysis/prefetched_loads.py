@@ -8,7 +8,9 @@ takes; the block that loads them later finds them in the L2:
 
 A row is a part of a tensor that a block's number says, or begins at a pointer to which its multiple
 was added, as Triton's kernels have it: such rows are as many as blocks. Where a loop's variable is
-the row's number, the next iteration's row is asked for.
+the row's number, the next iteration's row is asked for. Rows at pointers of two matrices are not:
+an H200 took 15 % longer for an RMS norm of a sum of two, 7 % for a divergence, where those of one
+gained 3 to 9 %.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
     numbers: set[SSAValue] = {op.results[0] for op in ops if isinstance(op, core.GetTileBlockIdOp)}
     leave = sum(isinstance(op, ReturnOp) for op in ops) > 1
     first: dict[tuple[SSAValue, Region | None], Operation] = {}
+    rows = set[Operation]()
     for op in ops:
         if isinstance(op, LoadViewTkoOp):
             row = row_of(op)
@@ -58,6 +61,10 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
             if _in_rows(op, numbers, row):
                 base = tensor_of(op.view).base if row is None else row.base
                 first.setdefault((base, _branch(op)), op)
+                if row is not None:
+                    rows.add(op)
+    if len({base for (base, _), op in first.items() if op in rows}) > 1:
+        return set(first.values()) - rows
     return set(first.values())
 
 

@@ -121,6 +121,23 @@ def test_lines_of_rows_at_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "prefetch" not in some
 
 
+def test_no_lines_of_rows_of_two_matrices() -> None:
+    """An H200 took longer with them."""
+    second = """
+    %row2 = offset %q, %far : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %v2 = make_tensor_view %row2, shape = [%sizes], strides = [1]
+        : tile<i32> -> tensor_view<?xf32, strides=[1]>
+    %x2_v = make_partition_view %v2 : KIND
+    %l2, %t2 = load_view_tko weak %x2_v[%o] : KIND, tile<i32> -> tile<256xf32>, token
+    %both = addf %l, %l2 : tile<256xf32>
+    %x = reshape %both :""".replace(
+        "KIND", "partition_view<tile=(256), padding_value = zero, tensor_view<?xf32, strides=[1]>>"
+    )
+    body = POINTED.replace("\n    %x = reshape %l :", second)
+    ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
+    assert "prefetch" not in ptx and "prefetch" in tw.compile(entry(OF_ROWS, POINTED), "sm_90a").ptx
+
+
 def test_lines_of_the_next_row() -> None:
     """Of a loop over rows the next iteration's are asked for, if there is one, where copies, which
     pad with zeros, are not ahead."""
