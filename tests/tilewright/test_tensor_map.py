@@ -162,7 +162,7 @@ def test_the_driver_knows_the_names() -> None:
 
 
 def test_dimensions_without_an_end() -> None:
-    """An H200 traps where one has 2^32 - 2^16 elements, as the compiler counts them."""
+    """They have more elements, as the compiler counts them, than a chip takes."""
     text = (
         "#cute.argument<0, flat_map<1, 4294901760, 0, 1, 1, 4294901760, 1, 1>, "
         "!cute_nvgpu.tma_descriptor<64x32xi8, swizzle = 32>>"

@@ -28,7 +28,7 @@ from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, ENDLESS_EXTENT
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
@@ -315,11 +315,6 @@ class Binding:
         return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
 
 
-MOST_ELEMENTS = (1 << 31) - (1 << 16)
-"""The size in a tensor map of a dimension that has no end. Coordinates are signed, and of 2^32 -
-2^16 elements, which the driver takes, an H200 says that the copy is an illegal instruction."""
-
-
 def flat_map(
     parameter: Parameter, source: ArgumentAttr, address: int, values: Sequence[int]
 ) -> TensorMap:
@@ -329,7 +324,7 @@ def flat_map(
     box, modes = source.type.box, [mode.data for mode in source.modes]
     pairs = [*zip(modes[::2], modes[1::2], strict=True)]
     given = [
-        min(number, MOST_ELEMENTS) if kind == NUMBER else values[number] for kind, number in pairs
+        min(number, ENDLESS_EXTENT) if kind == NUMBER else values[number] for kind, number in pairs
     ]
     nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False
     try:

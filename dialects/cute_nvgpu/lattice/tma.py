@@ -288,6 +288,9 @@ MAX_BOX = 256
 """The largest extent of a box."""
 
 MAX_EXTENT = 1 << 32
+ENDLESS_EXTENT = (1 << 31) - (1 << 16)
+"""That of a dimension that has no end: coordinates are signed, and of 2^32 - 2^16 elements, which
+the driver takes, an H200 says that the copy is an illegal instruction."""
 MAX_STRIDE = 1 << 40
 
 

@@ -43,7 +43,8 @@ LINE = 128
 
 def prefetched_loads(entry: EntryOp) -> set[Operation]:
     """The first loads of tensors whose rows a block's number says, and not where in them,
-    of a kernel that folds them and multiplies nothing; of either branch."""
+    of a kernel that folds them and multiplies nothing; of either branch. Rows at pointers are those
+    of one matrix."""
     ops = list(entry.walk())
     if any(isinstance(op, Multiplication) for op in ops):
         return set()
@@ -63,9 +64,8 @@ def prefetched_loads(entry: EntryOp) -> set[Operation]:
                 first.setdefault((base, _branch(op)), op)
                 if row is not None:
                     rows.add(op)
-    if len({base for (base, _), op in first.items() if op in rows}) > 1:
-        return set(first.values()) - rows
-    return set(first.values())
+    matrices = {base for (base, _), op in first.items() if op in rows}
+    return set(first.values()) - (rows if len(matrices) > 1 else set())
 
 
 class Row(NamedTuple):
