@@ -68,7 +68,8 @@ def outcomes(report: str) -> dict[str, Outcome]:
         passed = case.find("failure") is None and case.find("error") is None
         counted = case.find("properties/property[@name='tilewright']")
         launches = counted is not None and counted.get("value") != "0"
-        test = "::".join(filter(None, (file, group, name))) if case.get("classname") else file
+        parts = (file, *filter(None, group.split(".")), name)
+        test = "::".join(parts) if case.get("classname") else file
         tests[test] = Outcome(file, passed, launches)
     return tests
 
