@@ -149,7 +149,7 @@ def _carry(mnemonic: str) -> ReadingRule | None:
         inputs = [reader.take(text, kind) for text in sources]
         carry = None
         if takes:
-            carry = reader.ssa.register(reader.ssa.read(reader.block, reader.carry), "pred")
+            carry = reader.register(reader.ssa.read(reader.block, reader.carry), "pred")
         made = CarryOp(inputs, reg(kind), mnemonic, carry_in=carry)
         reader.add(made)
         reader.give(dest, made.result)

@@ -122,7 +122,7 @@ def _low_bits(reader: Reader, value: Value, name: str) -> Value:
         return value
     if width > width_of(value):
         raise reader.fail(f"expected at most {width_of(value)} bits of {name}, got {type_}")
-    whole = reader.ssa.register(value, f"b{width_of(value)}")
+    whole = reader.register(value, f"b{width_of(value)}")
     if width == 8:
         return reader.resized(reader.resized(whole, "b16"), "b16", "u8")
     return reader.resized(whole, REGISTER_OF[type_])

@@ -58,7 +58,7 @@ def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:
         return
     half = len(names) // 2
     for place, part in enumerate((names[:half], names[half:])):
-        _unpack(reader, part, ListedRegister(halves, place).value())
+        _unpack(reader, part, ListedRegister(halves, place).value(reader.block))
 
 
 _HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
