@@ -45,5 +45,5 @@ def list_accumulators(order: Sequence[BodyPart]) -> None:
 
 
 def _accumulator(statement: PtxStatement, scope: Names) -> tuple[Variable, ...]:
-    found = map(scope.find, NAMES.findall(statement.text.partition("}")[0]))
-    return tuple(one for one in found if isinstance(one, Variable))
+    named = map(scope.find, NAMES.findall(statement.text.partition("}")[0]))
+    return tuple(one for one in named if isinstance(one, Variable))

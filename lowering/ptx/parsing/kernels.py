@@ -185,7 +185,6 @@ class KernelReading:
         list_accumulators(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
-        reader.check_unread()
         for variables in (reader.memory, reader.local):
             variables.place()
         ends = _threaded(edges, parts)
@@ -195,6 +194,7 @@ class KernelReading:
             condition = conditions[part]
             condition = condition and ssa.settled.get(condition, condition)
             part.block.add_op(self._terminator(part, ends[part], condition))
+        reader.check_unread()
         return Region([part.block for part in parts if part in ends]), reader
 
     def _choose_kinds(self, order: Sequence[BodyPart]) -> dict[BodyPart, dict[Variable, int]]:
