@@ -6,7 +6,6 @@ are there for whoever has waited for the phase that they complete, and for nobod
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 
@@ -139,8 +138,8 @@ class Mbarriers:
 
     def keep_open(self, lanes: Lanes, address: Bits, count: int) -> None:
         """Raise Fault where so many arrivals of each thread would complete a phase."""
-        for place, times in Counter(self.find(lanes, address).tolist()).items():
-            if self._at[place].pending <= count * times:
+        for place in (places := self.find(lanes, address)).tolist():
+            if self._at[place].pending <= count * int((places == place).sum()):
                 raise Fault(f"completes a phase of {self._named(self._at[place])}")
 
     def drop(self, lanes: Lanes, address: Bits, count: int) -> None:
