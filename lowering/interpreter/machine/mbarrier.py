@@ -6,6 +6,7 @@ are there for whoever has waited for the phase that they complete, and for nobod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 
@@ -138,8 +139,9 @@ class Mbarriers:
 
     def keep_open(self, lanes: Lanes, address: Bits, count: int) -> None:
         """Raise Fault where so many arrivals of each thread would complete a phase."""
-        for place in (places := self.find(lanes, address)).tolist():
-            if self._at[place].pending <= count * int((places == place).sum()):
+        places: list[int] = self.find(lanes, address).tolist()
+        for place, times in Counter(places).items():
+            if self._at[place].pending <= count * times:
                 raise Fault(f"completes a phase of {self._named(self._at[place])}")
 
     def drop(self, lanes: Lanes, address: Bits, count: int) -> None:

@@ -78,7 +78,7 @@ def _count(op: Any, builder: Builder) -> Step:
 
 @runs(rows.MBARRIER_PENDING_COUNT)
 def _pending_count(op: Any, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, state: Bits) -> Bits:
+    def run(_: Machine, __: Gang, state: Bits) -> Bits:
         return (state >> np.uint64(32)).astype(np.uint32)
 
     return effect(op, builder, run)
