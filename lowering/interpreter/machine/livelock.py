@@ -100,7 +100,8 @@ class Livelock:
             elif self._have_run(others):
                 return self._forks.get(first, gang.block)
             else:
-                self.stuck |= self._have_run(self._free([*others]))
+                free = self._free([gang, *others])
+                self.stuck |= self._have_run([one for one in free if one is not gang])
         self._ran.add(first)
         if isinstance(gang.block.ending, Fork):
             self._forks.setdefault(first, gang.block)
