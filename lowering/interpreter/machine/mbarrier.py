@@ -139,7 +139,8 @@ class Mbarriers:
 
     def keep_open(self, lanes: Lanes, address: Bits, count: int) -> None:
         """Raise Fault where so many arrivals of each thread would complete a phase."""
-        for place, times in Counter(self.find(lanes, address).tolist()).items():
+        places: list[int] = self.find(lanes, address).tolist()
+        for place, times in Counter(places).items():
             if self._at[place].pending <= count * times:
                 raise Fault(f"completes a phase of {self._named(self._at[place])}")
 

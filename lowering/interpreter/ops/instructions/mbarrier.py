@@ -78,7 +78,10 @@ def _count(op: Any, builder: Builder) -> Step:
 
 @runs(rows.MBARRIER_PENDING_COUNT)
 def _pending_count(op: Any, builder: Builder) -> Step:
-    return effect(op, builder, lambda machine, gang, state: (state >> np.uint64(32)).astype("u4"))
+    def run(_: Machine, __: Gang, state: Bits) -> Bits:
+        return (state >> np.uint64(32)).astype(np.uint32)
+
+    return effect(op, builder, run)
 
 
 @runs(rows.CP_ASYNC_ARRIVE)
