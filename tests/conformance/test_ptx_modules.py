@@ -72,6 +72,15 @@ def test_they_leave_what_a_chip_left(members: dict[str, bytes]) -> None:
     assert executed(text, next(case for case in cases if case["kernel"] == "k_math_fast")) is None
 
 
+def test_kernels_of_numba_leave_what_a_chip_left() -> None:
+    with tarfile.open(ARCHIVE.with_name("numba_kernels.tar.xz")) as tar:
+        files = {member.name: tar.extractfile(member).read() for member in tar}  # pyright: ignore
+    cases = pickle.loads(lzma.decompress(files["cases.pkl.xz"]))
+    assert len(cases) == 8
+    for name, [case] in cases.items():
+        assert executed(files[f"{name}.ptx"].decode(), case, engine="numpy") is None
+
+
 def test_check_finds_nothing_wrong(members: dict[str, bytes], tmp_path: Path) -> None:
     """Nor is what it cannot prove more than an atomic operation and a branch of one kernel."""
     path = tmp_path / "kernels.ptx"

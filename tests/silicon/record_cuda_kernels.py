@@ -111,9 +111,10 @@ CASES: list[tuple[str, tuple[int, ...], tuple[int, ...], int, list[Any]]] = [
 ]
 
 
-def run(module: Any, case: tuple[Any, ...]) -> dict[str, Any]:
+def run(
+    module: Any, kernel: str, grid: Any, block: Any, shared: int, before: list[Any]
+) -> dict[str, Any]:
     """A case, and the arrays as the GPU leaves them."""
-    name, grid, block, shared, before = case
     device = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in before]
     # A struct by value is one element of its size.
     given = [
@@ -121,12 +122,10 @@ def run(module: Any, case: tuple[Any, ...]) -> dict[str, Any]:
         for a in device
     ]
     extents = ((*extent, 1, 1)[:3] for extent in (grid, block))
-    module.get_function(f"k_{name}")(*extents, tuple(given), shared_mem=shared)
+    module.get_function(kernel)(*extents, tuple(given), shared_mem=shared)
     cupy.cuda.Device().synchronize()
     after = [cupy.asnumpy(a) if isinstance(a, cupy.ndarray) else None for a in device]
-    return dict(
-        kernel=f"k_{name}", grid=grid, block=block, shared=shared, before=before, after=after
-    )
+    return dict(kernel=kernel, grid=grid, block=block, shared=shared, before=before, after=after)
 
 
 def kept(ptx: str) -> str:
@@ -147,8 +146,15 @@ def main(archive: str) -> None:
         module = cupy.cuda.function.Module()
         module.load(ptx + b"\0")
         files[f"{name}.ptx"] = kept(ptx.decode()).encode()
-        cases[name] = [run(module, case) for case in CASES if case[0] not in REFUSED]
+        cases[name] = [
+            run(module, f"k_{kernel}", *case) for kernel, *case in CASES if kernel not in REFUSED
+        ]
     files["cases.pkl.xz"] = lzma.compress(pickle.dumps(cases))
+    archived(archive, files)
+
+
+def archived(archive: str, files: dict[str, bytes]) -> None:
+    """Write the archive of such files."""
     with tarfile.open(archive, "w:xz") as tar:
         for name, content in files.items():
             member = tarfile.TarInfo(name)
