@@ -17,7 +17,7 @@ from tilewright.dialects.math_functions.code import Program, Value
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, as_signed
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics.flush import flushing
@@ -133,7 +133,7 @@ def rounded_to_integer(name: str, element: Element) -> Function:
 
 def whole_power(x: Tile, exponent: Tile) -> Tile:
     """x to an integer, computed in float64 and rounded once to the type of x."""
-    return np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(x.dtype)
+    return np.power(x.astype(np.float64), as_signed(exponent).astype(np.float64)).astype(x.dtype)
 
 
 def remainder(element: Element) -> Function:

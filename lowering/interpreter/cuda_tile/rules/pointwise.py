@@ -97,10 +97,6 @@ def _extreme(name: str) -> Maker:
     )
 
 
-def _absolute(x: Tile) -> Tile:
-    return np.abs(x)
-
-
 def _compare_floats(op: Operation, _: Options) -> Binary:
     predicate = word(op, "comparison_predicate")
     relation = integers.RELATIONS[predicate]
@@ -179,14 +175,6 @@ def _same(x: Any) -> Any:
     return x
 
 
-def _whole_power(x: Tile, n: Tile) -> Tile:
-    return float_functions.whole_power(x, as_signed(n))
-
-
-def _select(cond: Tile, x: Tile, y: Tile) -> Tile:
-    return np.where(cond, x, y)
-
-
 def _libdevice(op: Operation, _: Options) -> Function:
     assert isinstance(op, LibdeviceOp)
     return float_functions.of_libdevice(op.function.data, result_element(op))
@@ -199,14 +187,14 @@ MAKERS: dict[str, Maker] = {
     "divf": _rounded("div"),
     "sqrt": _rounded("sqrt"),
     "fma": _rounded("fma"),
-    "absf": lambda op, _: _absolute,
+    "absf": lambda op, _: np.abs,
     "negf": lambda op, _: np.negative,
     "maxf": _extreme("max"),
     "minf": _extreme("min"),
     "remf": lambda op, _: float_functions.remainder(result_element(op)),
     "ceil": lambda op, _: float_functions.rounded_to_integer("ceil", result_element(op)),
     "floor": lambda op, _: float_functions.rounded_to_integer("floor", result_element(op)),
-    "fpowi": lambda op, _: _whole_power,
+    "fpowi": lambda op, _: float_functions.whole_power,
     "cmpf": _compare_floats,
     **{
         name: _function(name)
@@ -240,7 +228,7 @@ MAKERS: dict[str, Maker] = {
     "ptr_to_ptr": lambda op, _: _same,
     "constant": _constant,
     "offset": _offset,
-    "select": lambda op, _: _select,
+    "select": lambda op, _: np.where,
     "assume": lambda op, _: _same,
 }
 _MAKERS: dict[type[Operation], Maker] = {

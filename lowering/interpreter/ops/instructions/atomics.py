@@ -30,10 +30,6 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 from tilewright.source.diagnostic import OpError
 
 
-def _added(old: Bits, value: Bits) -> Bits:
-    return old + value
-
-
 def _exchanged(old: Bits, value: Bits) -> Bits:
     return value
 
@@ -51,7 +47,7 @@ def _decremented(old: Bits, value: Bits) -> Bits:
 
 
 _OPERATIONS: dict[str, Callable[..., Bits]] = {
-    "add": _added,
+    "add": np.add,
     "min": np.minimum,
     "max": np.maximum,
     "and": np.bitwise_and,
