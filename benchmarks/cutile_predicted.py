@@ -21,9 +21,10 @@ import cutile_cases
 from cutile_problems import Case, Matrix, Problem, host_array
 from measured import parser, show
 
+from tilewright.cutile.tuning import modelled
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.modelled_time import ModelledTimeWarning, modelled_microseconds
+from tilewright.modelled_time import ModelledTimeWarning
 
 FIRST = 3
 """The predicted configurations that a search would measure."""
@@ -40,7 +41,8 @@ def predicted(case: Case, problem: Problem, checkout: Path, arch: str) -> float:
     if grid[0] == 0:
         count = chip_of(divmod(target(arch).number, 10)).count // case.hints.get("num_ctas", 1)
         grid = min(count, grid[1]), 1, 1
-    return modelled_microseconds(cutile_cases.bytecode(case, checkout), grid, flat, arch)
+    launch = cutile_cases.bytecode(case, checkout), flat
+    return modelled(lambda *_: launch, arch)(None, grid, None, ())
 
 
 def judged(rates: dict[str, float], times: dict[str, float]) -> dict[str, Any]:

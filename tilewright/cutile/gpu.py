@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.arguments.arrays import ArrayArgument
@@ -46,22 +47,27 @@ class BlockSchedule:
     taken: bool = False
 
     @classmethod
-    def of(cls, kernel: Kernel, grid: Extents) -> BlockSchedule:
-        """That of a kernel of warpgroups on this machine's GPU: blocks are shared where there are
-        fewer than multiprocessors, taken in turn where there are more, of a kernel that has a
-        multiprocessor for itself."""
+    def of(cls, kernel: Kernel, grid: Sequence[int], count: int | None = None) -> BlockSchedule:
+        """That of a kernel of warpgroups on so many multiprocessors, by default those of this
+        machine's GPU: blocks are shared where there are fewer than multiprocessors, taken in turn
+        where there are more, of a kernel that has a multiprocessor for itself."""
         entry = kernel.entry()
         if not entry.by_warpgroups:
             return cls()
-        room, blocks = launcher.multiprocessors() // entry.ctas, max(prod(grid), 1)
+        room, blocks = (count or launcher.multiprocessors()) // entry.ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:
             return cls(taken=2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch)))
         return cls(1 << min(max(room // blocks, 1), _MOST).bit_length() - 1)
 
-    def passes(self) -> list[ModulePass]:
-        """Those that rewrite Tile IR for it."""
-        shared = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
-        return [*shared, *([CudaTileMakePersistentPass()] if self.taken else [])]
+    def rewritten(self, bytecode: bytes, name: str = "<bytecode>") -> ModuleOp | bytes:
+        """Tile IR for it."""
+        passes: list[ModulePass] = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
+        if self.taken:
+            passes.append(CudaTileMakePersistentPass())
+        module: Any = verified(bytecode, name)[0] if passes else bytecode
+        for one in passes:
+            one.apply(default_context(), module)
+        return module
 
 
 def compiled(
@@ -76,11 +82,7 @@ def compiled(
     schedule = schedule or BlockSchedule()
 
     def make() -> Any:
-        module: Any = bytecode
-        if passes := schedule.passes():
-            module = verified(bytecode, name)[0]
-            for one in passes:
-                one.apply(default_context(), module)
+        module = schedule.rewritten(bytecode, name)
         kernel = compile(module, arch, name=name, unproven="ignore", accuracy=accuracy)
         return record_of(kernel)
 

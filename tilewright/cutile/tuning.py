@@ -16,7 +16,9 @@ from unittest import mock
 import numpy as np
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.cutile.gpu import start
+from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
@@ -40,15 +42,19 @@ with on_gpu():
 def modelled(
     launch_of: Callable[[Any, Sequence[Any]], tuple[bytes, list[Any]]], arch: str
 ) -> Measure:
-    """The times of launches by a latency model, each found once; `launch_of` gives the bytecode and
-    the flat parameters of a kernel and its arguments."""
+    """The times of launches by a latency model, each found once, with blocks shared by CTAs as a
+    launch has them; `launch_of` gives the bytecode and the flat parameters of a kernel and its
+    arguments."""
     times: dict[tuple[bytes, tuple[int, ...]], float] = {}
 
     def time(_: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *__: Any) -> float:
         code, flat = launch_of(kernel, args)
         key = code, tuple(grid)
         if key not in times:
-            times[key] = modelled_microseconds(code, grid, flat, arch)
+            count = chip_of(divmod(target(arch).number, 10)).count
+            shared = BlockSchedule.of(compiled(code, arch), key[1], count).ctas
+            module = BlockSchedule(shared).rewritten(code)
+            times[key] = modelled_microseconds(module, grid, flat, arch)
         return times[key]
 
     return time

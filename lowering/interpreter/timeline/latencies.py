@@ -77,8 +77,9 @@ LATENCIES = {
 }
 """By the op's name, with its state space where it has one; all others are `ALU`."""
 
-COPIED_BYTES = 64
-"""Bytes a cycle that an SM copies, TMA and threads: its share of the L2 cache's. [L]"""
+COPIED_BYTES, COPIED_ROW = 52, 128
+"""Bytes a cycle that an SM copies, TMA and threads: its share of the L2 cache's, 95 a nanosecond of
+an H200 (examples/hopper_gemm_schedule.py); and those that a row of a box takes at least. [A]"""
 
 MULTIPLY_ADDS: dict[int, dict[int, int]] = {
     70: {16: 512},

@@ -36,6 +36,7 @@ from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
 from tilewright.lowering.interpreter.timeline.latencies import (
     COPIED_BYTES,
+    COPIED_ROW,
     Latency,
     latency,
     multiply_cycles,
@@ -249,7 +250,11 @@ class Timeline:
             any_op: Any = op
             (slot,) = slots([any_op.map])
             image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
-            size = prod(image.box.shape) * image.box.element.bytes
+            *rows, row = image.box.shape
+            size = prod(rows) * max(row * image.box.element.bytes, COPIED_ROW)
+            if (mask := getattr(op, "mask", None)) is not None:
+                # As many CTAs send a CTA their parts as it sends its own.
+                size *= int(np.ravel(gang.regs[slots([mask])[0]])[0]).bit_count()
             return -(-size // COPIED_BYTES)
         if isinstance(op, CpAsyncOp):
             return WARP * op.size.value.data // COPIED_BYTES  # type: ignore[attr-defined]

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_warpgroups import check, matrix, operand, product
+from test_warpgroups import DTYPES, check, matrix, operand, product
 from tile_ir import entry, equal_as_ptx, row
 from xdsl.context import Context
 
 import tilewright as tw
+from tilewright.cutile.tuning import modelled
 from tilewright.launch import ptxas
+from tilewright.modelled_time import modelled_microseconds
 from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.source.parsing import parse_module
 
@@ -229,6 +231,19 @@ def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
     want = tw.interpret(text, "k", grid=(1,), args=args)[3]
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[3]
     assert np.abs(want).max() > 0 and (got == want).all()
+
+
+@pytest.mark.filterwarnings("ignore::tilewright.modelled_time.ModelledTimeWarning")
+def test_blocks_of_a_small_grid_are_modelled_as_they_are_launched() -> None:
+    """Two CTAs of an H100 share each of 66 blocks: in each iteration one copies 16 KiB, not 24."""
+    code, sizes, grid = product(TYPES, (64, 128, 64)).encode(), (64, 66 * 128, 512), (1, 66)
+    (m, n, k), types = sizes, ("bf16", "bf16", TYPES[1])
+    shapes = (m, k), (k, n), (m, n)
+    arrays = [np.zeros(x, DTYPES[name]) for x, name in zip(shapes, types, strict=True)]
+    flat: list[Any] = [x for array in arrays for x in (array, array.shape[1])] + [m, n, k]
+    launched = modelled(lambda *_: (code, flat), "sm_90a")(None, grid, None, ())
+    alone = modelled_microseconds(code, grid, flat, "sm_90a")
+    assert 0.6 < launched / alone < 0.9
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])

@@ -17,7 +17,11 @@ from test_examples import gemm_sm90_arguments
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.lowering.interpreter.timeline.chrome import trace_json
-from tilewright.lowering.interpreter.timeline.latencies import LATENCIES, multiply_adds
+from tilewright.lowering.interpreter.timeline.latencies import (
+    COPIED_BYTES,
+    LATENCIES,
+    multiply_adds,
+)
 from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
 from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.source.parsing import default_context
@@ -153,8 +157,8 @@ COPIES = """.version 8.0
 
 
 def test_copies_of_the_ctas_of_an_sm_take_turns() -> None:
-    """Six CTAs of 128 threads on each SM, as many as have room, copy 32 KiB each, 64 bytes a
-    cycle."""
+    """Six CTAs of four warps on each SM, as many as have room, copy 512 bytes a warp sixteen
+    times."""
     time, chip = LaunchTime(), chip_of((9, 0))
     copy = "cp.async.cg.shared.global [%r2+{}], [%rd3], 16;\n  "
     text = COPIES.replace("COPY", "".join(copy.format(2048 * i) for i in range(16)))
@@ -162,4 +166,5 @@ def test_copies_of_the_ctas_of_an_sm_take_turns() -> None:
         text, "copies", grid=(6 * chip.count,), block=(128,), args=[np.zeros(2048, np.uint8)],
         arch="sm_90a", races="ignore", watchers=[time],
     )  # fmt: skip
-    assert time.microseconds == 6 * 32768 / 64 / chip.ghz / 1e3
+    turns = 6 * 4 * 16
+    assert time.microseconds == turns * (512 // COPIED_BYTES) / chip.ghz / 1e3
