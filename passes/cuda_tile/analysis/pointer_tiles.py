@@ -18,6 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.tma import MAX_RANK
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
@@ -256,10 +257,19 @@ class PointerTiles:
         strides += [{ONE: times} for x, times in rest.items() if x and times > 1]
         for stride in strides:
             start = self._divided(rest, stride, MAX_RANK)
-            if start and known.is_natural(start) and len(outer) < most:
+            natural = known.is_natural(start) or self._is_loaded(start)
+            if start and natural and len(outer) < most:
                 rest = known.sum(rest, known.product(stride, start), -1)
                 outer.append(TensorDimension(1, start, (UNBOUNDED,), stride))
         return rest, outer
+
+    def _is_loaded(self, start: Polynomial) -> bool:
+        """True of a number in memory, as that of an expert: in front of a pointer is no memory."""
+        factors = [self.known.factors[x] for monomial in start for x in monomial]
+        return (
+            list(start.values()) == [1] and len(factors) == 1
+            and any(isinstance(x.owner, LoadPtrTkoOp) for x in factors[0].values)
+        )  # fmt: skip
 
 
 def is_known(polynomial: Polynomial) -> bool:

@@ -312,17 +312,28 @@ SEQUENCES = """tt.func public @k(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32},
 Tiles that are stored lie one behind the other."""
 
 
-def test_sequences_are_a_dimension_and_come_by_tma() -> None:
-    """The stride from one to the next is a multiple of their length, which is a parameter; tiles
-    that are stored have a number that is computed of it, and a stride that is known."""
-    kernel = tw.compile(SEQUENCES, "sm_90a")
+NUMBERED = """%xs = tt.addptr %at, %x : !tt.ptr<i32>, i32
+    %xl = tt.load %xs : !tt.ptr<i32>
+    %x0 = arith.muli %xl, %n : i32"""
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_sequences_are_a_dimension_and_come_by_tma(numbered: bool) -> None:
+    """The stride from one to the next is a multiple of their length, which is a parameter, also
+    where their numbers lie in memory; tiles that are stored have a number that is computed of it,
+    and a stride that is known."""
+    text, order = SEQUENCES, [0, 1]
+    if numbered:
+        text, order = text.replace("%n: i32)", "%n: i32, %at: !tt.ptr<i32>)"), [1, 0]
+        text = text.replace("%x0 = arith.muli %x, %n : i32", NUMBERED)
+    kernel = tw.compile(text, "sm_90a")
     maps = [str(x.source) for x in kernel.entries[0].parts or () if "flat_map" in str(x.source)]
     assert ["-128, 2," in text for text in maps] == [True, False]
     a = (np.arange(2 * 40 * 128).reshape(2, 40, 2, 64) % 7).astype(np.float16)
-    args: list[Any] = [a, np.zeros((2, 64, 64), np.float16), 40]
-    made = tw.interpret(SEQUENCES, "k", grid=(2, 1), args=args, level="ptx", arch="sm_90a")[1]
+    args = [a, np.zeros((2, 64, 64), np.float16), 40, *([np.array(order, np.int32)] * numbered)]
+    made = tw.interpret(text, "k", grid=(2, 1), args=args, level="ptx", arch="sm_90a")[1]
     tiles = np.zeros((2, 64, 64), np.float16)
-    tiles[:, :40] = a[:, :, 0]
+    tiles[:, :40] = a[order, :, 0]
     np.testing.assert_array_equal(made, tiles @ tiles)
 
 
