@@ -87,6 +87,11 @@ class BoxedAccess:
         return isinstance(self.map_type.element_type, FloatTF32Type)
 
     @property
+    def is_multiplied(self) -> bool:
+        """True where a size or a stride is a multiple of a parameter."""
+        return any(mode.data < 0 for mode in self.source.modes)
+
+    @property
     def boxes(self) -> int:
         """The boxes of a tile, side by side along the last dimension."""
         return 1 << (len(self.order.run) - self.order.row)
