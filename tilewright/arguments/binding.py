@@ -324,7 +324,8 @@ def flat_map(
     box, modes = source.type.box, [mode.data for mode in source.modes]
     pairs = [*zip(modes[::2], modes[1::2], strict=True)]
     given = [
-        min(number, ENDLESS_EXTENT) if kind == NUMBER else values[number] for kind, number in pairs
+        min(number, ENDLESS_EXTENT) if kind == NUMBER else max(-kind, 1) * values[number]
+        for kind, number in pairs
     ]
     nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False
     try:

@@ -27,7 +27,8 @@ field the numbers that lead to it."""
 MAPS = ("tensor_map", "flat_map")
 """The parts that are tensor maps."""
 ARGUMENT, NUMBER, NAN_FLAG = range(3)
-"""The kinds of the second of two modes of a `flat_map`, as the first one says."""
+"""The kinds of the second of two modes of a `flat_map`, as the first one says; a negative one is
+of an argument that is multiplied."""
 
 
 @irdl_attr_definition
@@ -41,8 +42,9 @@ class ArgumentAttr(ParametrizedAttribute):
       it, whose dimensions are those leaves, outermost first; the type says the box;
     - `#cute.argument<0, flat_map<0, 1, 0, 2, 1, 64, 1, 1>, !cute_nvgpu.tma_descriptor<64x32xf16>>`:
       one of a pointer; for each dimension of the tensor, outermost first, its size and its stride
-      in elements: 0 and the number of the argument that says it, or 1 and the number itself; 2 and
-      that of an argument say whether NaN is outside of the tensor;
+      in elements: 0 and the number of the argument that says it, -n and that of an argument of
+      which it is n times as much, or 1 and the number itself; 2 and that of an argument say whether
+      NaN is outside of the tensor;
     - `#cute.argument<1, value>`: a scalar as it is;
     - `#cute.argument<1, field<1, 0>>`: field 0 of field 1 of a struct; of a value of the algebra,
       by its place among the leaves that are not known.

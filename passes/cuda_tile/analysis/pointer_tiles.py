@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.tma import MAX_RANK
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
@@ -226,9 +228,9 @@ class PointerTiles:
         ) for start in starts]  # fmt: skip
         return next((x for x in made if all(map(is_known, x.sizes))), made[0])
 
-    def _divided(self, rest: Polynomial, stride: Polynomial) -> Polynomial:
+    def _divided(self, rest: Polynomial, stride: Polynomial, factors: int = 1) -> Polynomial:
         """The part of a sum that is a multiple of a stride, divided by it. Of a stride of a number
-        it is what one factor says."""
+        it is what so many factors say."""
         ((monomial, coefficient),) = stride.items()
         start: Polynomial = {}
         for other, times in rest.items():
@@ -237,7 +239,7 @@ class PointerTiles:
                 if number in left:
                     left.remove(number)
             whole = len(left) == len(other) - len(monomial) and times % coefficient == 0
-            if whole and (monomial or len(left) < 2):
+            if whole and (monomial or len(left) <= factors):
                 start = self.known.sum(start, {tuple(left): times // coefficient})
         return start
 
@@ -248,14 +250,26 @@ class PointerTiles:
         products = dict.fromkeys(x for monomial in rest for x in monomial if len(monomial) > 1)
         given = [x for x in products if any(map(_is_parameter, known.factors[x].values))]
         given.sort(key=lambda x: divisor(known.factors[x].values[0]), reverse=True)
-        strides: list[Polynomial] = [{(x,): 1} for x in given]
-        strides += [{ONE: times} for x, times in rest.items() if len(x) == 1 < times]
+        strides: list[Polynomial] = [
+            {(x,): gcd(*(times for monomial, times in rest.items() if x in monomial))}
+            for x in given
+        ]
+        strides += [{ONE: times} for x, times in rest.items() if x and times > 1]
         for stride in strides:
-            start = self._divided(rest, stride)
-            if start and known.is_natural(start) and len(outer) < most:
+            start = self._divided(rest, stride, MAX_RANK)
+            natural = known.is_natural(start) or self._is_loaded(start)
+            if start and natural and len(outer) < most:
                 rest = known.sum(rest, known.product(stride, start), -1)
                 outer.append(TensorDimension(1, start, (UNBOUNDED,), stride))
         return rest, outer
+
+    def _is_loaded(self, start: Polynomial) -> bool:
+        """True of a number in memory, as that of an expert: in front of a pointer is no memory."""
+        factors = [self.known.factors[x] for monomial in start for x in monomial]
+        return (
+            list(start.values()) == [1] and len(factors) == 1
+            and any(isinstance(x.owner, LoadPtrTkoOp) for x in factors[0].values)
+        )  # fmt: skip
 
 
 def is_known(polynomial: Polynomial) -> bool:

@@ -17,6 +17,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.integer import MulIOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     GridDependency,
     JoinTokensOp,
@@ -34,7 +35,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.passes.cuda_tile.analysis.facts import divisor
+from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies
 from tilewright.passes.cuda_tile.analysis.view_access import (
@@ -84,6 +85,11 @@ class BoxedAccess:
     def is_rounded(self) -> bool:
         """True of f32 that the copy rounds to tf32."""
         return isinstance(self.map_type.element_type, FloatTF32Type)
+
+    @property
+    def is_multiplied(self) -> bool:
+        """True where a size or a stride is a multiple of a parameter."""
+        return any(mode.data < 0 for mode in self.source.modes)
 
     @property
     def boxes(self) -> int:
@@ -305,5 +311,11 @@ def _argument(value: SSAValue) -> int | None:
 def _given(extent: Extent) -> list[int] | None:
     if isinstance(extent, int):
         return [NUMBER, extent]
+    kind = ARGUMENT
+    if (
+        isinstance(product := extent.owner, MulIOp)
+        and (times := known_integer(product.rhs) or 0) > 0
+    ):
+        extent, kind = product.lhs, -times
     number = _argument(extent)
-    return None if number is None else [ARGUMENT, number]
+    return None if number is None else [kind, number]

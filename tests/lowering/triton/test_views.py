@@ -262,6 +262,81 @@ def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:
         } == predicates
 
 
+SEQUENCES = """tt.func public @k(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32},
+    %b: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf16>
+    %none = arith.constant dense<0.0> : tensor<64x64xf32>
+    %c128 = arith.constant 128 : i32
+    %c63 = arith.constant 63 : i32
+    %c64 = arith.constant 64 : i32
+    %c4096 = arith.constant 4096 : i32
+    %rows = arith.constant dense<128> : tensor<64x1xi32>
+    %wide = arith.constant dense<64> : tensor<64x1xi32>
+    %x = tt.get_program_id x : i32
+    %y = tt.get_program_id y : i32
+    %x0 = arith.muli %x, %n : i32
+    %x1 = arith.muli %x0, %c128 : i32
+    %y1 = arith.muli %y, %c64 : i32
+    %p0 = tt.addptr %a, %x1 : !tt.ptr<f16>, i32
+    %p1 = tt.addptr %p0, %y1 : !tt.ptr<f16>, i32
+    %n0 = arith.addi %n, %c63 : i32
+    %n1 = arith.divsi %n0, %c64 : i32
+    %t0 = arith.muli %x, %n1 : i32
+    %t1 = arith.addi %t0, %y : i32
+    %t2 = arith.muli %t1, %c4096 : i32
+    %q0 = tt.addptr %b, %t2 : !tt.ptr<f16>, i32
+    %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %i0 = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %j0 = tt.expand_dims %i {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %j = tt.broadcast %j0 : tensor<1x64xi32> -> tensor<64x64xi32>
+    %r0 = arith.muli %i0, %rows : tensor<64x1xi32>
+    %r = tt.broadcast %r0 : tensor<64x1xi32> -> tensor<64x64xi32>
+    %w0 = arith.muli %i0, %wide : tensor<64x1xi32>
+    %w = tt.broadcast %w0 : tensor<64x1xi32> -> tensor<64x64xi32>
+    %from = arith.addi %r, %j : tensor<64x64xi32>
+    %to = arith.addi %w, %j : tensor<64x64xi32>
+    %ns = tt.splat %n : i32 -> tensor<64x1xi32>
+    %m0 = arith.cmpi slt, %i0, %ns : tensor<64x1xi32>
+    %m = tt.broadcast %m0 : tensor<64x1xi1> -> tensor<64x64xi1>
+    %ps = tt.splat %p1 : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %p = tt.addptr %ps, %from : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    %t = tt.load %p, %m, %zero : tensor<64x64x!tt.ptr<f16>>
+    %d = tt.dot %t, %t, %none : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %e = arith.truncf %d : tensor<64x64xf32> to tensor<64x64xf16>
+    %qs = tt.splat %q0 : !tt.ptr<f16> -> tensor<64x64x!tt.ptr<f16>>
+    %q = tt.addptr %qs, %to : tensor<64x64x!tt.ptr<f16>>, tensor<64x64xi32>
+    tt.store %q, %e : tensor<64x64x!tt.ptr<f16>>
+    tt.return
+}"""
+"""Squares of tiles of 64 x 64: y counts the columns of a sequence of %n rows of 128, x sequences.
+Tiles that are stored lie one behind the other."""
+
+
+NUMBERED = """%xs = tt.addptr %at, %x : !tt.ptr<i32>, i32
+    %xl = tt.load %xs : !tt.ptr<i32>
+    %x0 = arith.muli %xl, %n : i32"""
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_sequences_are_a_dimension_and_come_by_tma(numbered: bool) -> None:
+    """The stride from one to the next is a multiple of their length, which is a parameter, also
+    where their numbers lie in memory; tiles that are stored have a number that is computed of it,
+    and a stride that is known."""
+    text, order = SEQUENCES, [0, 1]
+    if numbered:
+        text, order = text.replace("%n: i32)", "%n: i32, %at: !tt.ptr<i32>)"), [1, 0]
+        text = text.replace("%x0 = arith.muli %x, %n : i32", NUMBERED)
+    kernel = tw.compile(text, "sm_90a")
+    maps = [str(x.source) for x in kernel.entries[0].parts or () if "flat_map" in str(x.source)]
+    assert ["-128, 2," in text for text in maps] == [True, False]
+    a = (np.arange(2 * 40 * 128).reshape(2, 40, 2, 64) % 7).astype(np.float16)
+    args = [a, np.zeros((2, 64, 64), np.float16), 40, *([np.array(order, np.int32)] * numbered)]
+    made = tw.interpret(text, "k", grid=(2, 1), args=args, level="ptx", arch="sm_90a")[1]
+    tiles = np.zeros((2, 64, 64), np.float16)
+    tiles[:, :40] = a[order, :, 0]
+    np.testing.assert_array_equal(made, tiles @ tiles)
+
+
 def guarded(guard: str, loop: bool) -> str:
     """A kernel that copies the rows that the number of a program less %s says, where that is said
     not to be negative by `guard`, once or in a loop."""
