@@ -71,14 +71,17 @@ class LoopRings(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         place_rings(self._rings, self.carried)
+        flights = {} if self._copies is None else self._copies.flights()
         if self._own is not None:
-            _fly(self._own.begin(bounds), self._op, self._op.region.block.args[1:], self._kernel)
+            flights |= self._own.begin(bounds)
+        _fly(flights, self._op, self._op.region.block.args[1:], self._kernel)
 
     def end(self) -> None:
-        own, groups = self._own, self._kernel.groups
+        own, copies = self._own, self._copies
         if own is not None:
             own.end()
-        groups.settle([] if own is None else own.flying)
+        flying = [*(own.flying if own else ()), *(copies.flying if copies else ())]
+        self._kernel.groups.settle(flying)
         if own is not None and own.flying and self._is_accessed_by_threads():
             self._kernel.emitter.add(wgmma_sync.WgmmaWaitGroupOp(0))
         self.carried = places_of(self._rings)
@@ -87,8 +90,10 @@ class LoopRings(LoopPart):
         for ring, place in self._others:
             ring.place = place
         place_rings(self._rings, self.carried)
+        flights = {} if self._copies is None else self._copies.flights()
         if self._own is not None:
-            _fly(self._own.after_loop(bounds), self._op, self._op.results, self._kernel)
+            flights |= self._own.after_loop(bounds)
+        _fly(flights, self._op, self._op.results, self._kernel)
         if self._copies is not None or _reads_memory_first(self._op):
             # ptxas keeps no MMAs in flight where other waits come first.
             self._kernel.groups.wait()

@@ -27,6 +27,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, Pla
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
@@ -50,6 +51,7 @@ class CopyRing(LoopPart):
         self.plan, self.kernel = plan, kernel
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
+        self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
         self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
@@ -98,9 +100,15 @@ class CopyRing(LoopPart):
         if self.plan.multiplied is None:
             self._refill(bounds)
 
-    def issued(self, product: Operation) -> None:
-        """Go on behind the MMAs of a product."""
+    def flights(self) -> dict[Operation, MmaGroup]:
+        """The MMAs that are in flight from one iteration to the next."""
+        product = self.plan.multiplied if self.plan.alone else None
+        return {} if product is None else {product: MmaGroup()}
+
+    def issued(self, product: Operation, group: MmaGroup | None = None) -> None:
+        """Go on behind the MMAs of a product, of a group."""
         if product is self.plan.multiplied and self.bounds is not None:
+            self.flying = [group] if self.plan.alone and group is not None else []
             if self.plan.awaited is not None:
                 Rings.in_kernel(self.kernel).wait_for_before(product)
             self._refill(self.bounds)
@@ -228,10 +236,10 @@ class CopyRings:
         """The ring of a loop."""
         return self._rings.get(loop)
 
-    def issued(self, product: Operation) -> None:
+    def issued(self, product: Operation, group: MmaGroup | None = None) -> None:
         """Go on behind a product's MMAs."""
         for ring in self._rings.values():
-            ring.issued(product)
+            ring.issued(product, group)
 
     def load(self, op: Load) -> LoweredTile | None:
         """The tile of a load that was made ahead; None of any other."""

@@ -125,7 +125,7 @@ class WarpgroupProduct:
             for place in places:
                 sums[place] = self._issue(place, k, sums[place], fresh=fresh and not k)
         kernel.groups.commit(self.group)
-        kernel.copied.issued(self.op)
+        kernel.copied.issued(self.op, self.group)
         return AccumulatorTile(layouts, tuple(sums.values()), self.group)
 
     def _read(self, registers: OperandFragments, k: int, number: int, steps: int) -> None:

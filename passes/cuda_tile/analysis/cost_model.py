@@ -436,15 +436,16 @@ def holds_fragments(sums: int, size: int) -> bool:
 
 
 def copy_stages(
-    entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool
-) -> int:
+    entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool,
+    alone: bool = False,
+) -> int:  # fmt: skip
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
-    while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
-    are threads for, half as many where these load much each time, or has none: tiles that large
-    keep memory busy by themselves."""
-    wanted, least = 1 + (in_flight or _IN_FLIGHT), 1
-    ctas = hint(entry, "occupancy", arch) or 2
+    while those of the first one wait. CTAs that are `alone` have one more, which MMAs read still. A
+    loop that only `streams` leaves it to as many CTAs as there are threads for, half as many where
+    these load much each time, or has none: tiles that large keep memory busy by themselves."""
+    wanted, least = 1 + (in_flight or _IN_FLIGHT) + alone, 1
+    ctas = hint(entry, "occupancy", arch) or 2 - alone
     if streams:
         threads = thread_count(entry, arch)
         ctas = least = max((_RESIDENT >> (stage >= _WIDE * threads)) // threads, 1)

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
-from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
@@ -102,6 +102,8 @@ class CopiedLoop(LoopSlice):
     stages: int = 0
     trailing: bool = False
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
+    alone: bool = False
+    """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
 
     @property
     def stage(self) -> int:
@@ -131,10 +133,10 @@ class CopiedLoop(LoopSlice):
     @property
     def multiplied(self) -> Multiplication | None:
         """The last product that reads a stage as it lies: once its MMAs are issued, threads copy to
-        the stage of those before, which are complete; None where they may be in flight, or where
-        an iteration may end early."""
+        a stage whose own are complete; None beside TMA, or where an iteration may end early."""
         block = self.loop.region.block
-        if self.trailing or any(isinstance(op, IfOp) and op.leaves for op in block.ops):
+        leaves = any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+        if leaves or self.trailing > self.alone:
             return None
         products = [load.product for load in self.loads if load.product is not None]
         own = [op for op in products if op.parent is block]
@@ -303,10 +305,18 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
         return needed
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
     own.loads.append(copied)
-    by_warpgroups = copied.product is not None and not in_tensor_memory(copied.product)
-    own.trailing |= by_warpgroups and loop in plan.by_loop
+    if copied.product is not None and not in_tensor_memory(copied.product):
+        own.alone = loop not in plan.by_loop and _is_alone(own, copied.product)
+        own.trailing = own.alone or loop in plan.by_loop
     own.extend(needed, loop)
     return None
+
+
+def _is_alone(own: CopiedLoop, product: Multiplication) -> bool:
+    """True of a loop within another that adds one product, whose operands both lie in stages."""
+    nested = any(isinstance(around, ForOp | LoopOp) for around in ancestors(own.loop))
+    both = [load.product for load in own.matrices] == [product, product]
+    return nested and both and is_trailing(product, own.loop)
 
 
 def _places(load: Load) -> list[SSAValue]:
@@ -370,8 +380,9 @@ def _choose_stages(
             own.loads, least = loads, 1 + any(load.beside for load in loads)
             if own.stage:
                 own.stages = copy_stages(
-                    entry, arch, own.stage, beside + others, in_flight, streams=own.private
-                )
+                    entry, arch, own.stage, beside + others, in_flight, streams=own.private,
+                    alone=own.alone,
+                )  # fmt: skip
             if own.stage and own.ahead >= least:
                 break
         else:

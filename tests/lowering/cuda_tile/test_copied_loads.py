@@ -65,6 +65,17 @@ def test_warpgroups_read_copies(types: tuple[str, str], order: str, convert: str
     check(text, "sm_90a", (72, 32, 112), wanted, (2, 1), b_order=order, schedule=2)
 
 
+def test_copies_of_a_block_after_the_other_leave_mmas_in_flight() -> None:
+    """Where a loop runs within another one: five stages, of which MMAs read two."""
+    hints = " optimization_hints = <default = {allow_tma = false}>"
+    text = product(("f16", "f32"), (64, 32, 32), persistent=True, hints=hints)
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.count("\tcp.async.commit_group") == 4 and "tensor.2d.shared" not in ptx
+    assert ptx.index("wgmma.wait_group.sync.aligned 1") > ptx.rindex(COPY) > ptx.index("wgmma.mma")
+    for k in (232, 72, 32):
+        check(text, "sm_90a", (136, 32, k), ("f16", "f16", "f32"), (2, 1), schedule=2)
+
+
 def test_copies_beside_boxes() -> None:
     """A by TMA and B, whose rows are known to be multiples of 4 bytes, by copies; MMAs in flight
     all along."""
