@@ -23,6 +23,7 @@ from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
+from tilewright.passes.cuda_tile.scheduling.aligned_stores import align_stores
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
@@ -70,6 +71,7 @@ _REWRITES: dict[str, Rewrite] = {
     "unroll-rows": unroll_rows,
     "slice-products": slice_products,
     "narrow-steps": narrow_steps,
+    "align-stores": _for_all(align_stores),
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
     "transpose-products": transpose_products,
