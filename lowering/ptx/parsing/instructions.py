@@ -169,7 +169,7 @@ _OF_REGISTERS = (CountedOp, CountedArrivalOp, MembersSyncOp, RegisterBarrierOp)
 def _by_mnemonic() -> dict[str, list[type[RowOp]]]:
     """The ops whose rows say all their mnemonics: one, and what takes registers for numbers."""
     ops: dict[str, list[type[RowOp]]] = {}
-    for op in PTX.operations:
+    for op in sorted(PTX.operations, key=_OF_REGISTERS.__contains__):
         if issubclass(op, RowOp) and not issubclass(op, registers.MoveOp | ScalarOp):
             for row in vars(op).get("ROWS", ()):
                 for mnemonic in getattr(row, "mnemonics", ()):
