@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from tile_ir import entry, equal_as_ptx
 
 import tilewright as tw
+
+FP8 = ml_dtypes.float8_e4m3fn
 
 
 def check(end: str, ends: list[int], grid: tuple[int, int], rows: int = 64) -> None:
@@ -70,6 +73,19 @@ def test_a_product_that_is_only_added_to_is_not_late() -> None:
     args = arguments(operands(64, 256, 64, 1), 4)
     options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_90a"}
     equal_as_ptx(text, **options)
+
+
+def test_weights_of_8_bits_stay_in_registers() -> None:
+    """Lanes exchange words of them: MMAs take four neighbours of a row, accumulators are two. Keys
+    of values are contiguous, as the tensor cores take them, and no zero is added to scores."""
+    text = attention(128, 64, 128, GIVEN, "f8E4M3FN")
+    q, k, v = (x.astype(FP8) for x in operands(128, 192, 128, 1))
+    args = arguments([q, k, v], 3)
+    args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    ptx = tw.compile(text, "sm_90a").ptx
+    loop = "".join(ptx.split("wgmma.mma_async")[1:-1])
+    assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
 
 COUNT = """
