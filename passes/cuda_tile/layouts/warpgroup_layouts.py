@@ -76,11 +76,13 @@ class WarpgroupLayouts(AsyncLayouts):
         return bits
 
     def takes(self, layout: TileLayout) -> bool:
-        """True of a layout in which A is taken from registers: its rows are where they are to be,
-        each in four lanes, which exchange words of it where they have other columns."""
-        rows = layout.threads[_QUAD_BITS:]
-        own = self.layout("A").threads[_QUAD_BITS:]
-        return rows == own and None not in layout.threads[:WARPGROUP_BITS]
+        """True of a layout in which A is taken from registers: the lanes that have its rows have
+        all they need of them, or, where warpgroups would wait for each other in front of shared
+        memory, four that have a row exchange words of it."""
+        own = self.layout("A")
+        rows = own.threads[_QUAD_BITS:] if self.thread_bits > WARPGROUP_BITS else None
+        near = layout == own or layout.threads[_QUAD_BITS:] == rows
+        return near and None not in layout.threads[:WARPGROUP_BITS]
 
 
 @dataclass(frozen=True)
