@@ -35,7 +35,7 @@ def joined(parts: Sequence[SSAValue], size: int, to: Conversion) -> SSAValue:
         return parts[0]
     half = len(parts) // 2
     if size == 1 and half == 1:
-        return _joined_bytes(*parts, to)
+        return _joined_bytes(parts[0], parts[1], to)
     low, high = (joined(parts[i : i + half], size, to) for i in (0, half))
     get = low.owner
     if (
@@ -50,13 +50,16 @@ def joined(parts: Sequence[SSAValue], size: int, to: Conversion) -> SSAValue:
 def _joined_bytes(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
     """The half of two bytes: where they are those of one that was taken apart, that one; where each
     is the lower of a pair that was converted, one instruction converts both."""
-    match low.owner, high.owner:
-        case _, ShrOp(operands=[source, by]) if source is low and constant(by) == 8:
-            return low
-        case CvtOp() as one, CvtOp() as two if one.form == two.form and one.form.data.endswith(
-            _PAIRED
-        ):
-            return to.scalar(CvtOp, one.form.data, two.operands[1], one.operands[1])
+    one, two = low.owner, high.owner
+    if isinstance(two, ShrOp) and two.operands[0] is low and constant(two.operands[1]) == 8:
+        return low
+    if (
+        isinstance(one, CvtOp)
+        and isinstance(two, CvtOp)
+        and one.form == two.form
+        and one.form.data.endswith(_PAIRED)
+    ):
+        return to.scalar(CvtOp, one.form.data, two.operands[1], one.operands[1])
     low, high = (to.scalar(AndOp, "b16", part, to.const(0xFF, "b16")) for part in (low, high))
     return to.scalar(OrOp, "b16", low, to.scalar(ShlOp, "b16", high, to.const(8, "b32")))
 
