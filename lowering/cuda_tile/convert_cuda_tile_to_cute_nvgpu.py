@@ -50,7 +50,6 @@ from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_gl
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.plan import Plan, planned
-from tilewright.lowering.cuda_tile.products.late_product import begin_turns, end_turns
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
@@ -272,9 +271,7 @@ def _specialise(
         if registers:
             emitter.add(SetmaxnregOp("inc", registers))
         kernel.scratch.sharers = threads
-        begin_turns(kernel)
         _lower_body(source, kernel)
-        end_turns(kernel)
 
     def produce() -> None:
         if waits:

@@ -89,8 +89,6 @@ class WarpgroupProduct:
         if kernel.groups.one_by_one:
             kernel.groups.wait()
         sums = accumulators(op.acc, layouts, kernel)
-        if kernel.late is not None:
-            kernel.late.take_turn()
         kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)
 
