@@ -50,7 +50,6 @@ from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_gl
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.plan import Plan, planned
-from tilewright.lowering.cuda_tile.products.late_product import begin_turns, end_turns
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
@@ -60,13 +59,9 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     bounded_ctas,
     ctas_beside,
     is_alone,
-    is_crowded,
     thread_count,
 )
-from tilewright.passes.cuda_tile.analysis.find_late_products import (
-    find_late_products,
-    register_operands,
-)
+from tilewright.passes.cuda_tile.analysis.find_late_products import find_late_products
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
     unpair_products,
@@ -175,9 +170,6 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
-    kernel.groups.one_by_one = arch is not None and is_crowded(
-        entry, arch, register_operands(entry, arch, kernel.table)
-    )
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     own, issued = plan.copied, plan.issued
@@ -272,9 +264,7 @@ def _specialise(
         if registers:
             emitter.add(SetmaxnregOp("inc", registers))
         kernel.scratch.sharers = threads
-        begin_turns(kernel)
         _lower_body(source, kernel)
-        end_turns(kernel)
 
     def produce() -> None:
         if waits:

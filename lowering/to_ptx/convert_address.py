@@ -13,28 +13,15 @@ from tilewright.dialects.ptx import multimem as ptx_multimem
 from tilewright.dialects.ptx.atomics import AtomOp, RedOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.registers import ListGetOp, PackOp, UnpackOp
-from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS, ScalarType
-from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, SelpOp, SetpOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.scalar_types import ScalarType
+from tilewright.dialects.ptx.scalars import AndOp, SelpOp, SetpOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import storage_of
+from tilewright.lowering.to_ptx.convert_fragment import joined, taken_apart
 from tilewright.lowering.to_ptx.convert_instruction import instruction_of
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.lowering.to_ptx.programs import element, listed
-
-
-def packed_halves(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
-    """The register of two halves: where they are the two of one that was taken apart, that one."""
-    get = low.owner
-    if (
-        isinstance(get, ListGetOp)
-        and get.registers == (low, high)
-        and isinstance(unpack := get.source.owner, UnpackOp)
-    ):
-        return unpack.source
-    return to.pure(PackOp, low, high)
-
 
 _WORD = 4
 """The bytes of a register that holds several narrow elements."""
@@ -122,9 +109,6 @@ def _copy_async(
 
 # Words: elements narrower than a register are packed where there is a whole register of them
 
-_PAIRED = tuple(f".{name}x2.f32" for name in NARROW_FLOATS.values())
-"""The conversions to two floats of 8 bits."""
-
 
 def _access(storage: ScalarType, count: int) -> tuple[str, int]:
     """The type of the access, and how many elements each of its words has."""
@@ -144,53 +128,18 @@ def _to_words(
         one, zero = to.const(1, "b16"), to.const(0, "b16")
         elements = [to.scalar(SelpOp, "b16", one, zero, bit) for bit in elements]
     words = [
-        _joined(elements[first : first + per_word], storage, to)
+        joined(elements[first : first + per_word], storage.bytes, to)
         for first in range(0, len(elements), per_word)
     ]
     return listed(words, to)
 
 
-def _joined(parts: Sequence[SSAValue], storage: ScalarType, to: Conversion) -> SSAValue:
-    if len(parts) == 1:
-        return parts[0]
-    if storage.bytes == 1:
-        half = len(parts) // 2
-        if half == 1:
-            low, high = (part.owner for part in parts)
-            if (
-                isinstance(low, CvtOp)
-                and isinstance(high, CvtOp)
-                and low.form == high.form
-                and low.form.data.endswith(_PAIRED)
-            ):
-                # Each has converted one float, to the lower half: one converts both.
-                return to.scalar(CvtOp, low.form.data, high.operands[1], low.operands[1])
-            low, high = (to.scalar(AndOp, "b16", part, to.const(0xFF, "b16")) for part in parts)
-            high = to.scalar(ShlOp, "b16", high, to.const(8, "b32"))
-            return to.scalar(OrOp, "b16", low, high)
-        low, high = (_joined(parts[i : i + half], storage, to) for i in (0, half))
-    else:
-        low, high = parts
-    return packed_halves(low, high, to)
-
-
 def _parts(word: SSAValue, storage: ScalarType, per_word: int, to: Conversion) -> list[SSAValue]:
     """The elements that a word holds."""
-    if per_word == 1:
-        parts = [word]
-    elif storage.bytes == 2:
-        parts = _halves(word, to)
-    else:
-        halves = [word] if per_word == 2 else _halves(word, to)
-        eight = to.const(8, "b32")
-        parts = [x for half in halves for x in (half, to.scalar(ShrOp, "u16", half, eight))]
+    parts = taken_apart(word, storage.bytes, per_word, to)
     if storage.kind != "pred":
         return parts
     mask, zero = to.const(0xFF, "b16"), to.const(0, "b16")
     if per_word > 1:
         parts = [to.scalar(AndOp, "b16", part, mask) for part in parts]
     return [to.scalar(SetpOp, "ne.u16", part, zero) for part in parts]
-
-
-def _halves(word: SSAValue, to: Conversion) -> list[SSAValue]:
-    return [element(to.pure(UnpackOp, word), i, to) for i in (0, 1)]

@@ -1,13 +1,16 @@
 """Fragments to `ptx`: elements narrower than a register are packed, low bits first."""
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.ptx.registers import MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.registers import ListGetOp, MovOp, PackOp, UnpackOp
+from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS
 from tilewright.dialects.ptx.scalars import AndOp, CvtOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import RegType, reg
-from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.programs import element, listed
 from tilewright.source.diagnostic import OpError
 
@@ -22,36 +25,67 @@ def _check_scalar(op: Operation, fragment: FragmentType) -> None:
         )
 
 
-def _word_of(value: SSAValue, bits: int, to: Conversion) -> SSAValue:
-    """A scalar in the low bits of a 32-bit register."""
-    if bits == 8:
-        value = to.scalar(AndOp, "b16", value, to.const(0xFF, "b16"))
-    return to.scalar(CvtOp, "u32.u16", value)
+_PAIRED = tuple(f".{name}x2.f32" for name in NARROW_FLOATS.values())
+"""The conversions to two floats of 8 bits."""
 
 
-def packed(parts: list[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
-    """The register that holds these elements."""
-    bits = fragment.element.bits
+def joined(parts: Sequence[SSAValue], size: int, to: Conversion) -> SSAValue:
+    """The register of elements of `size` bytes side by side, low bits first."""
     if len(parts) == 1:
         return parts[0]
-    if bits == 16:
-        return to.pure(PackOp, *parts)
-    word = _word_of(parts[0], bits, to)
-    for place, part in enumerate(parts[1:], 1):
-        shifted = to.scalar(ShlOp, "b32", _word_of(part, bits, to), to.const(place * bits, "b32"))
-        word = to.scalar(OrOp, "b32", word, shifted)
-    return word
+    half = len(parts) // 2
+    if size == 1 and half == 1:
+        return _joined_bytes(parts[0], parts[1], to)
+    low, high = (joined(parts[i : i + half], size, to) for i in (0, half))
+    get = low.owner
+    if (
+        isinstance(get, ListGetOp)
+        and get.registers == (low, high)
+        and isinstance(unpack := get.source.owner, UnpackOp)
+    ):
+        return unpack.source
+    return to.pure(PackOp, low, high)
+
+
+def _joined_bytes(low: SSAValue, high: SSAValue, to: Conversion) -> SSAValue:
+    """The half of two bytes: where they are those of one that was taken apart, that one; where each
+    is the lower of a pair that was converted, one instruction converts both."""
+    one, two = low.owner, high.owner
+    if isinstance(two, ShrOp) and two.operands[0] is low and constant(two.operands[1]) == 8:
+        return low
+    if (
+        isinstance(one, CvtOp)
+        and isinstance(two, CvtOp)
+        and one.form == two.form
+        and one.form.data.endswith(_PAIRED)
+    ):
+        return to.scalar(CvtOp, one.form.data, two.operands[1], one.operands[1])
+    low, high = (to.scalar(AndOp, "b16", part, to.const(0xFF, "b16")) for part in (low, high))
+    return to.scalar(OrOp, "b16", low, to.scalar(ShlOp, "b16", high, to.const(8, "b32")))
+
+
+def taken_apart(word: SSAValue, size: int, count: int, to: Conversion) -> list[SSAValue]:
+    """The elements of `size` bytes that a register has; above one of 8 bits is anything."""
+    if count == 1:
+        return [word]
+    halves = [word]
+    if size * count > 2:
+        halves = [element(to.pure(UnpackOp, word), i, to) for i in (0, 1)]
+    if size == 2:
+        return halves
+    eight = to.const(8, "b32")
+    return [x for half in halves for x in (half, to.scalar(ShrOp, "u16", half, eight))]
+
+
+def packed(parts: Sequence[SSAValue], fragment: FragmentType, to: Conversion) -> SSAValue:
+    """The register that holds these elements."""
+    return joined(parts, fragment.element.bits // 8, to)
 
 
 def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Conversion) -> SSAValue:
     """One element of a register."""
-    if fragment.element.per_register == 1:
-        return register
-    bits = fragment.element.bits
-    if bits == 16:
-        return element(to.pure(UnpackOp, register), place, to)
-    word = to.scalar(ShrOp, "u32", register, to.const(place * bits, "b32"))
-    return to.scalar(CvtOp, "u16.u32", word)
+    one = fragment.element
+    return taken_apart(register, one.bits // 8, one.per_register, to)[place]
 
 
 @lowers(fragment.SplatOp)

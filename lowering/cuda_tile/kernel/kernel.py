@@ -128,11 +128,7 @@ class DeferredProduct(Protocol):
         """Remember what is to be multiplied."""
         ...
 
-    def take_turn(self) -> None:
-        """Wait until MMAs of this warpgroup are next."""
-        ...
-
-    def issue_deferred(self) -> None:
+    def multiply(self) -> None:
         """Multiply what was put off."""
         ...
 

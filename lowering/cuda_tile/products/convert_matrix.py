@@ -74,7 +74,7 @@ def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kern
         return
     WarpgroupProduct(op, layouts, kernel).multiply()
     if late is not None:
-        late.issue_deferred()
+        late.multiply()
 
 
 class AtomProduct:

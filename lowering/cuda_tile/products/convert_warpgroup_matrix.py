@@ -86,11 +86,7 @@ class WarpgroupProduct:
         if is_added(op):
             self._add()
             return
-        if kernel.groups.one_by_one:
-            kernel.groups.wait()
         sums = accumulators(op.acc, layouts, kernel)
-        if kernel.late is not None:
-            kernel.late.take_turn()
         kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)
 
@@ -197,7 +193,7 @@ class WarpgroupProduct:
         return None if staged is None else staged.fragments(base, self.kernel)
 
     def in_registers(self) -> Registers | None:
-        """The fragments of A, where it was computed as the MMA takes it."""
+        """The fragments of A, where it was computed by the lanes that the MMA takes it from."""
         kernel, layouts = self.kernel, self.layouts
         tile = kernel.values[operands_of(self.op)["A"]]
         if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
@@ -207,7 +203,8 @@ class WarpgroupProduct:
         as_held = FragmentType.get(width, tile.element)
         if type_.element_type != tile.element and layouts.atom.element("A").name != "tf32":
             return None
-        fragments = fragments_of(tile.elements, as_held, kernel.emitter, (layouts.atom, "A"))
+        elements = tile.elements_in(layouts.layout("A"), kernel)
+        fragments = fragments_of(elements, as_held, kernel.emitter, (layouts.atom, "A"))
         if as_held != type_:
             fragments = [kernel.emitter.emit(CastOp(own, type_)) for own in fragments]
         return dict(zip(layouts.fragments("A"), fragments, strict=True))

@@ -5,9 +5,7 @@ multiplied while threads compute the weights of the next iteration.
     for j = 1 ..:      s = q k(j) and o += p v(j - 1), in flight;  p = softmax of s;  o = o * a
     behind the last:   o += p v(last)
 
-Every sum is computed as it stands in the kernel. The loop carries the weights in addition. Two
-warpgroups issue the MMAs of their iterations in turn, so that those of one run while the other
-computes weights; without turns both issue at once, and then nobody multiplies.
+Every sum is computed as it stands in the kernel. The loop carries the weights in addition.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cute_nvgpu.ops.sync import BarArriveOp, BarSyncOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
@@ -30,12 +27,6 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     accumulators,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WARPGROUP_BITS
-
-_FIRST, _SECOND = 2, 3
-"""The barriers at which the first and the second warpgroup wait for their turns."""
-_PAIR = 2 << WARPGROUP_BITS
-"""The threads of both."""
 
 
 class LateProduct(LoopPart):
@@ -53,11 +44,6 @@ class LateProduct(LoopPart):
         """That of a loop, where others copy to its stages."""
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)
-
-    def take_turn(self) -> None:
-        """Wait until the other warpgroup has issued its MMAs."""
-        if self.weights:
-            _at_turn(self._kernel, BarSyncOp, _FIRST, _SECOND)
 
     def begin(self, bounds: Range) -> None:
         """Be behind with what the iteration before has put off."""
@@ -83,16 +69,12 @@ class LateProduct(LoopPart):
         sums = accumulators(self._late.op.acc, layouts, kernel)
         kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
 
-    def issue_deferred(self) -> None:
-        """Multiply what was put off, and let the other warpgroup go on."""
-        if self.weights:
-            self.multiply()
-            _at_turn(self._kernel, BarArriveOp, _SECOND, _FIRST)
-
     def multiply(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
         it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
         that they wait for the next B keeps it from that."""
+        if not self.weights:
+            return
         kernel, ring, layouts = self._kernel, self.ring, self._late.layouts
         now, ring.place = ring.place, ring.before(ring.place)
         for op in self._loading():
@@ -114,27 +96,3 @@ class LateProduct(LoopPart):
                 break
             value = op.operands[0]
         return ops
-
-
-def begin_turns(kernel: Kernel) -> None:
-    """Let the first warpgroup begin, before any loop: behind each it is its turn again."""
-    _at_turn(kernel, BarArriveOp, None, _FIRST)
-
-
-def end_turns(kernel: Kernel) -> None:
-    """Take the turn that is left."""
-    _at_turn(kernel, BarSyncOp, _FIRST, None)
-
-
-def _at_turn(
-    kernel: Kernel, kind: type[BarArriveOp | BarSyncOp], first: int | None, second: int | None
-) -> None:
-    """Have either warpgroup come to a barrier, where two take turns."""
-    if not kernel.late_products.by_loop or 1 << kernel.table.thread_bits != _PAIR:
-        return
-    emitter = kernel.emitter
-    first_does, second_does = (
-        lambda number=number: number and emitter.add(kind(number, _PAIR))
-        for number in (first, second)
-    )
-    emitter.when(kernel.threads.is_set(WARPGROUP_BITS), second_does, first_does)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -34,6 +35,8 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 )
 
 WARPGROUP_BITS = 7
+_QUAD_BITS = 2
+"""The bits of a lane's number among the lanes that have a row of a fragment."""
 _ROWS, _COLUMNS, _MOST_COLUMNS, _DEPTH = 64, 8, 256, 32
 """The rows, the fewest and the most columns of a wgmma, and the bytes of K."""
 _ADDED_COLUMNS, ADDED_DEPTH = 128, 128
@@ -73,8 +76,13 @@ class WarpgroupLayouts(AsyncLayouts):
         return bits
 
     def takes(self, layout: TileLayout) -> bool:
-        """True of a layout in which A is taken from registers."""
-        return layout == self.layout("A") and None not in layout.threads[:WARPGROUP_BITS]
+        """True of a layout in which A is taken from registers: the lanes that have its rows have
+        all they need of them, or, where warpgroups would wait for each other in front of shared
+        memory, four that have a row exchange words of it."""
+        own = self.layout("A")
+        rows = own.threads[_QUAD_BITS:] if self.thread_bits > WARPGROUP_BITS else None
+        near = layout == own or layout.threads[_QUAD_BITS:] == rows
+        return near and None not in layout.threads[:WARPGROUP_BITS]
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,12 @@ def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
 
 def is_added(op: Multiplication) -> bool:
     """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
-    itself, and added in f32."""
-    fp8 = isinstance(op, MmaFOp) and shown(element_of(op.lhs)) in PTX_NAMES
-    return fp8 and not in_tensor_memory(op)
+    itself, and added in f32, to more than zero."""
+    if not isinstance(op, MmaFOp) or shown(element_of(op.lhs)) not in PTX_NAMES:
+        return False
+    acc, depth = op.acc.owner, shape_of(op.lhs)[-1]
+    fresh = isinstance(acc, ConstantOp) and not acc.elements.array().any()
+    return not ((fresh and depth <= ADDED_DEPTH) or in_tensor_memory(op))
 
 
 def atom_of_majors(layouts: WarpgroupLayouts, a: str, b: str, *, registers: bool) -> WgmmaAtom:

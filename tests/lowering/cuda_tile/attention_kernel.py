@@ -15,20 +15,26 @@ RISING = "%end = addi %x, %one : tile<i32>"
 """The tiles of keys that a block reads: so many as a parameter says, or one more each."""
 
 
-def attention(rows: int, columns: int, depth: int, end: str) -> str:
+def attention(rows: int, columns: int, depth: int, end: str, element: str = "bf16") -> str:
     """Sums of weights times values, not divided: block (x, y) has rows of matrix y, and reads tiles
-    of keys and values up to the `end`."""
-    matrix = f"tensor_view<?x?x{depth}xbf16, strides=[?,{depth},1]>"
-    views, setup = dict[str, str](), ""
+    of keys and values up to the `end`. Of another element than bf16 keys of values are neighbours,
+    as the tensor cores take them."""
+    views, setup, align = dict[str, str](), "", 8 if element == "bf16" else 16
     for name, size in (("Q", rows), ("K", columns), ("V", columns)):
         tile = f"1x{depth}x{size}" if name == "K" else f"1x{size}x{depth}"
-        order = ", dim_map=[0, 2, 1]" if name == "K" else ""
+        lengths, extents, stride = f"%{name}_n, {depth}", f"?x{depth}", f"{depth}"
+        if turned := name == "V" and element != "bf16":
+            lengths, extents, stride = f"{depth}, %{name}_n", f"{depth}x?", f"%{name}_r"
+        known = "?" if turned else stride
+        matrix = f"tensor_view<?x{extents}x{element}, strides=[?,{known},1]>"
+        order = ", dim_map=[0, 2, 1]" if turned or name == "K" else ""
         views[name] = f"partition_view<tile=({tile}), {matrix}{order}>"
         setup += f"""
-    %{name}_a = assume div_by<16>, %{name}_p : tile<ptr<bf16>>
-    %{name}_t = assume div_by<8>, %{name}_s : tile<i32>
-    %{name}_v = make_tensor_view %{name}_a, shape = [%count, %{name}_n, {depth}],
-        strides = [%{name}_t, {depth}, 1] : tile<i32> -> {matrix}
+    %{name}_a = assume div_by<16>, %{name}_p : tile<ptr<{element}>>
+    %{name}_t = assume div_by<{align}>, %{name}_s : tile<i32>
+    %{name}_r = assume div_by<{align}>, %{name}_n : tile<i32>
+    %{name}_v = make_tensor_view %{name}_a, shape = [%count, {lengths}],
+        strides = [%{name}_t, {stride}, 1] : tile<i32> -> {matrix}
     %{name} = make_partition_view %{name}_v : {views[name]}
 """
     out = f"tensor_view<?x?x{depth}xf32, strides=[?,{depth},1]>"
@@ -47,15 +53,16 @@ def attention(rows: int, columns: int, depth: int, end: str) -> str:
     %none = constant <f32: 0.0> : {scores}
     %least = constant <f32: -1000.0> : {line}
     %q0, %t0 = load_view_tko weak %Q[%y, %x, %o] : {views["Q"]}, tile<i32>
-        -> tile<1x{rows}x{depth}xbf16>, token
-    %q = reshape %q0 : tile<1x{rows}x{depth}xbf16> -> tile<{rows}x{depth}xbf16>
+        -> tile<1x{rows}x{depth}x{element}>, token
+    %q = reshape %q0 : tile<1x{rows}x{depth}x{element}> -> tile<{rows}x{depth}x{element}>
     {end}
     %acc, %top = for %j in (%o to %end, step %one) : tile<i32>
         iter_values(%sum = %zero, %max = %least) -> ({sums}, {line}) {{
       %k0, %t1 = load_view_tko weak %K[%y, %o, %j] : {views["K"]}, tile<i32>
-          -> tile<1x{depth}x{columns}xbf16>, token
-      %k = reshape %k0 : tile<1x{depth}x{columns}xbf16> -> tile<{depth}x{columns}xbf16>
-      %s = mmaf %q, %k, %none : tile<{rows}x{depth}xbf16>, tile<{depth}x{columns}xbf16>, {scores}
+          -> tile<1x{depth}x{columns}x{element}>, token
+      %k = reshape %k0 : tile<1x{depth}x{columns}x{element}> -> tile<{depth}x{columns}x{element}>
+      %s = mmaf %q, %k, %none
+          : tile<{rows}x{depth}x{element}>, tile<{depth}x{columns}x{element}>, {scores}
       %m0 = reduce %s dim=1 identities=[0xff800000 : f32] : {scores} -> tile<{rows}xf32>
       (%a: tile<f32>, %b: tile<f32>) {{
         %c = maxf %a, %b : tile<f32>
@@ -71,11 +78,11 @@ def attention(rows: int, columns: int, depth: int, end: str) -> str:
       %f = broadcast %f1 : {line} -> {sums}
       %scaled = mulf %sum, %f : {sums}
       %v0, %t2 = load_view_tko weak %V[%y, %j, %o] : {views["V"]}, tile<i32>
-          -> tile<1x{columns}x{depth}xbf16>, token
-      %v = reshape %v0 : tile<1x{columns}x{depth}xbf16> -> tile<{columns}x{depth}xbf16>
-      %p = ftof %p0 : {scores} -> tile<{rows}x{columns}xbf16>
+          -> tile<1x{columns}x{depth}x{element}>, token
+      %v = reshape %v0 : tile<1x{columns}x{depth}x{element}> -> tile<{columns}x{depth}x{element}>
+      %p = ftof %p0 : {scores} -> tile<{rows}x{columns}x{element}>
       %next = mmaf %p, %v, %scaled
-          : tile<{rows}x{columns}xbf16>, tile<{columns}x{depth}xbf16>, {sums}
+          : tile<{rows}x{columns}x{element}>, tile<{columns}x{depth}x{element}>, {sums}
       continue %next, %m : {sums}, {line}
     }}
     %r = reshape %acc : {sums} -> tile<1x{rows}x{depth}xf32>
@@ -83,7 +90,8 @@ def attention(rows: int, columns: int, depth: int, end: str) -> str:
         -> token
 """
     parameters = ", ".join(
-        f"%{name}_p: tile<ptr<bf16>>, %{name}_n: tile<i32>, %{name}_s: tile<i32>" for name in "QKV"
+        f"%{name}_p: tile<ptr<{element}>>, %{name}_n: tile<i32>, %{name}_s: tile<i32>"
+        for name in "QKV"
     )
     return entry(f"{parameters}, %O_p: tile<ptr<f32>>, %count: tile<i32>, %e: tile<i32>", body)
 
