@@ -47,17 +47,17 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Launch) -> float:
-    """The median device time of a launch, the L2 flushed before each: what flushes it runs longer
-    than the host takes to launch, so that no time of the host's is between the events. Every second
-    time it is flushed twice: of any kernel's launches those that are even in number from the first
-    one of the process on, or those that are odd, take half a microsecond longer."""
+def milliseconds(launch: Launch, launches: int = LAUNCHES) -> float:
+    """The median device time of so many launches, the L2 flushed before each: what flushes it runs
+    longer than the host takes to launch, so that no time of the host's is between the events. Every
+    second time it is flushed twice: of any kernel's launches those that are even in number from the
+    first one of the process on, or those that are odd, take half a microsecond longer."""
     import torch
 
     for _ in range(3):
         launch()
     times: list[float] = []
-    for number in range(LAUNCHES):
+    for number in range(launches):
         before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         for _ in range(1 + number % 2):
             _flush().zero_()

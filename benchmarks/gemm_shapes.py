@@ -46,7 +46,8 @@ def measure(element: str, shape: tuple[int, int, int], every: bool) -> dict[str,
     for order, laid in orders.items():
         row_major = bool(order)
         best = schedule_of(m, n, k, element, row_major=row_major)
-        for own in [own for own in TILES if legal(own, row_major)] if every else (best,):
+        every_tile = [own for own in TILES if legal(own, row_major, element)]
+        for own in every_tile if every else (best,):
             kernel = hopper_gemm.compiled(own, element, row_major=row_major)
             kinds = (torch.float32, torch.int32)
             more = [torch.zeros(shape, dtype=kind, device="cuda")

@@ -57,9 +57,9 @@ def texts(works: list[Work], checkout: Path) -> list[Compilation]:
     kernels: dict[bytes, Compilation] = {}
 
     def told(
-        *, src: Any, metadata: dict[str, Any], metadata_group: dict[str, str], **_: Any
+        *, src: Any, metadata: dict[str, Any], metadata_group: dict[str, Any], **_: Any
     ) -> None:
-        ttir, ours = (Path(metadata_group[f"{src.name}.{x}"]) for x in ("ttir", "tilewright"))
+        ttir, ours = (metadata_group[f"{src.name}.{x}"] for x in ("ttir", "tilewright"))
         options = {name: metadata[name] for name in OPTIONS if metadata[name] is not None}
         text = Compilation(
             metadata["name"], ttir.read_text(), options, of_whole_shapes(ours.read_bytes())

@@ -17,6 +17,7 @@ BF16, F32, I32 = torch.bfloat16, torch.float32, torch.int32
 TOKENS, WIDTH, GROUP = 4096, 4096, 128
 BATCH, CONTEXT, HEADS, SHARED, DIM, SPLITS = 64, 4096, 32, 8, 128, 8
 EXPERTS, CHOSEN = 8, 2
+KERNELS = "sglang.kernels.ops."
 
 
 class Absent:
@@ -40,24 +41,24 @@ def absent_from(name: str) -> Any:
 
 
 class Server:
-    """Finds the packages of SGLang that import its server, as empty ones, and `sglang.srt`, of
-    which all is `Absent`."""
+    """Finds the packages of SGLang's kernels as empty ones, as they import its server, and of the
+    rest of SGLang modules of which all is `Absent`."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Where a module is."""
-        is_empty = name in ("sglang", "sglang.kernels", "sglang.kernels.ops")
-        if not is_empty and not name.startswith("sglang.srt"):
+        """Where a module is; a file of kernels is left to others."""
+        if name.partition(".")[0] != "sglang":
             return None
-        return ModuleSpec(name, self, is_package=True)
+        spec = ModuleSpec(name, self, is_package=True)
+        if not f"{name}.".startswith(KERNELS) and not KERNELS.startswith(f"{name}."):
+            return spec
+        homes = [str(Path(home, *name.split("."))) for home in sys.path]
+        spec.submodule_search_locations = [home for home in homes if Path(home).is_dir()]
+        return spec if spec.submodule_search_locations else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module."""
         module = ModuleType(spec.name)
-        if spec.name.startswith("sglang.srt"):
-            module.__getattr__ = absent_from  # type: ignore[method-assign]
-        else:
-            homes = [Path(home, *spec.name.split(".")) for home in sys.path]
-            spec.submodule_search_locations = [str(home) for home in homes if home.is_dir()]
+        module.__getattr__ = absent_from  # type: ignore[method-assign]
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -69,7 +70,7 @@ def sglang(
     amount: float, library: Callable[..., Any] | None = None, unit: str = "TFLOP/s",
 ) -> Work:  # fmt: skip
     """A function of SGLang's, which `call` calls."""
-    home = f"sglang.kernels.ops.{module}"
+    home = f"{KERNELS}{module}"
     return Work(f"SGLang {name}", home, call, arguments, amount, library, unit, 3e-2)
 
 
@@ -177,7 +178,8 @@ def products() -> Iterator[Work]:
         return packed, random(WIDTH // GROUP, WIDTH), zeros
 
     def unpacked(packed: Any, scales: Any, zeros: Any) -> Any:
-        places = torch.tensor([0, 4, 1, 5, 2, 6, 3, 7], device="cuda") * 4
+        order = torch.arange(8, device="cuda")
+        places = (order // 2 + order % 2 * 4) * 4
         whole, none = ((x[..., None] >> places & 15).flatten(1) for x in (packed, zeros))
         scales, none = (x.repeat_interleave(GROUP, 0) for x in (scales, none))
         return (whole - none) * scales
@@ -194,8 +196,7 @@ def experts() -> Iterator[Work]:
     block = {"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 8,
              "num_warps": 8, "num_stages": 4}  # fmt: skip
 
-    def arguments() -> tuple[Any, ...]:
-        x, weights = random(TOKENS, WIDTH, dtype=BF16), random(EXPERTS, WIDTH, WIDTH, dtype=BF16)
+    def arguments(weights: Any, scales: Any = None) -> tuple[Any, ...]:
         ids = torch.rand(TOKENS, EXPERTS, device="cuda").topk(CHOSEN).indices.to(I32)
         size, order, blocks = block["BLOCK_SIZE_M"], list[Any](), list[int]()
         for expert in range(EXPERTS):
@@ -207,26 +208,37 @@ def experts() -> Iterator[Work]:
             torch.tensor(x, dtype=I32, device="cuda") for x in (blocks, [size * len(blocks)])
         )
         return (
-            x,
+            random(TOKENS, WIDTH, dtype=BF16),
             weights,
+            scales,
             torch.ones(ids.shape, device="cuda"),
             ids,
             torch.cat(order).to(I32),
             *numbers,
         )
 
-    def call(module: Any, x: Any, weights: Any, *numbers: Any) -> Any:
-        out = x.new_empty(TOKENS, CHOSEN, WIDTH)
+    def words() -> tuple[Any, ...]:
+        shape = EXPERTS, WIDTH, WIDTH // 2
+        return arguments(
+            torch.randint(256, shape, device="cuda").to(torch.uint8),
+            random(EXPERTS, WIDTH, WIDTH // GROUP, dtype=BF16),
+        )
+
+    def call(module: Any, x: Any, weights: Any, scales: Any, *numbers: Any) -> Any:
+        out, packed = x.new_empty(TOKENS, CHOSEN, WIDTH), scales is not None
         module.invoke_fused_moe_kernel(
-            x, weights, None, out, None, None, None, *numbers, False, CHOSEN, block, tl.bfloat16,
-            False, False, False, False, False,
+            x, weights, None, out, None, scales, None, *numbers, False, CHOSEN, block, tl.bfloat16,
+            False, False, False, packed, False, [0, GROUP] if packed else None,
         )  # fmt: skip
         return out
 
-    yield sglang(
-        "moe.fused_moe_triton_kernels", "fused_moe_kernel", call, arguments,
-        2 * TOKENS * CHOSEN * WIDTH * WIDTH,
-    )  # fmt: skip
+    for name, of in (
+        ("fused_moe_kernel", lambda: arguments(random(EXPERTS, WIDTH, WIDTH, dtype=BF16))),
+        ("fused_moe_kernel_gptq_awq int4", words),
+    ):
+        yield sglang(
+            "moe.fused_moe_triton_kernels", name, call, of, 2 * TOKENS * CHOSEN * WIDTH * WIDTH
+        )
 
 
 def works() -> list[Work]:

@@ -74,6 +74,16 @@ _SPELLED = {
 _LAUNCH = [name.removeprefix("gpu.") for name in _SPELLED]
 
 
+_OF_ENTRY = {"gpu.known_block_size": "reqntid", "gpu.known_cluster_size": "cluster"}
+"""The properties of a `ptx.entry` that say the same."""
+
+
+def known_extents(kernel: Operation, name: str) -> tuple[int, ...] | None:
+    """The extents of its launch that a kernel declares under a name, lowered or not."""
+    known = kernel.attributes.get(name, kernel.properties.get(_OF_ENTRY.get(name, "")))
+    return tuple(map(int, known.get_values())) if isinstance(known, DenseArrayBase) else None
+
+
 def other_spelling(op: IRDLOperation) -> tuple[str, str] | None:
     """A name by which a kernel says an extent of its launch, or nearly, and the one that is
     read."""

@@ -127,16 +127,17 @@ def microseconds(own: GemmSchedule, m: int, n: int, k: int, element: str = "bf16
     return first_and_last + max(work, memory) + min(work, memory) / 10
 
 
-def legal(own: GemmSchedule, row_major: bool) -> bool:
-    """True of every schedule, but for a row-major B, whose columns are whole swizzles."""
-    return not row_major or own.n % 32 == 0
+def legal(own: GemmSchedule, row_major: bool, element: str = "bf16") -> bool:
+    """True of every schedule, but for a row-major B, whose columns are whole swizzles, and tf32,
+    of which there are no zeros to lay below rows."""
+    return (not row_major or own.n % 32 == 0) and (element != "tf32" or own.m == own.height)
 
 
 def schedule_of(
     m: int, n: int, k: int, element: str = "bf16", *, row_major: bool = False
 ) -> GemmSchedule:
     """The schedule that the model finds fastest."""
-    tiles = [own for own in TILES if legal(own, row_major)]
+    tiles = [own for own in TILES if legal(own, row_major, element)]
     return min(tiles, key=lambda own: microseconds(own, m, n, k, element))
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -16,6 +16,7 @@ from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute_nvgpu.lattice.tma import REPEATABLE
 from tilewright.dialects.cute_nvgpu.ops.tma import TmaReduceOp, TmaStoreOp
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
+from tilewright.dialects.gpu import known_extents
 from tilewright.passes.analysis.executing_threads import WARP, Known, Threads
 from tilewright.passes.analysis.functions import functions
 from tilewright.source.diagnostic import OpError, at
@@ -41,14 +42,13 @@ class CheckIssuePass(ModulePass):
 
 def _check(kernel: func.FuncOp | gpu.FuncOp) -> None:
     threads: Threads | None = None
-    known = kernel.attributes.get("gpu.known_block_size")
-    extents = known.get_values() if isinstance(known, DenseArrayBase) else (WARP,)
+    known = known_extents(kernel, "gpu.known_block_size")
     for op in kernel.walk():
         issued = _issued(op) if _is_asked(type(op)) else None
         if issued is None:
             continue
         if threads is None:
-            threads = Threads(tuple(int(extent) for extent in extents))
+            threads = Threads(known or (WARP,))
         kind, places = issued
         several = _issue_one(threads, op, places)
         if several is None:
@@ -57,7 +57,7 @@ def _check(kernel: func.FuncOp | gpu.FuncOp) -> None:
         message = (
             f"'{op.name}' expected one thread to {f'reduce ({kind})' if kind else 'store'} a box, "
             f"got threads {first} and {second}{' and others' if more else ''} of a block of "
-            f"{'x'.join(map(str, extents))}"
+            f"{'x'.join(map(str, known or (WARP,)))}"
         )
         nearest = "; nearest legal: in a branch of one thread (cute_nvgpu.elect.sync in one warp)"
         if kind is not None and kind not in REPEATABLE and known is not None:

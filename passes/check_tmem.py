@@ -5,7 +5,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
+from tilewright.dialects.gpu import known_extents
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.tensor_columns import columns
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
@@ -94,8 +95,7 @@ def _check_operands(op: UmmaOp) -> None:
 
 def _check_warps(function: func.FuncOp | gpu.FuncOp, op: AllocOp | DeallocOp) -> None:
     """Raise OpError for what one warp does, where nothing asks which warp it is."""
-    known = function.attributes.get("gpu.known_block_size")
-    threads = prod(map(int, known.get_values())) if isinstance(known, DenseArrayBase) else WARP
+    threads = prod(known_extents(function, "gpu.known_block_size") or (WARP,))
     if threads <= WARP or len(function.body.blocks) > 1 or _asks_for_threads(op):
         return
     warps = -(-threads // WARP)
@@ -118,8 +118,7 @@ def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:
     """Raise OpError for a kernel with pairs that does not run in clusters of them."""
     if "gpu.kernel" not in function.attributes and not isinstance(function, gpu.FuncOp):
         return
-    known = function.attributes.get("gpu.known_cluster_size")
-    extents = tuple(map(int, known.get_values())) if isinstance(known, DenseArrayBase) else ()
+    extents = known_extents(function, "gpu.known_cluster_size") or ()
     if not extents or prod(extents) % 2:
         got = " x ".join(map(str, extents)) or "none"
         raise OpError(

@@ -65,7 +65,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "tilewright.passes": ("analysis", "cuda_tile", ""),
     "tilewright.passes.cuda_tile": ("layouts", "analysis", "legalization", "scheduling"),
-    "tilewright.lowering": ("ptx", "to_ptx", "emit", "tile", "to_base"),
+    "tilewright.lowering": ("value_numbering", "ptx", "to_ptx", "emit", "tile", "to_base"),
     "tilewright.lowering.cuda_tile": (
         "kernel",
         "arithmetic",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal, cast
 
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.arguments.binding import Binding
@@ -26,6 +26,7 @@ from tilewright.arguments.shipped import ShippedArguments
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.gpu import known_extents
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.levels import Level, ModuleLevels, levels_of, lowest_target
 from tilewright.lowering.interpreter.breakpoints import Breakpoints
@@ -227,7 +228,7 @@ def _interpret(
         settings["parameters"] = entry_parameters(entry, settings["args"])
         module, _ = levels.at("tile", settings["arch"])
         entry = find_kernel(module, kernel, name)
-        block = cast("Extents", _extents(entry, "gpu.known_block_size", ""))
+        block = cast("Extents", known_extents(entry, "gpu.known_block_size"))
     elif is_tile_ir(module):
         breakpoints = [watcher for watcher in watchers if isinstance(watcher, Breakpoints)]
         if len(breakpoints) < len(watchers):
@@ -290,8 +291,8 @@ def run(
     ctas = checked_extents("grid", (x * block_ctas(op), y, z))
     launch = Launch(ctas, block, numerics, chip, source, progress)
     memory, symbol = GlobalMemory(), symbol_of(op)
-    known_block = _extents(op, "gpu.known_block_size", "reqntid")
-    known_cluster = _extents(op, "gpu.known_cluster_size", "cluster")
+    known_block = known_extents(op, "gpu.known_block_size")
+    known_cluster = known_extents(op, "gpu.known_cluster_size")
     launch.schedule, launch.max_steps, launch.races = schedule, max_steps, races
     launch.share, launch.say = share, say or launch.say
     launch.cluster = check_launch(symbol, ctas, block, known_block, known_cluster)
@@ -359,7 +360,7 @@ def declared_block(
     if is_tile_ir(module):
         return None
     kernel = find_kernel(module, None, name)
-    return _extents(kernel, "gpu.known_block_size", "reqntid") or (32,)
+    return known_extents(kernel, "gpu.known_block_size") or (32,)
 
 
 def argument_names(
@@ -377,9 +378,3 @@ def argument_names(
 def find_kernel(module: ModuleOp, kernel: str | None, name: str) -> Operation:
     """The kernel of that name, or the only one. Raises CompileError."""
     return chosen_kernel(kernels_of(module), kernel, name)
-
-
-def _extents(op: Operation, attribute: str, property_: str) -> Sequence[int] | None:
-    """The launch that a kernel declares, before it is lowered or after."""
-    declared = op.attributes.get(attribute) or op.properties.get(property_)
-    return declared.get_values() if isinstance(declared, DenseArrayBase) else None  # type: ignore[return-value]

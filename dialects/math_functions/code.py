@@ -254,6 +254,11 @@ def results_of(program: Program, *operands: Any) -> tuple[Value, ...]:
     return made if isinstance(made, tuple) else (made,)
 
 
+def numbers(text: str) -> tuple[float, ...]:
+    """The coefficients of a text."""
+    return tuple(map(float, text.split()))
+
+
 def polynomial(x: Value, coefficients: tuple[float, ...]) -> Value:
     """Horner's rule, the constant first."""
     result = x.number(coefficients[-1])

@@ -4,12 +4,20 @@ from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import (
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, B64, PRED
 
 
@@ -136,6 +144,53 @@ class WaitStateOp(RowOp):
     @property
     def row(self) -> rows.InstructionRow:
         return rows.MBARRIER_TRY_WAIT_STATE if self.tries else rows.MBARRIER_TEST_WAIT_STATE
+
+
+class _CountedOp(FormOp):
+    """An instruction on an mbarrier whose count a register says."""
+
+    OPERANDS: ClassVar = {"state": "result"}
+
+    address = operand_def(B32)
+    offset = prop_def(NUMBER)
+    count = opt_operand_def(B32)
+
+    assembly_format = "$form $address `,` $offset (`count` $count^)?"
+
+    @property
+    def mnemonic(self) -> str:
+        return f"mbarrier.{self.form.data}"
+
+
+@fields_op("ptx.mbarrier", *rows.MBARRIER_COUNTED)
+class CountedOp(_CountedOp):
+    """`mbarrier.FORM [a], count`, of threads or, of `expect_tx` and `complete_tx`, of bytes.
+
+    ```mlir
+    ptx.mbarrier "init.shared.b64" %a, 8 count %n
+    ```
+    """
+
+
+@fields_op("ptx.mbarrier.arrival", *rows.MBARRIER_ARRIVALS)
+class CountedArrivalOp(_CountedOp):
+    """`mbarrier.FORM state, [a]{, count}`: arrivals of so many threads, or one that expects so many
+    bytes, and their state."""
+
+    result = result_def(B64)
+
+
+@fields_op("ptx.mbarrier.pending_count", rows.MBARRIER_PENDING_COUNT)
+class PendingCountOp(RowOp):
+    """`mbarrier.pending_count.b64 d, state`: how many arrivals the phase waited for before the
+    one that gave the state, which completed none."""
+
+    OPERANDS: ClassVar = {"count": "result", "state": "state"}
+
+    state = operand_def(B64)
+    result = result_def(B32)
+
+    traits = traits_def(Pure())
 
 
 FenceMbarrierInitOp = twin(atom.FenceMbarrierInitOp)

@@ -56,6 +56,38 @@ class BarrierArriveOp(ArrivalOp):
     """`barrier.arrive a, b`: arrive without waiting, each thread for itself. PTX ISA 9.7.13.1."""
 
 
+@fields_op("ptx.barrier", *rows.REGISTER_BARRIERS)
+class RegisterBarrierOp(FormOp):
+    """`bar.sync a{, b}`, `bar.arrive a, b`, or of `barrier`: which barrier, and of how many
+    threads, registers say. PTX ISA 9.7.13.1.
+
+    ```mlir
+    ptx.barrier "bar.sync" %a, %b
+    ```
+    """
+
+    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
+
+    barrier = operand_def(B32)
+    threads = opt_operand_def(B32)
+
+    assembly_format = "$form $barrier (`,` $threads^)?"
+
+    @property
+    def mnemonic(self) -> str:
+        return self.form.data
+
+
+@fields_op("ptx.bar.warp.sync.members", rows.BAR_WARP_SYNC_MEMBERS)
+class MembersSyncOp(RowOp):
+    """`bar.warp.sync membermask`, of a register: wait for those threads of the warp. PTX ISA
+    9.7.13.2."""
+
+    OPERANDS: ClassVar = {"membermask": "members"}
+
+    members = operand_def(B32)
+
+
 class _VotingBarrierOp(FormOp, NumberedBarrierOp):
     """A barrier at which threads learn of c in all of them."""
 

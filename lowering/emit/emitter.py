@@ -17,6 +17,8 @@ from xdsl.dialects.math import AbsIOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.lowering.value_numbering import ValueNumbering
+
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 _INDEX = IndexType()
 _BIT = IntegerType(1)
@@ -57,7 +59,7 @@ def _number(number: int, width: int | None) -> Attribute:
 LaunchNumber = gpu.ThreadIdOp | gpu.BlockIdOp | gpu.GridDimOp
 
 
-class Emitter:
+class Emitter(ValueNumbering):
     """The end of a block, and the values that are known there.
 
     What a nested block computes is forgotten behind it: it does not dominate what follows.
@@ -67,11 +69,10 @@ class Emitter:
     """
 
     def __init__(self, block: Block, *, fold: bool = True) -> None:
+        super().__init__()
         self.entry = self.straight = self.block = block
         self.fold = fold
         self.location: LocationAttr | None = None
-        self._known: dict[tuple[Any, ...], Sequence[SSAValue]] = {}
-        self._keys = [list[tuple[Any, ...]]()]
         self._kinds: dict[tuple[Any, ...], tuple[int, Sequence[Any]]] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
 
@@ -102,9 +103,9 @@ class Emitter:
 
     def every(self, key: tuple[Any, ...], build: Callable[[], Operation]) -> Sequence[SSAValue]:
         """The results of a pure op that this key identifies."""
-        if (values := self._known.get(key)) is None or not self.fold:
-            values = self._known[key] = self.add(build()).results
-            self._keys[-1].append(key)
+        if (values := self.known.get(key)) is None or not self.fold:
+            values = self.known[key] = self.add(build()).results
+            self.keys[-1].append(key)
         return values
 
     def pure(
@@ -122,34 +123,24 @@ class Emitter:
 
         def emit(*operands: SSAValue) -> SSAValue:
             key = (number, *operands)
-            if (values := self._known.get(key)) is None:
+            if (values := self.known.get(key)) is None:
                 op = kind.create(operands=operands, result_types=types, properties=properties)
-                values = self._known[key] = self.add(op).results
-                self._keys[-1].append(key)
+                values = self.known[key] = self.add(op).results
+                self.keys[-1].append(key)
             return values[0]
 
         return emit
 
-    def remembered(
-        self, key: tuple[Any, ...], build: Callable[[], Sequence[SSAValue]]
-    ) -> Sequence[SSAValue]:
-        """Values that this key identifies, emitted where they are not known yet."""
-        if (values := self._known.get(key)) is None:
-            values = self._known[key] = build()
-            self._keys[-1].append(key)
-        return values
-
     def enter(self, block: Block) -> Block:
         """Go on in a nested block; the block to come back to."""
         outer, self.block = self.block, block
-        self._keys.append([])
+        self.keys.append([])
         return outer
 
     def leave(self, outer: Block) -> None:
         """Go back."""
         self.block = outer
-        for key in self._keys.pop():
-            self._known.pop(key, None)
+        self.leave_scope()
 
     def region(self, build: Callable[..., object], *arg_types: Attribute) -> Region:
         """A region of one block, which `build` emits, given its arguments, and ends."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -13,7 +13,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.gpu import is_kernel
+from tilewright.dialects.gpu import is_kernel, known_extents
 from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
 from tilewright.passes.analysis.functions import functions
@@ -53,7 +53,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
             "scf instead of branches",
         )
     source, entry = op.body.block, Block()
-    kernel = Kernel(entry, _block_size(op))
+    kernel = Kernel(entry, known_extents(op, "gpu.known_block_size"))
     kernel.values.update(kernel.arguments.bind(source))
     kernel.lower_block(source)
     kernel.emitter.location = op.location
@@ -68,11 +68,6 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     lowered.attributes[SIGNATURE] = ArrayAttr([argument.type for argument in source.args])
     lowered.location = op.location
     return lowered
-
-
-def _block_size(op: Operation) -> tuple[int, ...] | None:
-    sizes = op.attributes.get("gpu.known_block_size")
-    return tuple(sizes.get_values()) if isinstance(sizes, DenseArrayBase) else None  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

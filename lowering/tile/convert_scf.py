@@ -16,11 +16,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cute.types.algebra import TypedAttribute
+from tilewright.dialects.vectors import shape_of
 from tilewright.lowering.emit.registers import Chunk, RegisterChunks
 from tilewright.lowering.tile.facts import Fact
 from tilewright.lowering.tile.kernel import Kernel, lowers
 from tilewright.lowering.tile.unrolled import indexes_registers, iterations
-from tilewright.lowering.tile.vectors import VectorValue, shape_of
+from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import used_after, written
 from tilewright.source.diagnostic import OpError
 

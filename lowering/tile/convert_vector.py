@@ -6,12 +6,12 @@ from math import prod
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.dialects.math import FmaOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.vectors import shape_of, window_of
 from tilewright.lowering.tile.kernel import Kernel, lowers
-from tilewright.lowering.tile.vectors import VectorValue, shape_of
-from tilewright.source.diagnostic import OpError
+from tilewright.lowering.tile.vectors import VectorValue
 
 
 @lowers(arith.ConstantOp)
@@ -37,25 +37,15 @@ def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
     kernel[op.vector] = VectorValue(elements * (count // len(elements)))
 
 
-def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attribute) -> slice:
-    """The elements of a vector that a position names. Raises OpError for one that is not known."""
-    if op.dynamic_position:
-        raise OpError(op, f"'{op.name}' expected a static position; nearest legal: a constant one")
-    shape, first = shape_of(whole), 0
-    for axis, index in enumerate(op.static_position.get_values()):
-        first += index * prod(shape[axis + 1 :])
-    return slice(first, first + prod(shape_of(part)))
-
-
 @lowers(vector.ExtractOp)
 def _extract(op: vector.ExtractOp, kernel: Kernel) -> None:
-    elements = kernel.vector(op.vector).elements[_window(op, op.vector.type, op.result.type)]
+    elements = kernel.vector(op.vector).elements[window_of(op, op.vector.type, op.result.type)]
     kernel[op.result] = VectorValue(elements) if shape_of(op.result.type) else elements[0]
 
 
 @lowers(vector.InsertOp)
 def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
-    window = _window(op, op.dest.type, op.source.type)
+    window = window_of(op, op.dest.type, op.source.type)
     elements = list(kernel.vector(op.dest).elements)
     elements[window] = (
         kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)

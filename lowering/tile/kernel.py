@@ -25,6 +25,7 @@ from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
 from tilewright.dialects.op_rules import OpRules
+from tilewright.dialects.vectors import shape_of
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import Leaf, sized, width_of_type
 from tilewright.lowering.emit.registers import NeverWritten, RegisterChunks
@@ -36,7 +37,6 @@ from tilewright.lowering.tile.vectors import (
     elementwise,
     elementwise_types,
     is_vector_op,
-    shape_of,
 )
 from tilewright.source.diagnostic import OpError
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.frozen import frozen
@@ -16,11 +16,6 @@ class VectorValue:
     """The elements of a vector, in order."""
 
     elements: tuple[SSAValue, ...]
-
-
-def shape_of(type_: Attribute) -> tuple[int, ...]:
-    """The extents of a vector; a scalar has none."""
-    return tuple(type_.get_shape()) if isa(type_, VectorType) else ()
 
 
 def is_vector_op(op: Operation) -> bool:

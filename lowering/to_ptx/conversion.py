@@ -8,7 +8,7 @@ dominates, and places a pure instruction outside the loops in which nothing it r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
@@ -25,6 +25,7 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
+from tilewright.lowering.value_numbering import ValueNumbering
 from tilewright.source.diagnostic import OpError
 
 Rule = Callable[[Any, "Conversion"], None]
@@ -48,7 +49,6 @@ class Scope:
     loop: bool
     header: bool
     depth: int
-    keys: list[tuple[Any, ...]] = field(default_factory=list[Any])
 
 
 @dataclass
@@ -102,18 +102,18 @@ class Tile:
         return "b32" if self.space.is_shared else "b64"
 
 
-class Conversion:
+class Conversion(ValueNumbering):
     """Lowers the body of one kernel into the region of a `ptx.entry`, for `arch` where it is
     named."""
 
     def __init__(self, region: Region, arch: Target | None = None):
+        super().__init__()
         self.region, self.arch = region, arch
         self.shared = SharedAllocation()
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}
         self.known_bits: dict[tuple[SSAValue, int], int] = {}
-        self._numbering: dict[tuple[Any, ...], Any] = {}
         self._depth: dict[SSAValue, int] = {}
         """How many scopes are around a register."""
         self._location: LocationAttr | None = None
@@ -183,20 +183,15 @@ class Conversion:
     def enter(self, block: Block, *, loop: bool = False, header: bool = False) -> None:
         """Go on in a block that the current one dominates, as a nested scope."""
         self.scope = Scope(block, self.scope, loop, header, self.scope.depth + 1)
+        self.keys.append([])
         self.proceed(block)
 
     def leave(self) -> None:
         """Go back to the enclosing scope."""
         parent = self.scope.parent
         assert parent is not None
-        self.forget()
+        self.leave_scope()
         self.scope = parent
-
-    def forget(self) -> None:
-        """Emit anew what the current scope has computed so far."""
-        for key in self.scope.keys:
-            del self._numbering[key]
-        self.scope.keys = []
 
     def proceed(self, block: Block) -> None:
         """Let the current scope go on in a block."""
@@ -231,17 +226,10 @@ class Conversion:
     def pure(self, op_type: Callable[..., Operation], *arguments: Any) -> SSAValue:
         """The value of a pure instruction of these arguments: an earlier one, or a new one."""
         key = (op_type, *arguments)
-        if (known := self._numbering.get(key)) is not None:
+        if (known := self.known.get(key)) is not None:
             return known
         op = op_type(*arguments)
         return self._number(key, op.operands, op)
-
-    def remembered(self, key: tuple[Any, ...], build: Callable[[], Any]) -> Any:
-        """The result of building something, in a scope around this one or now, under a key."""
-        if key not in self._numbering:
-            self._numbering[key] = build()
-            self.scope.keys.append(key)
-        return self._numbering[key]
 
     def _number(self, key: tuple[Any, ...], inputs: Sequence[SSAValue], op: Operation) -> SSAValue:
         """The result of a new pure instruction, which its key identifies from here on."""
@@ -249,8 +237,8 @@ class Conversion:
         if scope.loop:
             scope = self._outermost(inputs)
         self._place(op, scope)
-        result = self._numbering[key] = op.results[0]
-        scope.keys.append(key)
+        result = self.known[key] = op.results[0]
+        self.keys[scope.depth].append(key)
         return result
 
     def _outermost(self, inputs: Sequence[SSAValue]) -> Scope:
@@ -273,7 +261,7 @@ class Conversion:
         if op_type is DivOp or op_type is RemOp:
             return self.emit(op_type.of(form, inputs))
         key = (op_type, form, *inputs)
-        if (known := self._numbering.get(key)) is not None:
+        if (known := self.known.get(key)) is not None:
             return known
         return self._number(key, inputs, op_type.of(form, inputs))
 

@@ -35,6 +35,7 @@ from tilewright.dialects.scalar_programs import (
 )
 from tilewright.lowering.to_ptx.conversion import Conversion, constant, lowers
 from tilewright.lowering.to_ptx.convert_llvm import fields_of
+from tilewright.lowering.to_ptx.known_bits import possible_bits
 from tilewright.lowering.to_ptx.programs import Emitted, element, emitted, listed
 from tilewright.source.diagnostic import OpError
 
@@ -150,7 +151,7 @@ def _instruction(op: arith.AddiOp, to: Conversion) -> None:
         to[op.result] = to.plus(a, b, type_)
     elif mnemonic == "mul" and (known := constant(b)) is not None:
         to[op.result] = to.times(a, known, type_)
-    elif letter == "u" and mnemonic in ("div", "rem"):
+    elif mnemonic in ("div", "rem"):
         to[op.result] = divide(scalars.SCALAR_OPS[mnemonic], a, b, type_, to)
     else:
         to[op.result] = to.scalar(scalars.SCALAR_OPS[mnemonic], f"{prefix}{type_}", a, b)
@@ -171,16 +172,26 @@ def _amount(value: SSAValue, width: int, to: Conversion) -> SSAValue:
 def divide(
     instruction: type[ScalarOp], a: SSAValue, b: SSAValue, type_: str, to: Conversion
 ) -> SSAValue:
-    """Unsigned quotient or remainder: by a power of two, a shift or a mask."""
-    extent, kind = constant(b), f"b{type_[1:]}"
-    if extent is None or extent <= 0 or extent & (extent - 1):
+    """Quotient or remainder: by a power of two, a shift or a mask, which ptxas does not make. Of
+    signed numbers those below zero are rounded up first."""
+    extent, kind, width = constant(b), f"b{type_[1:]}", int(type_[1:])
+    signed = type_[0] == "s"
+    if extent is None or not 0 < extent < 1 << (width - signed) or extent & (extent - 1):
         return to.scalar(instruction, type_, a, b)
     if (known := constant(a)) is not None and known >= 0:
         result = known // extent if instruction is scalars.DivOp else known % extent
         return to.const(result, kind)
+    whole, low = a, extent - 1
+    if signed and low and possible_bits(a, {}) >> (width - 1):
+        sign = to.scalar(scalars.ShrOp, type_, a, to.const(width - 1, "b32"))
+        shift = to.const(width - low.bit_length(), "b32")
+        whole = to.plus(a, to.scalar(scalars.ShrOp, f"u{width}", sign, shift), type_)
     if instruction is scalars.DivOp:
-        return to.scalar(scalars.ShrOp, type_, a, to.const(extent.bit_length() - 1, "b32"))
-    return to.scalar(scalars.AndOp, kind, a, to.const(extent - 1, kind))
+        return to.scalar(scalars.ShrOp, type_, whole, to.const(low.bit_length(), "b32"))
+    if whole is a:
+        return to.scalar(scalars.AndOp, kind, a, to.const(low, kind))
+    whole = to.scalar(scalars.AndOp, kind, whole, to.const(-extent, kind))
+    return to.scalar(scalars.SubOp, type_, a, whole)
 
 
 def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValue:

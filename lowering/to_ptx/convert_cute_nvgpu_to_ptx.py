@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, memref
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.gpu import ReturnOp, is_kernel
+from tilewright.dialects.gpu import ReturnOp, is_kernel, known_extents
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
@@ -83,16 +83,14 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
     if COMPUTES_LATE in op.attributes:
         compute_late(region)
     rename_in_flight(region)
-    sizes = op.attributes.get("gpu.known_block_size")
-    cluster = op.attributes.get("gpu.known_cluster_size")
     entry = EntryOp(
         op.sym_name.data,
         [(part.name, part.how.parameter) for part in passed],
         region,
         to.shared.size,
         to.shared.align,
-        sizes.get_values() if isinstance(sizes, DenseArrayBase) else None,  # type: ignore[arg-type]
-        cluster.get_values() if isinstance(cluster, DenseArrayBase) else None,  # type: ignore[arg-type]
+        known_extents(op, "gpu.known_block_size"),
+        known_extents(op, "gpu.known_cluster_size"),
         tuple(part.attributes for part in passed),
     )
     entry.location = op.location

@@ -7,7 +7,6 @@ stays where it is and lets the same wgmmas stay in flight.
 from math import prod
 
 from xdsl.dialects import func, gpu, scf
-from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaCommitGroupOp, WgmmaWaitGroupOp
+from tilewright.dialects.gpu import known_extents
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_state import State
 
@@ -36,7 +36,7 @@ class WgmmaGroups:
         self._order = {op: index for index, op in enumerate(function.walk())}
         self._commits: list[Operation] = []
         self._waits: dict[Operation, WgmmaWaitGroupOp] = {}
-        self._alone = _threads(function) == WARPGROUP
+        self._alone = prod(known_extents(function, "gpu.known_block_size") or ()) == WARPGROUP
 
     def insert(self) -> None:
         """Insert the commits and the waits."""
@@ -192,12 +192,6 @@ def _ages(state: State, wgmma: WarpgroupMmaOp, value: SSAValue | None) -> list[i
     issued = () if value is None else state.in_flight.get(value, ())
     ages = [age for op, age in issued if op is wgmma]
     return ages or [issue.age for issue in state.pending if issue.op is wgmma]
-
-
-def _threads(function: Operation) -> int | None:
-    """The threads of a block, where the kernel names them."""
-    known = function.attributes.get("gpu.known_block_size")
-    return prod(known.get_values()) if isinstance(known, DenseArrayBase) else None  # type: ignore[arg-type]
 
 
 def _barrier_between(wgmma: Operation, write: Operation) -> list[Operation]:

@@ -1,6 +1,7 @@
 """Launches of Triton kernels on the CPU, by Triton's own front end."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 
 import numpy as np
@@ -80,6 +81,26 @@ def test_the_texts_of_a_kernel_are_one_file_that_the_next_process_reads(tmp_path
     assert [run()] == list(tmp_path.iterdir()) and len(traced) == 1
     file.write_text(file.read_text()[:-1])  # one that is not whole is none
     assert run() == file and len(traced) == 2
+
+
+def test_a_thread_compiles_in_one_context_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    contexts, make_ir = [], ASTSource.make_ir
+    monkeypatch.setattr(
+        ASTSource, "make_ir", lambda *all_: contexts.append(all_[-1]) or make_ir(*all_)
+    )
+
+    def run(block):
+        out = np.zeros(block, np.float32)
+        kernels.add[(1,)](out + 1, out + 2, out, block, BLOCK=block)
+        assert (out == 3).all()
+
+    with tw.triton.on_cpu(), ThreadPoolExecutor(1) as other:
+        kernels.add.device_caches.clear()
+        for runs, sizes in ((map, (2, 4)), (other.map, (8, 32))):
+            list(runs(run, sizes))
+    first, again, others, others_again = contexts
+    assert first is again and others is others_again and others is not first
 
 
 def test_a_race_that_is_ignored_leaves_one_of_the_writes():

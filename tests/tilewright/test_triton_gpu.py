@@ -23,7 +23,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 import tilewright as tw
 from tilewright.launch import launcher
 from tilewright.pipeline import verified
-from tilewright.triton.gpu import DeviceKernel, kernel_of, of_whole_shapes
+from tilewright.triton.gpu import DeviceKernel, are_apart, kernel_of, of_whole_shapes
 from tilewright.triton.parameters import HostArray
 
 STREAM = 77
@@ -39,6 +39,9 @@ class Tensor:
 
     def data_ptr(self) -> int:
         return self.array.ctypes.data
+
+    def untyped_storage(self) -> Any:
+        return SimpleNamespace(data_ptr=self.data_ptr, nbytes=lambda: self.array.nbytes)
 
 
 @pytest.fixture
@@ -108,6 +111,40 @@ def test_a_launch_like_one_before_is_known_but_for_the_sign_of_zero(
             kernels.scaled[(1,)](pair, Tensor(out), (factor, 2), BLOCK=16)
     arguments = [given[9] for given in driver.launches]
     assert arguments[2] == arguments[4] != arguments[3]  # of two templates
+
+
+@pytest.mark.parametrize(
+    ("memories", "apart"),
+    [
+        ((range(512), range(512, 1024), range(512)), True),
+        ((range(512), range(512), range(2048, 4096)), False),
+        ((range(512), range(1024, 2048), range(2047, 4096)), False),
+        ((range(1 << 64), range(1024, 2048), range(4096, 8192)), False),
+    ],
+)
+def test_what_is_written_is_reached_by_nothing_else(memories: tuple[range, ...], apart: bool):
+    """What is read may be reached by several pointers."""
+    assert are_apart([1], memories) == apart
+
+
+def test_a_launch_like_one_before_is_known_while_what_it_writes_is_apart(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    def template(kernel: DeviceKernel, *args: Any, apart: bool, **how: Any) -> Any:
+        made.append(apart)
+        return own(kernel, *args, apart=apart, **how)
+
+    made, own = list[bool](), DeviceKernel.template
+    monkeypatch.setattr(DeviceKernel, "template", template)
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *given: (0,))
+    x, a, b, c = (Tensor(np.zeros(16, np.float32)) for _ in range(4))
+    counts: list[int] = []
+    with tw.triton.on_gpu():
+        for arrays in (*3 * [(x, a, b)], (x, b, c), (x, x, b), (a, b, b), (a, c, x)):
+            kernels.added[(1,)](arrays[0], 3, *arrays[1:], BLOCK=16)
+            counts.append(len(made))
+    assert counts == [1, 2, 3, 3, 4, 5, 5]
+    assert made == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize(("rows", "whole"), [(16, True), (3, False)])

@@ -27,6 +27,14 @@ def scaled(pair, out, factors, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def added(x, n, once, twice, BLOCK: tl.constexpr):
+    """In the order of the program, where `once` is `x`."""
+    i = tl.arange(0, BLOCK)
+    tl.store(once + n + i, tl.load(x + i) + 1.0)
+    tl.store(twice + i, tl.load(x + i) + 2.0)
+
+
+@triton.jit
 def locked(flag):
     while tl.atomic_cas(flag, 0, 1) == 1:
         pass

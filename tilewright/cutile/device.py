@@ -62,6 +62,7 @@ def _answers(capability: Capability) -> dict[str, Any]:
         "device_count": 1,
         "current_device": 0,
         "current_stream": None,
+        "default_stream": None,
         "synchronize": None,
         "get_device_capability": capability,
         "get_device_properties": chip,

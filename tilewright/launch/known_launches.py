@@ -11,9 +11,9 @@ MOST = 1 << 12
 
 Items = tuple[Any, ...]
 """Of an argument what it is, and all that launches may differ in but for addresses of arrays."""
-Reader = Callable[[Any, list[int]], Items | None]
-"""Reads the items of an argument, and adds its addresses to others; None where it is not for
-launches like one before."""
+Reader = Callable[[Any, list[Any]], Items | None]
+"""Reads the items of an argument, and adds its arrays, or their addresses, to others; None where it
+is not for launches like one before."""
 
 _Known = TypeVar("_Known")
 
@@ -26,33 +26,33 @@ def kept(known: dict[Any, _Known], key: Any, value: _Known) -> _Known:
     return value
 
 
-def plain_items(value: Any, _: list[int]) -> Items:
+def plain_items(value: Any, _: list[Any]) -> Items:
     """The type of a value, and the value."""
     return cast("type[Any]", type(value)), value
 
 
-def _of_float(number: float, _: list[int]) -> Items:
+def _of_float(number: float, _: list[Any]) -> Items:
     return float, struct.pack("d", number)
 
 
 def items_reader(
     own: Mapping[type, Reader], named: Mapping[tuple[str, str], Reader], others: Reader
-) -> Callable[[Iterable[Any], list[int]], Items | None]:
-    """Reads the items of arguments, None where one has none, and adds their addresses to others:
+) -> Callable[[Iterable[Any], list[Any]], Items | None]:
+    """Reads the items of arguments, None where one has none, and adds their arrays to others:
     numbers, floats as their bits, texts, and tuples of arguments; of types of its `own`, of types
     by module and name, for a subclass may have methods of another meaning; and of all others."""
 
-    def items(args: Iterable[object], addresses: list[int]) -> Items | None:
+    def items(args: Iterable[object], arrays: list[Any]) -> Items | None:
         read: list[Any] = []
         for arg in args:
-            item = (readers.get(type(arg)) or reader(arg))(arg, addresses)
+            item = (readers.get(type(arg)) or reader(arg))(arg, arrays)
             if item is None:
                 return None
             read.append(item)
         return tuple(read)
 
-    def of_tuple(args: Any, addresses: list[int]) -> Items | None:
-        inner = items(args, addresses)
+    def of_tuple(args: Any, arrays: list[Any]) -> Items | None:
+        inner = items(args, arrays)
         return None if inner is None else (tuple, inner)
 
     def reader(arg: object) -> Reader:

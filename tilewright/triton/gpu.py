@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,7 @@ from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
-from tilewright.launch.kernel import Entry, Extents
+from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, kept
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
@@ -67,13 +67,10 @@ def _compiler_error() -> Callable[[CompileError], CompileError]:
     return TritonCompileError
 
 
-def is_disjoint(entry: Entry, reached: Sequence[Any]) -> bool:
-    """True where no pointer reaches what a kernel writes through another one; `reached` has the
-    memory behind each argument that is one."""
-    sources = [entry.parts[number].source for number in entry.written] if entry.parts else []
-    written = {source.index.data for source in sources if source is not None}
-    memories = [(i, one) for i, one in enumerate(reached) if isinstance(one, range)]
-    pairs = ((own, one) for i, own in memories if i in written for j, one in memories if i != j)
+def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
+    """True where memories of some numbers share nothing with another one."""
+    every = list(memories) if written else []
+    pairs = ((every[i], one) for i in written for j, one in enumerate(every) if i != j)
     return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
 
 
@@ -90,7 +87,7 @@ class DeviceKernel:
         self.code, self.name, self.capability = code, name, capability
         self._plans: dict[Any, LaunchPlan] = {}
         self._kernel = kernel_of(of_whole_shapes(code), name, capability)
-        self._ordered: dict[bool, bool] = {}
+        self._apart: dict[bool, list[int]] = {}
         arguments = enumerate(self._kernel.entry().arguments)
         self._numbers = [i for i, one in arguments if not isinstance(one.type, PointerType)]
 
@@ -100,24 +97,26 @@ class DeviceKernel:
         registers, spilled = self._kernel.load(self._kernel.entry()).registers()
         return -(-registers // 8) * 8, spilled
 
-    def is_ordered(self, whole: bool) -> bool:
-        """True where it is of no account what memory the arguments share; of descriptors `whole`
-        sizes are multiples of 16."""
-        if whole not in self._ordered:
+    def to_be_apart(self, whole: bool) -> Sequence[int]:
+        """The places of the pointers that are written through, where it is of account what other
+        pointers reach; of descriptors `whole` sizes are multiples of 16."""
+        if whole not in self._apart:
             code = of_whole_shapes(self.code) if whole else self.code
-            remarks = kernel_of(code, self.name, self.capability).remarks
-            self._ordered[whole] = all(remark.kind != "order" for remark in remarks)
-        return self._ordered[whole]
+            kernel = kernel_of(code, self.name, self.capability)
+            entry, matters = kernel.entry(), any(one.kind == "order" for one in kernel.remarks)
+            sources = [entry.parts[i].source for i in entry.written if matters and entry.parts]
+            self._apart[whole] = sorted({one.index.data for one in sources if one is not None})
+        return self._apart[whole]
 
     def template(
-        self, grid: Extents, values: Sequence[Any], reached: Sequence[Any],
-        number_of: Mapping[int, int], *, whole: bool, programmatic: bool, cooperative: bool,
+        self, grid: Extents, values: Sequence[Any], number_of: Mapping[int, int], *, whole: bool,
+        apart: bool, programmatic: bool, cooperative: bool,
     ) -> LaunchTemplate:  # fmt: skip
         """A launch of programs, `cooperative` ones at once, but for the addresses of arrays, which
-        have numbers by their places; `reached` has the memory behind each pointer, unless the
-        kernel is ordered. Raises ArgumentError and LaunchError."""
+        have numbers by their places; what is to be apart is so, or not. Raises ArgumentError and
+        LaunchError."""
         code = of_whole_shapes(self.code) if whole else self.code
-        if not (self.is_ordered(whole) or is_disjoint(self._kernel.entry(), reached)):
+        if not apart:
             code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
         plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
         return plan.template(
@@ -158,24 +157,28 @@ class KernelLauncher:
 
     def template(
         self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], numbers: Sequence[int] = ()
-    ) -> tuple[LaunchTemplate, bool]:
+    ) -> tuple[LaunchTemplate, Sequence[int] | None]:
         """A launch on the arguments of all of Triton's parameters, but for the addresses of the
-        arrays of which there are numbers, and whether it is the same whatever memory they share."""
+        arrays of which there are numbers, and the numbers of those whose memory no other one
+        reaches, if that is of account; None where another one does."""
         values = self._values(args) if self.plain is None else [
             _address(name, args[i]) if is_pointer else args[i]
             for i, name, is_pointer in self.plain
         ]  # fmt: skip
         shapes = [getattr(args[i], "shape", (1,)) for i in self.descriptors]  # or in a tuple
         whole = all(size % 16 == 0 for shape in shapes for size in shape)
-        ordered = kernel.is_ordered(whole)
-        reached = () if ordered else self._values(args, _reached)
+        written, memories = kernel.to_be_apart(whole), list[range]()
+        if written:
+            told = self._values(args, lambda _, arg: reached(arg))
+            memories = [one if isinstance(one, range) else range(0) for one in told]
+        apart = are_apart(written, memories)
         number_of: dict[int, int] = {}
         if numbers:
             marked = self._values(args, lambda _, arg: ... if hasattr(arg, "data_ptr") else None)
             places = [place for place, value in enumerate(marked) if value is ...]
             number_of = dict(zip(places, numbers, strict=True))
-        made = kernel.template(grid, values, reached, number_of, whole=whole, **self.how)
-        return made, ordered
+        made = kernel.template(grid, values, number_of, whole=whole, apart=apart, **self.how)
+        return made, [number_of[i] for i in written if i in number_of] if apart else None
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
@@ -212,7 +215,7 @@ def _address(name: str, argument: Any) -> int:
     return address
 
 
-def _reached(name: str, argument: Any) -> range:
+def reached(argument: Any) -> range:
     """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
     owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
     if not hasattr(owner, "untyped_storage"):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from math import inf
+from threading import local
 from typing import Any, Unpack, cast
 from unittest import mock
 
@@ -97,6 +98,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
     source: Any = import_module("triton.compiler").ASTSource
+    mlir: Any = import_module("triton.compiler.compiler").ir
     ours = HostDriver(run, time, 10 * capability[0] + capability[1])
     # Triton asks for one back end of a target.
     replaced = {"tilewright": registered.Backend(compiler=backend(), driver=type(ours))}
@@ -117,9 +119,25 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.object(driver, "_active", ours),
         mock.patch.object(function, "run", with_arrays),
         mock.patch.object(source, "hash", in_its_file),
+        mock.patch.object(mlir, "context", _kept(mlir.context)),
         kept_texts(),
     ):
         yield
+
+
+_OF_THREAD = local()
+
+
+def _kept(make: Callable[[], Any]) -> Callable[[], Any]:
+    """The context of MLIR that a thread made first: Triton loads its dialects into each, and drops
+    it, which takes as long as the passes of a small kernel."""
+
+    def context() -> Any:
+        if not hasattr(_OF_THREAD, "context"):
+            _OF_THREAD.context = make()
+        return _OF_THREAD.context
+
+    return context
 
 
 def module(kernel: Any, /, *args: Any, **named: Any) -> ModuleOp:

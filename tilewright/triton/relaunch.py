@@ -1,22 +1,25 @@
 """Launches of Triton kernels like one before, found by what is read of their arguments in place of
 all that Triton asks of them.
 
-A launch of the same arguments, numbers included, wherever its arrays lie, has a template. For
-others that Triton specializes alike there is the kernel that it has compiled.
+A launch of the same arguments, numbers included, wherever its arrays lie, has a template, while
+what is written is apart from other arrays where that was assumed. For others that Triton
+specializes alike there is the kernel that it has compiled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from tilewright.launch.known_launches import Items, items_reader, kept, plain_items
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
-from tilewright.triton.gpu import DeviceKernel
+from tilewright.triton.gpu import DeviceKernel, are_apart, reached
 
-_TEMPLATES: dict[Any, tuple[LaunchTemplate, Any]] = {}
+_Template = tuple[LaunchTemplate, Any, Sequence[int]]
+"""A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
+_TEMPLATES: dict[Any, _Template] = {}
 _COMPILED: dict[Any, Any] = {}
 
 
@@ -26,22 +29,25 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
     knobs: Any = import_module("triton").knobs
 
     def launch(function: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        active, key, device, addresses = driver.active, None, 0, list[int]()
+        active, key, device, arrays = driver.active, None, 0, list[Any]()
         if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
             looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
             device = active.get_current_device()
             caches = function.device_caches.get(device)
             if caches and caches[0]:  # Triton's own is emptied where kernels are to be made anew
-                key = _key(function, (device, looked_up), args, grid, options, addresses)
+                key = _key(function, (device, looked_up), args, grid, options, arrays)
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
-        known = _TEMPLATES.get(key) or _made(key, args, options)
+        known = _TEMPLATES.get(key)
+        if known is None or not are_apart(known[2], map(reached, arrays)):
+            known = _made(key, args, options)
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
                 kept(_COMPILED, _assumed(key, args), compiled)
             return compiled
         active.launches += 1
+        addresses = [array.data_ptr() for array in arrays]
         known[0].start(addresses, active.get_current_stream(device))
         return known[1]
 
@@ -56,17 +62,17 @@ def _is_watched(runtime: Any) -> bool:
 
 def _key(
     function: Any, where: Items, args: Items, grid: Any, options: Mapping[str, Any],
-    addresses: list[int],
+    arrays: list[Any],
 ) -> Items | None:  # fmt: skip
-    """The function, where it runs, the grid, the names of options, and the items, whose addresses
-    are added to others; None where they are no key, or where a global that the function reads has
+    """The function, where it runs, the grid, the names of options, and the items, whose arrays are
+    added to others; None where they are no key, or where a global that the function reads has
     changed."""
     for (name, _), (value, scope) in function.used_global_vals.items():
         if name not in scope or scope[name] != value:
             return None
     if callable(grid):
         grid = grid(_bound(function, args, options))
-    items = _items((*args, *options.values()), addresses)
+    items = _items((*args, *options.values()), arrays)
     return None if items is None else (function, where, (*grid, 1, 1)[:3], tuple(options), items)
 
 
@@ -79,7 +85,7 @@ def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, 
     return bound
 
 
-def _made(key: Any, args: Items, options: Mapping[str, Any]) -> tuple[LaunchTemplate, Any] | None:
+def _made(key: Any, args: Items, options: Mapping[str, Any]) -> _Template | None:
     """The template, and its compiled kernel; None where there is none, or where the arguments do
     not fit: what checks all of them says why."""
     function, _, grid, *_ = key
@@ -89,22 +95,23 @@ def _made(key: Any, args: Items, options: Mapping[str, Any]) -> tuple[LaunchTemp
     bound = _bound(function, args, options)
     try:
         numbers = _numbers(function, args, options)
-        made, lasts = compiled.run.template(compiled.function, grid, [*bound.values()], numbers)
+        made, apart = compiled.run.template(compiled.function, grid, [*bound.values()], numbers)
     except ArgumentError:
         return None
-    # Of others the storages that they share matter.
-    return kept(_TEMPLATES, key, (made, compiled)) if lasts else (made, compiled)
+    if apart is None:
+        return made, compiled, ()
+    return kept(_TEMPLATES, key, (made, compiled, apart))
 
 
 def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int]:
-    """Those of the addresses among all that are read, in the order of the parameters."""
+    """Those of the arrays among all that are read, in the order of the parameters."""
     numbers, first = dict[str, range](), 0
     given = zip(_names(function, args, options), (*args, *options.values()), strict=True)
     for name, value in given:
-        addresses: list[int] = []
-        _items((value,), addresses)
-        numbers[name] = range(first, first + len(addresses))
-        first += len(addresses)
+        arrays: list[Any] = []
+        _items((value,), arrays)
+        numbers[name] = range(first, first + len(arrays))
+        first += len(arrays)
     return [number for name in function.arg_names for number in numbers.get(name, ())]
 
 
@@ -145,21 +152,20 @@ def _specialized(item: Items) -> Any:
 _DESCRIPTOR = "descriptor"
 
 
-def _of_torch(tensor: Any, addresses: list[int]) -> Items | None:
+def _of_torch(tensor: Any, arrays: list[Any]) -> Items | None:
     if not tensor.is_cuda:  # whether the GPU reaches its memory is checked
         return None
-    address = tensor.data_ptr()
-    addresses.append(address)
-    return "tensor", tensor.dtype, address % 16
+    arrays.append(tensor)
+    return "tensor", tensor.dtype, tensor.data_ptr() % 16
 
 
-def _of_descriptor(tensor: Any, addresses: list[int]) -> Items | None:
-    base = _items((tensor.base,), addresses)
+def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
+    base = _items((tensor.base,), arrays)
     numbers = *tensor.shape, *tensor.strides, tensor.padding
     return base and (_DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
 
 
-def _of_others(value: Any, _: list[int]) -> None:
+def _of_others(value: Any, _: list[Any]) -> None:
     """They are Triton's to read."""
 
 

@@ -101,6 +101,36 @@ MBARRIER_TRY_WAIT_STATE = _row(
     "mbarrier.try_wait.shared.b64", MBARRIER_TRY_WAIT.needs, *MBARRIER_TEST_WAIT_STATE.operands,
     MBARRIER_TRY_WAIT.operands[3],
 )  # fmt: skip
+_DROPS = f"{_ARRIVES}, which no later phase waits for"
+_OPEN = ", and complete no phase"
+_BYTES = "let the phase of an mbarrier wait for so many bytes"
+_COUNTED = tuple(
+    _row(
+        "ptx.mbarrier.arrival" if "arrive" in name else "ptx.mbarrier", does,
+        f"mbarrier.{name}.shared.b64", needs(needed),
+        *((_STATE,) if "arrive" in name else ()), _BARRIER,
+        Choice("count", optional=name == "arrive_drop"),
+    )
+    for name, needed, does in (
+        ("init", "sm_80 7.0", MBARRIER_INIT.does),
+        ("arrive", "sm_90 7.8", MBARRIER_ARRIVE_COUNT.does),
+        ("arrive.expect_tx", "sm_90 8.0", MBARRIER_ARRIVE_EXPECT_TX.does),
+        ("arrive.noComplete", "sm_80 7.0", f"{_ARRIVES}{_OPEN}"),
+        ("arrive_drop", "sm_80 7.1", _DROPS),
+        ("arrive_drop.expect_tx", "sm_90 8.0", f"{_DROPS}; this one waits for so many bytes more"),
+        ("arrive_drop.noComplete", "sm_80 7.0", f"{_DROPS}{_OPEN}"),
+        ("expect_tx.relaxed.cta", "sm_90 8.0", f"{_BYTES} more"),
+        ("complete_tx.relaxed.cta", "sm_90 8.0", f"{_BYTES} less"),
+    )
+)  # fmt: skip
+MBARRIER_COUNTED, MBARRIER_ARRIVALS = (
+    [row for row in _COUNTED if (row.operands[0] is _STATE) is stated] for stated in (False, True)
+)
+"""Those whose count is in a register, or that are in PTX alone, without a state and with one."""
+MBARRIER_PENDING_COUNT = _row(
+    "ptx.mbarrier.pending_count", "how many arrivals the phase waited for before that of a state",
+    "mbarrier.pending_count.b64", _AMPERE, Result("count", "b32"), Register("state", "b64"),
+)  # fmt: skip
 FENCE_MBARRIER_INIT = _row(
     "fence.mbarrier_init",
     "order the thread's mbarrier.init before what the cluster's threads do with the mbarrier",

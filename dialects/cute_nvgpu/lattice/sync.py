@@ -82,10 +82,17 @@ BARRIER_ARRIVE = replace(
     BAR_ARRIVE, op="ptx.barrier.arrive", mnemonics=("barrier.arrive",),
     does=f"{BAR_ARRIVE.does}; threads of a warp may come one by one",
 )  # fmt: skip
+REGISTER_BARRIERS = tuple(
+    replace(row, op="ptx.barrier", does=f"{row.does}; registers say which, and of how many threads")
+    for row in (BAR_SYNC, BAR_ARRIVE, BARRIER_SYNC, BARRIER_ARRIVE)
+)
 BAR_WARP_SYNC = InstructionRow(
     "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), BASELINE,
     "9.7.13.2", (MEMBERMASK,), threads="those of the membermask",
 )  # fmt: skip
+BAR_WARP_SYNC_MEMBERS = replace(
+    BAR_WARP_SYNC, op="ptx.bar.warp.sync.members", does=f"{BAR_WARP_SYNC.does}, of a register"
+)
 NANOSLEEP = InstructionRow(
     "ptx.nanosleep", "wait for about so many nanoseconds", ("nanosleep.u32",),
     needs("sm_70 6.3"), "9.7.13.15", (Choice("t", type_="u32"),),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.lowering.interpreter.arithmetic.conversions import conversion
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
@@ -56,7 +57,8 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
     Beyond the range of an 8-bit format the largest finite value, as PTX's cvt.satfinite.
     """
     if rounding == "nearest_away" and to.name == "tf32":
-        return lambda x: _to_tf32_away(_as_float64(x, source))
+        away = conversion("rna.tf32.f32")
+        return lambda x: away(_as_float64(x, source).astype(np.float32).view(np.uint32)).view("f4")
     # To a wider format any value is exact.
     mode = ROUNDINGS.get(rounding, "rn")
     if to.name == "f8E8M0FNU":
@@ -92,13 +94,6 @@ def _as_float64(x: Tile, source: Element) -> Tile:
     if source.format is not None and source.bits <= 8:
         return decode(bits_of(x), source.format)
     return x.astype(np.float64)
-
-
-def _to_tf32_away(x: Tile) -> Tile:
-    """f32 to tf32, to nearest, ties away from zero: PTX ISA, cvt.rna.tf32.f32."""
-    words = bits_of(x.astype(np.float32)).astype(np.uint32)
-    rounded = (words + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return np.where(np.isfinite(x), rounded, words).astype(np.uint32).view(np.float32)
 
 
 def _to_power_of_two(x: Tile, *, up: bool) -> Tile:

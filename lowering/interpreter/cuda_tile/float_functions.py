@@ -12,15 +12,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.dialects.math_functions.code import Program
-from tilewright.dialects.math_functions.functions import FUNCTIONS
+from tilewright.dialects.math_functions.approximations import fast
+from tilewright.dialects.math_functions.code import Program, Value
+from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
-from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
-from tilewright.lowering.interpreter.numerics import special_functions
 from tilewright.lowering.interpreter.numerics.flush import flushing
 
 Function = Callable[..., Tile]
@@ -29,10 +28,6 @@ Numerics: TypeAlias = Literal["hardware", "exact", "fast"]
 
 def _reciprocal_root(x: Tile) -> Tile:
     return 1 / np.sqrt(x)
-
-
-def _unit_exp(x: Tile) -> Tile:
-    return _unit_exp2(x * _LOG2_E)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -51,7 +46,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pow": np.power,
 }
 _ROUNDED = {"ceil": np.ceil, "floor": np.floor}
-_LOG2_E = np.float32(1.4426950408889634)
 
 
 def function(name: str, element: Element, numerics: Numerics, *, flush: bool = False) -> Function:
@@ -104,14 +98,31 @@ def _word(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if dtype == np.bool_ else np.dtype(f"u{dtype.itemsize}")
 
 
+def _of_singles(program: Program, arity: int) -> Function:
+    single = np.dtype(np.float32)
+    return in_pieces(_on_tiles(program, ("f32",) * arity, single), single)
+
+
+@cache
+def quotient(kind: str, *, flush: bool) -> Function:
+    """div.full.f32, to within 2 ulp, or (`rn`) a product with the unit's reciprocal."""
+    form = f"{kind}.ftz.f32" if flush else f"{kind}.f32"
+
+    def program(x: Value, y: Value) -> Value:
+        return x.do("div", form, y) if kind == "full" else x.do("mul", form, fast(y, "rcp"))
+
+    return _of_singles(program, 2)
+
+
 def approximate(name: str, numerics: Numerics, *, flush: bool = False) -> Function:
     """`rounding<approx>` of f32: exp, tanh, sqrt, div."""
-    if numerics != "hardware" or name not in _APPROXIMATE:
-        compute = _once_rounded(_FUNCTIONS.get(name) or {"sqrt": np.sqrt, "div": np.divide}[name])
-    elif flush and name == "div":
-        return _FLUSHING_QUOTIENT
+    if numerics == "hardware" and name == "div":
+        return quotient("rn", flush=flush)
+    program = APPROXIMATIONS.get(f"math.{name}") if numerics == "hardware" else None
+    if program is not None:
+        compute = _of_singles(program, 1)
     else:
-        compute = _APPROXIMATE[name]
+        compute = _once_rounded(_FUNCTIONS.get(name) or {"sqrt": np.sqrt, "div": np.divide}[name])
     return flushing(compute) if flush else compute
 
 
@@ -140,62 +151,6 @@ def _once_rounded(compute: Callable[..., Any]) -> Function:
 
     in_place = isinstance(compute, np.ufunc)
     return InPieces(piecewise, np.dtype(np.float32), words=2)
-
-
-def _words(tile: Tile) -> UInt32Array:
-    return np.ascontiguousarray(tile).view(np.uint32)
-
-
-def _unit_exp2(x: Tile) -> Tile:
-    """ex2.approx.f32: the unit flushes subnormals, so small arguments are scaled around it."""
-    small = x < np.float32(-126)
-    scaled = np.where(small, x + np.float32(24), x)
-    power = special_functions.ex2(_words(scaled)).view(np.float32)
-    return np.where(small, power * np.float32(2.0**-24), power) if small.any() else power
-
-
-def _unit_rsqrt(x: Tile) -> Tile:
-    """rsqrt.approx.f32: subnormals are scaled into the normal range first."""
-    small = np.abs(x) < np.float32(2.0**-126)
-    scaled = np.where(small, x * np.float32(2.0**24), x)
-    root = special_functions.rsqrt(_words(scaled)).view(np.float32)
-    return np.where(small, root * np.float32(2.0**12), root) if small.any() else root
-
-
-def _approximate_quotient(x: Tile, y: Tile) -> Tile:
-    """div.approx.f32: a product with the unit's reciprocal."""
-    return x * special_functions.rcp(_words(y)).view(np.float32)
-
-
-def _approximate_root(x: Tile) -> Tile:
-    """sqrt.approx.f32: x times the unit's reciprocal root."""
-    root = x * _unit_rsqrt(x)
-    return np.where((x == 0) | np.isposinf(x), x, root)
-
-
-def _flushing_quotient(x: Tile, y: Tile) -> Tile:
-    """div.approx.ftz.f32: the unit flushes on both sides."""
-    return _FLUSHING_PRODUCT(x, special_functions.rcp(_words(y)).view(np.float32))
-
-
-def full_quotient(*, flush: bool) -> Function:
-    """div.full.f32: to within 2 ulp."""
-
-    def quotient(x: Tile, y: Tile) -> Tile:
-        bits = special_functions.quotient(_words(x), _words(y), full=True, flushes=flush)
-        return bits.view(np.float32)
-
-    return in_pieces(quotient, _SINGLE)
-
-
-_SINGLE = np.dtype(np.float32)
-_FLUSHING_PRODUCT = flushing(np.multiply, "mul")
-_FLUSHING_QUOTIENT = in_pieces(_flushing_quotient, _SINGLE)
-_APPROXIMATE: dict[str, Function] = {
-    "exp": in_pieces(_unit_exp, _SINGLE),
-    "div": in_pieces(_approximate_quotient, _SINGLE),
-    "sqrt": in_pieces(_approximate_root, _SINGLE),
-}
 
 
 def maximum_or_minimum(

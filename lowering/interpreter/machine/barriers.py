@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.values import Lanes
+from tilewright.lowering.interpreter.values import Bits, Lanes
 
 BARRIERS = 16
 """The number of barriers of a CTA."""
@@ -96,20 +96,32 @@ class CtaBarriers(Barriers):
         self._votes: dict[int, tuple[int, int]] = {}
         # Of each barrier: the warps that arrived in its last phase, and their clocks then.
         self._last: dict[int, tuple[Int64Array, Int32Array]] = {}
+        # Of threads of a warp that wait for some of it: the number of their barrier.
+        self._numbered, self._members = len(self.completed), dict[tuple[int, int], int]()
 
     def arrive(
-        self, lanes: Lanes, barrier: int, threads: int | None, *, waits: bool = False,
-        votes: BoolArray | None = None,
+        self, lanes: Lanes, barrier: Bits | int, threads: Bits | int | None, *,
+        waits: bool = False, votes: BoolArray | None = None,
     ) -> None:  # fmt: skip
         """Threads arrive at a barrier of `threads` threads, None being all of the CTA.
 
         Those who wait learn what all knew when they arrived; who only arrives learns nothing.
         """
-        expected = self._threads if threads is None else threads
-        ctas = lanes // self._slots
-        for cta in np.unique(ctas).tolist():
-            mine = lanes[ctas == cta]
-            number = cta * BARRIERS + barrier
+        self._arrive(lanes, self._numbers(lanes, barrier), threads, waits, votes)
+
+    def _numbers(self, lanes: Lanes, barrier: Bits | int) -> Int64Array:
+        if (beyond := np.flatnonzero(np.asarray(barrier) >= BARRIERS)).size:
+            raise Fault(f"expected a barrier below {BARRIERS}", int(beyond[0]))
+        return lanes // self._slots * BARRIERS + barrier
+
+    def _arrive(
+        self, lanes: Lanes, numbers: Int64Array, threads: Bits | int | None, waits: bool,
+        votes: BoolArray | None,
+    ) -> None:  # fmt: skip
+        counts = np.broadcast_to(self._threads if threads is None else threads, len(lanes))
+        for number in np.unique(numbers).tolist():
+            here = numbers == number
+            mine, expected, barrier = lanes[here], int(counts[here][0]), number % BARRIERS
             self._check_last(mine, number)
             phase = self._phases.setdefault(number, Phase(expected))
             if phase.expected != expected:
@@ -123,7 +135,7 @@ class CtaBarriers(Barriers):
             if waits:
                 phase.waiting.append(mine)
             if votes is not None:
-                phase.votes += int(votes[ctas == cta].sum())
+                phase.votes += int(votes[here].sum())
             if phase.arrived > expected:
                 raise Fault(
                     f"barrier {barrier} expects {expected} threads, and {phase.arrived} came"
@@ -163,26 +175,41 @@ class CtaBarriers(Barriers):
     def votes(self, lanes: Lanes, barrier: int) -> Int64Array:
         """Of how many threads of the barrier's last phase a predicate held, and how many there
         were: [threads, 2]."""
-        numbers = lanes // self._slots * BARRIERS + barrier
+        numbers = self._numbers(lanes, barrier)
         return np.array([self._votes[number] for number in numbers.tolist()])
 
     def wait(
-        self, op: Operation, lanes: Lanes, barrier: int, threads: int | None,
+        self, op: Operation, lanes: Lanes, barrier: Bits | int, threads: Bits | int | None,
         votes: BoolArray | None = None,
     ) -> Wait:  # fmt: skip
         """Threads arrive, and wait for the others."""
-        numbers = lanes // self._slots * BARRIERS + barrier
+        numbers = self._numbers(lanes, barrier)
         phases = self.completed[numbers]
         self.arrive(lanes, barrier, threads, waits=True, votes=votes)
         return Wait(self, op, (numbers, phases))
+
+    def wait_for(self, op: Operation, lanes: Lanes, members: Bits) -> Wait:
+        """Threads arrive, and wait for the members of their warps, a bit each."""
+        masks = np.broadcast_to(members, len(lanes)).astype(np.int64)
+        if not (there := masks >> lanes % WARP & 1).all():
+            raise Fault("expected a membermask with its own thread", int(np.argmin(there)))
+        known, keys = self._members, zip((lanes // WARP).tolist(), masks.tolist(), strict=True)
+        numbers = [known.setdefault(key, self._numbered + len(known)) for key in keys]
+        self.completed = np.pad(
+            self.completed, (0, self._numbered + len(known) - len(self.completed))
+        )
+        phases = self.completed[numbers]
+        self._arrive(lanes, np.array(numbers), np.bitwise_count(masks), True, None)
+        return Wait(self, op, (np.array(numbers), phases))
 
     def _diagnosis(self, number: int, waiting: int) -> str:
         """Which warps of a CTA wait at a barrier."""
         phase = self._phases[number]
         warps = np.unique(np.concatenate(phase.waiting) % self._slots // WARP)
+        where = f"barrier {number % BARRIERS}" if number < self._numbered else "bar.warp.sync"
         return (
             f"deadlock: {phase.arrived} threads (warps {', '.join(map(str, warps.tolist()))}) wait "
-            f"at barrier {number % BARRIERS}, and no other thread of the CTA will come"
+            f"at {where}, and no other thread of the CTA will come"
         )
 
 

@@ -44,13 +44,16 @@ class _State:
 
 class Livelock:
     """Looks for a livelock in a wave, of the registers that are live in each block and the memory
-    that `buffers` are: all that threads can look at or wait for."""
+    that `buffers` are: all that threads can look at or wait for. Of gangs those that are `free` do
+    not wait for others of their warps."""
 
     def __init__(
-        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[AnyArray]]
-    ):
+        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[AnyArray]],
+        free: Callable[[list[Any]], Sequence[GangPlace]],
+    ):  # fmt: skip
         self._live = live
         self._buffers = buffers
+        self._free = free
         self._turns = 0
         self._next: int = FIRST
         self._state: _State | None = None
@@ -94,14 +97,18 @@ class Livelock:
             memory = self._fingerprint()
             if self._state.memory != memory:
                 self._take(gang, others, memory)
-            elif all(int(gang.lanes[0]) in self._ran for gang in others if gang.awaited is None):
+            elif self._have_run(others):
                 return self._forks.get(first, gang.block)
             else:
-                self.stuck = True
+                free = self._free([gang, *others])
+                self.stuck |= self._have_run([one for one in free if one is not gang])
         self._ran.add(first)
         if isinstance(gang.block.ending, Fork):
             self._forks.setdefault(first, gang.block)
         return None
+
+    def _have_run(self, gangs: Sequence[GangPlace]) -> bool:
+        return all(int(gang.lanes[0]) in self._ran for gang in gangs if gang.awaited is None)
 
     def _take(self, gang: GangPlace, others: Sequence[GangPlace], memory: int | None) -> None:
         self._state = _State([self._place(running) for running in (gang, *others)], memory)

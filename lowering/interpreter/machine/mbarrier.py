@@ -6,8 +6,9 @@ are there for whoever has waited for the phase that they complete, and for nobod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 
 import numpy as np
 from xdsl.ir import Operation
@@ -120,10 +121,33 @@ class Mbarriers:
 
     # Phases
 
-    def phases(self, lanes: Lanes, address: Bits) -> Bits:
-        """The number of the phase that is under way at each thread's mbarrier."""
-        places = self.find(lanes, address).tolist()
-        return np.array([self._at[place].phase for place in places], dtype=np.uint64)
+    def states(self, lanes: Lanes, address: Bits, counts: Iterable[int] = repeat(0)) -> Bits:
+        """The states that so many arrivals give: what the phase waits for, and its number below."""
+        pending, states = dict[int, int](), list[int]()
+        for place, count in zip(self.find(lanes, address).tolist(), counts, strict=False):
+            left = pending.setdefault(place, self._at[place].pending)
+            pending[place] -= count
+            states.append(max(left, 0) << 32 | self._at[place].phase)
+        return np.array(states, dtype=np.uint64)
+
+    def expect(self, lanes: Lanes, address: Bits, count: int) -> None:
+        """Each thread lets the phase wait for so many bytes more, or less where it is negative."""
+        for index, place in enumerate(self.find(lanes, address).tolist()):
+            self._at[place].bytes += count
+            self._check_bytes(self._at[place], index)
+            self._at[place].settle()
+
+    def keep_open(self, lanes: Lanes, address: Bits, count: int) -> None:
+        """Raise Fault where so many arrivals of each thread would complete a phase."""
+        places: list[int] = self.find(lanes, address).tolist()
+        for place, times in Counter(places).items():
+            if self._at[place].pending <= count * times:
+                raise Fault(f"completes a phase of {self._named(self._at[place])}")
+
+    def drop(self, lanes: Lanes, address: Bits, count: int) -> None:
+        """Phases from the next one on wait for so many arrivals of each thread no more."""
+        for place in self.find(lanes, address).tolist():
+            self._at[place].expected -= count
 
     def under_way(
         self, lanes: Lanes, address: Bits

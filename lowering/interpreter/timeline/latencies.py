@@ -47,7 +47,7 @@ ptx.ld.global                      4   479  [L] 478.8 from DRAM
 ptx.st.global                      4   0    [A]
 ptx.atom.global                    4   263  [L] the L2 cache, where it is done
 ptx.atom.shared                    4   40   [A]
-ptx.cp.async                       4   479  [L] as a load from DRAM
+ptx.cp.async                       4   479  [L] as a load from DRAM  cp.async
 ptx.cp.async.bulk.tensor.load      4   600  [A] as a load, and the engine's turn  tma
 ptx.cp.async.bulk.tensor.store     4   500  [A]  tma
 ptx.cp.reduce.async.bulk.tensor    4   500  [A]  tma
@@ -77,8 +77,8 @@ LATENCIES = {
 }
 """By the op's name, with its state space where it has one; all others are `ALU`."""
 
-TMA_BYTES = 64
-"""Bytes a cycle that the TMA of an SM moves: its share of the L2 cache's. [L]"""
+COPIED_BYTES = 64
+"""Bytes a cycle that an SM copies, TMA and threads: its share of the L2 cache's. [L]"""
 
 MULTIPLY_ADDS: dict[int, dict[int, int]] = {
     70: {16: 512},

@@ -35,7 +35,8 @@ class LaunchTime(Timeline):
         together = max(min(fitting, -(-self._launch.ctas // chip.count)), 1)
         turns = -(-self._launch.ctas // (chip.count * together))
         busy = defaultdict[tuple[str, int], int](int)
-        for name, pipe in self._pipes.items():
-            busy[name] += sum(end - start for start, end in pipe.taken)
+        for (name, number), pipe in self._pipes.items():
+            unit = "tma" if name == "cp.async" else name  # One way into the SM.
+            busy[unit, number] += sum(end - start for start, end in pipe.taken)
         cycles = max(self.cycles, together * max(busy.values(), default=0))
         return turns * cycles / chip.ghz / 1e3

@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
+from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
@@ -34,7 +35,7 @@ from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
 from tilewright.lowering.interpreter.timeline.latencies import (
-    TMA_BYTES,
+    COPIED_BYTES,
     Latency,
     latency,
     multiply_cycles,
@@ -249,7 +250,9 @@ class Timeline:
             (slot,) = slots([any_op.map])
             image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
             size = prod(image.box.shape) * image.box.element.bytes
-            return -(-size // TMA_BYTES)
+            return -(-size // COPIED_BYTES)
+        if isinstance(op, CpAsyncOp):
+            return WARP * op.size.value.data // COPIED_BYTES  # type: ignore[attr-defined]
         return 0
 
     def _issue(

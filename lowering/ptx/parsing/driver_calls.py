@@ -66,7 +66,7 @@ def _argument(reader: Reader, name: str) -> SSAValue:
     symbol = reader.scope.find(name)
     if not isinstance(symbol, Symbol) or (part := symbol.parts.get(0)) is None:
         raise reader.fail(f"expected a parameter that is stored, got {name}")
-    return reader.ssa.register(reader.ssa.read(reader.block, part), part.kind)
+    return reader.register(reader.ssa.read(reader.block, part), part.kind)
 
 
 def _origin(value: SSAValue) -> object:

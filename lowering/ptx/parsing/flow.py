@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block
 
 from tilewright.lowering.ptx.parsing.names import Names
-from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
-_NAME = re.compile(NAME)
 _TRY_WAIT = "mbarrier.try_wait.parity."
 
 
@@ -105,7 +104,7 @@ class Flow:
         body = without_tables(body)
         targets = {
             label for one in body
-            if one.name in ("bra", "bra.uni") for label in _NAME.findall(one.text)
+            if one.name in ("bra", "bra.uni") for label in NAMES.findall(one.text)
         }  # fmt: skip
         for statement in waits(body):
             match statement.kind:
@@ -220,7 +219,7 @@ class Flow:
 
     def _keep_guard(self, guard: str, plain: PtxStatement) -> None:
         """The block is closed where an instruction may write its guard."""
-        if guard.lstrip("!") in _NAME.findall(plain.text.partition(",")[0]):
+        if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
             self._guarded = None
 
     def _call(self, statement: PtxStatement, call: re.Match[str], scope: Names) -> None:
@@ -230,7 +229,7 @@ class Flow:
             raise PtxError(
                 f"expected no recursion, got a call of {callee.name} in itself", statement.position
             )
-        given = [*_NAME.findall(call[1] or ""), *_NAME.findall(call[3] or "")]
+        given = [*NAMES.findall(call[1] or ""), *NAMES.findall(call[3] or "")]
         if len(given) != len(callee.parameters):
             raise PtxError(
                 f"expected {len(callee.parameters)} variables for {callee.name}, got {len(given)}",

@@ -4,7 +4,6 @@ A mnemonic has a rule, made once: the op that it is of, with the properties that
 the operands by the same forms and fields that the op is printed by.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -27,10 +26,11 @@ from tilewright.dialects.ptx import registers, scalars
 from tilewright.dialects.ptx.carry import CarryOp
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, ScalarOp
+from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp
 from tilewright.dialects.ptx.shuffle import ShflSyncOp
+from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
 
@@ -63,7 +63,7 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic; None where no op has it."""
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
-    rule = (maker and maker(mnemonic)) or _of_fields(mnemonic)
+    rule = (maker and maker(mnemonic)) or of_fields(mnemonic)
     for compose in () if rule else _COMPOSERS:
         rule = compose(mnemonic)
     ordered = None if rule else _by_words().get(in_any_order(mnemonic))
@@ -149,7 +149,7 @@ def _carry(mnemonic: str) -> ReadingRule | None:
         inputs = [reader.take(text, kind) for text in sources]
         carry = None
         if takes:
-            carry = reader.ssa.register(reader.ssa.read(reader.block, reader.carry), "pred")
+            carry = reader.register(reader.ssa.read(reader.block, reader.carry), "pred")
         made = CarryOp(inputs, reg(kind), mnemonic, carry_in=carry)
         reader.add(made)
         reader.give(dest, made.result)
@@ -158,53 +158,36 @@ def _carry(mnemonic: str) -> ReadingRule | None:
     return ReadingRule(rule, kind=kind)
 
 
-@reads("shfl")
-def _shuffle(mnemonic: str) -> ReadingRule | None:
-    """One within whole warps, by a constant lane, has an op of its own."""
-    if (match := _SHUFFLE.fullmatch(mnemonic)) is None:
-        return None
-    plain, mode = _of_fields(mnemonic), match[1]
-    general = by_fields(ShuffleOp, {"mode": mode}, ShuffleOp.ROW.operands)
-
-    def rule(reader: Reader, operands: str) -> None:
-        dest, _, lane, *part = read(operands)
-        whole = [one.kind == "integer" and one.value % (1 << 32) for one in part] == [31, _EVERY]
-        is_plain = whole and dest.kind != "pair" and lane.kind == "integer" and lane.value < 32
-        (plain if is_plain and mode in ("bfly", "idx") and plain else general).read(
-            reader, operands
-        )
-
-    return ReadingRule(rule)
-
-
-_SHUFFLE = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
-_EVERY = 0xFFFFFFFF
-
-
 # Ops by their fields
 
 
+_OF_REGISTERS = (CountedOp, CountedArrivalOp, MembersSyncOp, RegisterBarrierOp)
+"""The ops that take in registers what others of their mnemonics know as numbers."""
+
+
 @cache
-def _by_mnemonic() -> dict[str, type[RowOp]]:
-    """The ops whose rows say all their mnemonics."""
-    ops: dict[str, type[RowOp]] = {}
+def _by_mnemonic() -> dict[str, list[type[RowOp]]]:
+    """The ops whose rows say all their mnemonics: one, and what takes registers for numbers."""
+    ops: dict[str, list[type[RowOp]]] = {}
     for op in PTX.operations:
         if issubclass(op, RowOp) and not issubclass(op, registers.MoveOp | ScalarOp):
             for row in vars(op).get("ROWS", ()):
                 for mnemonic in getattr(row, "mnemonics", ()):
-                    ops.setdefault(mnemonic, op)
+                    if op in _OF_REGISTERS or mnemonic not in ops:
+                        ops.setdefault(mnemonic, []).append(op)
     return ops
 
 
-def _of_fields(mnemonic: str) -> ReadingRule | None:
-    op = _by_mnemonic().get(mnemonic)
-    if op is None:
-        return None
-    for properties in _candidates(op, mnemonic):
-        alike = op.create(properties=properties)
-        if _mnemonic(alike) == mnemonic:
-            return by_fields(op, properties, alike.row.operands)
-    return None
+def of_fields(mnemonic: str) -> ReadingRule | None:
+    """The rule of a mnemonic that a row says, or None."""
+    rule = None
+    for op in reversed(_by_mnemonic().get(mnemonic, ())):
+        for properties in _candidates(op, mnemonic):
+            alike = op.create(properties=properties)
+            if _mnemonic(alike) == mnemonic:
+                rule = by_fields(op, properties, alike.row.operands, general=rule)
+                break
+    return rule
 
 
 def _mnemonic(op: Any) -> str | None:
@@ -220,6 +203,7 @@ def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribu
     runs = [
         ".".join(words[i:j]) for i in range(1, len(words)) for j in range(i + 1, len(words) + 1)
     ]
+    runs.append(mnemonic)
     choices: list[list[tuple[str, Attribute | None]]] = []
     for name, field in op.get_irdl_definition().properties.items():
         bases = set(field.constr.get_bases() or ())
@@ -247,7 +231,9 @@ class _OpFields:
         properties: Mapping[str, Any],
         forms: Sequence[OperandForm],
         address: str,
+        general: ReadingRule | None,
     ):
+        self.general = general
         definition = op.get_irdl_definition()
         operands, self.results = dict(definition.operands), dict(definition.results)
         self.op, self.properties, self.operands = op, properties, operands
@@ -277,6 +263,9 @@ class _OpFields:
         written = read(text) if text else ()
         if len(written) not in self.fits:
             raise ValueError(text)
+        if self.general is not None and not self._knows(reader, written):
+            self.general.read(reader, text)
+            return
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
         for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             if operand.kind == "sink" and isinstance(form, Vector):
@@ -293,6 +282,15 @@ class _OpFields:
         reader.add(made)
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
+
+    def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
+        """True where what the op has as numbers is known."""
+        given = zip(self.fits[len(written)], written, strict=True)
+        return all(
+            reader.number(operand) is not None if name in self.known
+            else name in (*self.operands, *self.results, "_") or _stands_for(reader, name, operand)
+            for (_, (name, *_), _), operand in given
+        )  # fmt: skip
 
     def _set(
         self, reader: Reader, fields: dict[str, Any], given: dict[str, list[str]], name: str,
@@ -321,10 +319,11 @@ def by_fields(
     properties: Mapping[str, Any],
     forms: Sequence[OperandForm],
     address: str = "b32",
+    general: ReadingRule | None = None,
 ) -> ReadingRule:
     """The rule of an op of some properties, whose operands stand in the order of forms; addresses
-    are registers of that kind."""
-    fields = _OpFields(op, properties, forms, address)
+    are registers of that kind. Where registers have what it has to know, the `general` one."""
+    fields = _OpFields(op, properties, forms, address, general)
     return ReadingRule(fields.read, "predicate" in fields.operands)
 
 

@@ -37,13 +37,14 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.parsing import composed, driver_calls, matrices, memory, moves
+from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variables
 from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
-from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
 RULES_OF = (composed, driver_calls, matrices, memory, moves)
@@ -53,7 +54,6 @@ PARAMETER = re.compile(
     rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
     rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
 )
-_NAME = re.compile(NAME)
 _LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _NO_METADATA = NoneAttr()
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
@@ -182,9 +182,9 @@ class KernelReading:
         reader = Reader(ssa, parts[0].block, scope, shared)
         reader.contents = self.variables.contents
         last = self._choose_kinds(order)
+        list_accumulators(order)
         conditions = {part: self._fill(reader, part, last[part]) for part in order}
         ssa.close()
-        reader.check_unread()
         for variables in (reader.memory, reader.local):
             variables.place()
         ends = _threaded(edges, parts)
@@ -194,6 +194,7 @@ class KernelReading:
             condition = conditions[part]
             condition = condition and ssa.settled.get(condition, condition)
             part.block.add_op(self._terminator(part, ends[part], condition))
+        reader.check_unread()
         return Region([part.block for part in parts if part in ends]), reader
 
     def _choose_kinds(self, order: Sequence[BodyPart]) -> dict[BodyPart, dict[Variable, int]]:
@@ -207,7 +208,7 @@ class KernelReading:
                 results, address, _ = statement.text.partition("[")
                 if not address:
                     results = results.partition("}" if results[:1] == "{" else ",")[0]
-                for name in _NAME.findall(results):
+                for name in NAMES.findall(results):
                     variable = scope.find(name)
                     if isinstance(variable, Variable):
                         if not variable.writes or statement.position < variable.first:

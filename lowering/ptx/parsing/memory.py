@@ -44,13 +44,14 @@ from tilewright.dialects.ptx import (
     matrix_copy,
     mbarrier,
     multimem,
+    scalars,
 )
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing
-from tilewright.lowering.ptx.parsing.names import Symbol
+from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing, rule_of
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
-from tilewright.lowering.ptx.parsing.ssa import Value
+from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("relaxed", "acquire", "release")
@@ -122,7 +123,7 @@ def _low_bits(reader: Reader, value: Value, name: str) -> Value:
         return value
     if width > width_of(value):
         raise reader.fail(f"expected at most {width_of(value)} bits of {name}, got {type_}")
-    whole = reader.ssa.register(value, f"b{width_of(value)}")
+    whole = reader.register(value, f"b{width_of(value)}")
     if width == 8:
         return reader.resized(reader.resized(whole, "b16"), "b16", "u8")
     return reader.resized(whole, REGISTER_OF[type_])
@@ -172,16 +173,37 @@ def _matrix_copy(mnemonic: str) -> ReadingRule | None:
 
 def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> ReadingRule:
     """An arrival whose state something may read."""
-    without, with_state = (by_fields(op, {}, row.operands) for op in (plain, stated))
+    form = row.mnemonics[0].removeprefix("mbarrier.")
+    counted = by_fields(mbarrier.CountedArrivalOp, {"form": form}, row.operands)
+    without, with_state = (
+        by_fields(op, {}, row.operands, general=counted) for op in (plain, stated)
+    )
 
     def rule(reader: Reader, operands: str) -> None:
         if operands.startswith("_"):
             without.read(reader, operands)
         else:
             with_state.read(reader, operands)
-            made = reader.block.last_op
-            assert made is not None
-            reader.states.append((made, plain))
+            if isinstance(made := reader.block.last_op, stated):
+                reader.states.append((made, plain))
+
+    return ReadingRule(rule)
+
+
+def _in_window(mnemonic: str) -> ReadingRule | None:
+    """The rule of an instruction on shared memory, of a generic address in its window."""
+    if (shared := rule_of(mnemonic)) is None:
+        return None
+
+    def rule(reader: Reader, operands: str) -> None:
+        [address] = [operand for operand in read(operands) if operand.kind == "address"]
+        generic, _ = reader.address(address, "b64", apart=False)
+        own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
+        place, outer = Variable("b32"), reader.scope
+        reader.ssa.write(reader.block, place, reader.resized(own, "b32"))
+        reader.scope = Names(outer, {"$place": place})
+        shared.read(reader, operands.replace(address.text, "[$place]"))
+        reader.scope = outer
 
     return ReadingRule(rule)
 
@@ -194,6 +216,8 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
     if mnemonic == MBARRIER_ARRIVE_EXPECT_TX.mnemonic:
         ops = mbarrier.ArriveExpectTxOp, mbarrier.ArriveExpectTxStateOp
         return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
+    if ".shared" not in mnemonic:
+        return _in_window(mnemonic.removesuffix(".b64") + ".shared.b64")
     rows = (None, MBARRIER_TRY_WAIT), (True, MBARRIER_TRY_WAIT_CLUSTER)
     known = [(cluster, row) for cluster, row in rows if row.mnemonic == mnemonic]
     if not known:

@@ -1,4 +1,7 @@
-"""Moves of registers, constants and addresses, as ops or as names of values; hints."""
+"""Moves of registers, constants and addresses, as ops or as names of values, and between lanes;
+hints."""
+
+import re
 
 from xdsl.ir import SSAValue
 
@@ -6,7 +9,8 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import PragmaOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.lowering.ptx.parsing.instructions import reads
+from tilewright.dialects.ptx.warp import ShuffleOp
+from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
@@ -58,7 +62,30 @@ def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:
         return
     half = len(names) // 2
     for place, part in enumerate((names[:half], names[half:])):
-        _unpack(reader, part, ListedRegister(halves, place).value())
+        _unpack(reader, part, ListedRegister(halves, place).value(reader.block))
+
+
+@reads("shfl")
+def _shuffle(mnemonic: str) -> ReadingRule | None:
+    """One within whole warps, by a constant lane, has an op of its own."""
+    if (match := _SHUFFLE.fullmatch(mnemonic)) is None:
+        return None
+    plain, mode = of_fields(mnemonic), match[1]
+    general = by_fields(ShuffleOp, {"mode": mode}, ShuffleOp.ROW.operands)
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, _, lane, *part = read(operands)
+        whole = [one.kind == "integer" and one.value % (1 << 32) for one in part] == [31, _EVERY]
+        is_plain = whole and dest.kind != "pair" and lane.kind == "integer" and lane.value < 32
+        (plain if is_plain and mode in ("bfly", "idx") and plain else general).read(
+            reader, operands
+        )
+
+    return ReadingRule(rule)
+
+
+_SHUFFLE = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
+_EVERY = 0xFFFFFFFF
 
 
 _HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}

@@ -12,10 +12,9 @@ from xdsl.ir import Block, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.parsing.ssa import Variable
-from tilewright.lowering.ptx.parsing.statements import NAME
+from tilewright.lowering.ptx.parsing.statements import NAMES
 
 _REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
-_NAME = re.compile(NAME)
 _RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
 
 
@@ -88,7 +87,7 @@ class Names:
             known = self.find(_half(match[0], 0)) is not None
             return f"{{{_half(match[0], 0)}, {_half(match[0], 1)}}}" if known else match[0]
 
-        return _NAME.sub(listed, text)
+        return NAMES.sub(listed, text)
 
     def declare_registers(self, text: str) -> str | None:
         """Declare registers, of a text like `.b32 %r<8>, %x`; why that is none, or None."""

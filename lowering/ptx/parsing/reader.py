@@ -32,7 +32,13 @@ from tilewright.dialects.ptx.registers import (
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.ssa import ListedRegister, SsaBuilder, Value, Variable
+from tilewright.lowering.ptx.parsing.ssa import (
+    ListedRegister,
+    SsaBuilder,
+    Value,
+    Variable,
+    side_by_side,
+)
 from tilewright.lowering.ptx.parsing.statements import PtxError
 
 _INTEGER = re.compile(r"([-+]?)\s*(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
@@ -171,6 +177,10 @@ class Reader:
             raise self.fail(f"expected a register or a constant of .{type_}, got {text}")
         return self.constant(bits, kind)
 
+    def register(self, value: Value, kind: str) -> SSAValue:
+        """A single register of a kind, which has the bits of a value of its width."""
+        return self.ssa.register(value, kind, self.block)
+
     def converted(self, value: Value, kind: str, text: str) -> SSAValue:
         """The value of a register, as one of a kind of the same width; of a wider one the low bits
         where the instruction takes such."""
@@ -178,10 +188,10 @@ class Reader:
             return value
         given = width_of(value)
         if given == KINDS[kind]:
-            return self.ssa.register(value, kind)
+            return self.register(value, kind)
         if not self.resizes or given < KINDS[kind]:
             raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
-        return self.resized(self.ssa.register(value, f"b{given}"), kind)
+        return self.resized(self.register(value, f"b{given}"), kind)
 
     def constant(self, bits: int, kind: str) -> SSAValue:
         """A constant in a register."""
@@ -209,16 +219,8 @@ class Reader:
             else self.take(name, type_ or kind)
             for name in names
         ]
-        first = values[0]
-        if isinstance(first, ListedRegister) and first.source.type == reg(kind, len(names)):
-            source = first.source
-            if all(
-                isinstance(value, ListedRegister)
-                and value.source is source
-                and value.position == place
-                for place, value in enumerate(values)
-            ):
-                return source
+        if (listed := side_by_side(values, reg(kind, len(names)))) is not None:
+            return listed
         parts = [
             self.converted(value, kind, name) for value, name in zip(values, names, strict=True)
         ]
@@ -257,11 +259,11 @@ class Reader:
         as a number of the type `source`."""
         given, width = width_of(value), KINDS[kind]
         if given == width and not source:
-            return self.ssa.register(value, kind)
+            return self.register(value, kind)
         letter = source[:1] or "u"
-        bits = self.ssa.register(value, f"b{given}")
+        bits = self.register(value, f"b{given}")
         made = self.add(CvtOp.of(f"{letter}{width}.{source or f'u{given}'}", [bits])).results[0]
-        return self.ssa.register(made, kind)
+        return self.register(made, kind)
 
     def parameter(self, written: Written) -> Value:
         """The value of a parameter of the kernel, or a part of one of a function that it calls."""
@@ -282,7 +284,7 @@ class Reader:
         if isinstance(named, Variable):
             value = self.ssa.read(self.block, named)
             register = self.resized(
-                value.value() if isinstance(value, ListedRegister) else value, kind
+                value.value(self.block) if isinstance(value, ListedRegister) else value, kind
             )
         else:
             register = self.take(base, kind)
@@ -302,11 +304,11 @@ class Reader:
         given, width = width_of(value), KINDS[variable.kind]
         type_ = self.resizes
         if type_[:1] == "s" and int(type_[1:]) < width:
-            value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind, type_)
+            value = self.resized(self.register(value, f"b{given}"), variable.kind, type_)
         elif given != width:
             if not type_ or given > width:
                 raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
-            value = self.resized(self.ssa.register(value, f"b{given}"), variable.kind)
+            value = self.resized(self.register(value, f"b{given}"), variable.kind)
         self.ssa.write(self.block, variable, value)
 
     def sink(self, name: str) -> bool:

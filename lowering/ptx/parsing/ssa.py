@@ -15,21 +15,37 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ptx.registers import ListGetOp, MovOp, UndefOp
+from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp
-from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 
 
 @dataclass(eq=False, slots=True)
 class Variable:
     """A register of the text: the kind of its values where ways meet, how often it is written, the
-    position where first, and the place of the last block that writes it, as these are filled."""
+    position where first, and the place of the last block that writes it, as these are filled; and
+    the list that it is of, of the registers that a wgmma writes."""
 
     kind: str
     writes: int = 0
     first: int = 0
     last: int = sys.maxsize
+    list: "VariableList | None" = None
+
+
+@dataclass(eq=False, slots=True)
+class VariableList:
+    """Registers of a kind that wgmmas write side by side, and where blocks meet while they may."""
+
+    kind: str
+    variables: Sequence[Variable]
+    meets: set[Block] = field(default_factory=set[Block])
+
+    @property
+    def first(self) -> int:
+        """The position where the text writes one of them first."""
+        return min(variable.first for variable in self.variables)
 
 
 @dataclass(eq=False, slots=True)
@@ -38,22 +54,26 @@ class ListedRegister:
 
     source: SSAValue
     position: int
-    alone: SSAValue | None = None
+    alone: dict[Block | None, SSAValue] = field(default_factory=dict[Block | None, SSAValue])
 
-    def value(self) -> SSAValue:
-        """The register by itself; one that is written until a wait, from where its block has come
-        to on."""
-        if self.alone is None:
-            get, owner = ListGetOp(self.source, self.position), self.source.owner
-            assert isinstance(owner, Operation)
-            assert owner.parent is not None and owner.parent.last_op is not None
-            _add_behind(owner.parent.last_op if isinstance(owner, _IN_FLIGHT) else owner, get)
-            get.location = owner.location
-            self.alone = get.registers[0]
-        return self.alone
+    def value(self, block: Block) -> SSAValue:
+        """The register by itself; one that may be written until a wait, from where the block that
+        reads it has come to on."""
+        owner = self.source.owner
+        where = block if isinstance(owner, _IN_FLIGHT) else None
+        if (known := self.alone.get(where)) is None:
+            get = ListGetOp(self.source, self.position)
+            if isinstance(owner, _IN_FLIGHT):
+                block.add_op(get)
+            else:
+                _add_behind(owner, get)
+            if isinstance(owner, Operation):
+                get.location = owner.location
+            known = self.alone[where] = get.registers[0]
+        return known
 
 
-_IN_FLIGHT = WgmmaOp, LdOp
+_IN_FLIGHT = WgmmaOp, LdOp, Block
 Value = SSAValue | ListedRegister
 
 
@@ -75,7 +95,7 @@ class SsaBuilder:
         self._dominators = dominators
         self._places = {block: place for place, block in enumerate(dominators)}
         self._defined: dict[Block, dict[Variable, Value]] = {block: {} for block in dominators}
-        self._arguments: dict[SSAValue, Variable] = {}
+        self._arguments: dict[SSAValue, Variable | VariableList] = {}
         self._waiting = list[BlockArgument]()
         self._moved: dict[tuple[SSAValue, str], SSAValue] = {}
         self._before = defaultdict[Block, list[Way]](list)
@@ -120,17 +140,33 @@ class SsaBuilder:
         """The value of a variable where a block begins: that of all sources, else an argument."""
         if self._dominators[block] is block:
             return self._undefined(variable)
+        of = variable.list
+        if of is not None and block not in of.meets:
+            of = None
         values = [self._defined[source][variable] for source in sources]
         if len(values) > 1:
-            values = list(dict.fromkeys(self.register(value, variable.kind) for value in values))
-        return values[0] if len(values) == 1 else self._argument(block, variable)
+            registers = (
+                self.register(value, variable.kind, source)
+                for value, source in zip(values, sources, strict=True)
+            )
+            values = list(dict.fromkeys(values if of else registers))
+        if len(values) == 1:
+            return values[0]
+        if of is None:
+            return self._argument(block, variable, reg(variable.kind))
+        argument, known = self._argument(block, of, reg(of.kind, len(of.variables))), self._defined
+        for place, one in enumerate(of.variables):
+            known[block].setdefault(one, ListedRegister(argument, place))
+        return known[block][variable]
 
-    def _argument(self, block: Block, variable: Variable) -> BlockArgument:
+    def _argument(
+        self, block: Block, variable: Variable | VariableList, type_: RegType
+    ) -> BlockArgument:
         """A new argument of a block, in the order in which the text writes the registers first:
         so the moves on the way there come back in their order."""
         known = self._arguments
         place = bisect_left(block.args, variable.first, key=lambda other: known[other].first)
-        argument = block.insert_arg(reg(variable.kind), place)
+        argument = block.insert_arg(type_, place)
         known[argument] = variable
         self._waiting.append(argument)
         return argument
@@ -140,10 +176,11 @@ class SsaBuilder:
         _add_first(next(iter(self._dominators)), undefined)
         return undefined.result
 
-    def register(self, value: Value, kind: str) -> SSAValue:
-        """A single register of a kind, which has the bits of a value of its width."""
+    def register(self, value: Value, kind: str, block: Block) -> SSAValue:
+        """A single register of a kind, which has the bits of a value of its width, where a block
+        has come to."""
         if isinstance(value, ListedRegister):
-            value = value.value()
+            value = value.value(block)
         if value.type == reg(kind):
             return value
         if (moved := self._moved.get((value, kind))) is None:
@@ -153,6 +190,18 @@ class SsaBuilder:
             moved = self._moved[value, kind] = move.result
         return moved
 
+    def _passed(self, block: Block, variable: Variable | VariableList) -> SSAValue:
+        """The value of a variable, or of the variables of a list, at the end of a block."""
+        if isinstance(variable, Variable):
+            return self.register(self.read(block, variable), variable.kind, block)
+        values = [self.read(block, one) for one in variable.variables]
+        type_ = reg(variable.kind, len(values))
+        if (listed := side_by_side(values, type_)) is None:
+            made = ListMakeOp([self.register(one, variable.kind, block) for one in values], type_)
+            block.add_op(made)
+            listed = made.result
+        return listed
+
     def close(self) -> None:
         """Give all edges their values, when all blocks but their terminators are read. Arguments
         that are values elsewhere are these: they are `settled`."""
@@ -160,8 +209,7 @@ class SsaBuilder:
         for argument in self._waiting:  # those that it adds too
             variable = self._arguments[argument]
             given[argument] = [
-                self.register(self.read(edge.source, variable), variable.kind)
-                for edge in self._before[argument.block]
+                self._passed(edge.source, variable) for edge in self._before[argument.block]
             ]
         known = self.settled = _settled(given)
         for block, edges in self._before.items():
@@ -172,6 +220,20 @@ class SsaBuilder:
             argument.replace_all_uses_with(value)
             assert isinstance(argument, BlockArgument)
             argument.owner.erase_arg(argument)
+
+
+def side_by_side(values: Sequence[Value], type_: RegType) -> SSAValue | None:
+    """The list of a type that values are the registers of, in order; None where they are none."""
+    first = values[0]
+    if not isinstance(first, ListedRegister) or first.source.type != type_:
+        return None
+    is_list = all(
+        isinstance(value, ListedRegister)
+        and value.source is first.source
+        and value.position == place
+        for place, value in enumerate(values)
+    )
+    return first.source if is_list else None
 
 
 def _settled(given: dict[SSAValue, list[SSAValue]]) -> dict[SSAValue, SSAValue]:

@@ -33,6 +33,7 @@ class PtxStatement(NamedTuple):
 
 
 NAME = r"[A-Za-z_$%][\w$]*"
+NAMES = re.compile(NAME)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DIRECTIVE = re.compile(r"(\.\w+)\s*(.*?)\s*", re.DOTALL)
 _SPACE = re.compile(r"[\s;]*")

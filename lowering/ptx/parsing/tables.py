@@ -1,12 +1,10 @@
 """`brx.idx`, which goes to one label of a table, as comparisons and branches. PTX ISA 9.7.12.4."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAMES, PtxError, PtxStatement
 
-_NAME = re.compile(NAME)
 _TABLE = ".branchtargets"
 
 
@@ -16,7 +14,7 @@ def without_tables(body: Sequence[PtxStatement]) -> Sequence[PtxStatement]:
     if not any(one.name == _TABLE for one in body):
         return body
     tables = {
-        label.text: _NAME.findall(table.text)
+        label.text: NAMES.findall(table.text)
         for label, table in pairwise(body)
         if label.kind == "label" and table.name == _TABLE
     }

@@ -245,7 +245,16 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     # Nothing is known of what is behind what only the machine knows to be complete.
     (
         _plain("unknown"),
-        (*cluster.ST_ASYNC, *cluster.RED_ASYNC, cluster.BULK_SEND, mbarrier.CP_ASYNC_ARRIVE),
+        (
+            *cluster.ST_ASYNC,
+            *cluster.RED_ASYNC,
+            cluster.BULK_SEND,
+            mbarrier.CP_ASYNC_ARRIVE,
+            *mbarrier.MBARRIER_COUNTED,
+            *mbarrier.MBARRIER_ARRIVALS,
+            *sync.REGISTER_BARRIERS,
+            sync.BAR_WARP_SYNC_MEMBERS,
+        ),
     ),
     (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),

@@ -13,11 +13,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects import arith, gpu, memref, scf
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
+from tilewright.dialects.gpu import known_extents
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
@@ -188,8 +189,8 @@ def launches(
     be said); `rings` is the number of stages of the longest ring, and with `guesses` there are
     conditions that only a run decides. `known` are arguments that nothing else decides."""
     kernel = is_kernel(function)
-    cluster = extents_of(function, "gpu.known_cluster_size", "cluster") or (1, 1, 1)
-    block_size = extents_of(function, "gpu.known_block_size", "reqntid")
+    cluster = extents_of(function, "gpu.known_cluster_size") or (1, 1, 1)
+    block_size = extents_of(function, "gpu.known_block_size")
     blocks = [block_size] if block_size else _blocks(function, kernel)
     grid = extents_of(function, GRID) or (
         max(cluster[0], block_ctas(function)),
@@ -206,12 +207,11 @@ def launches(
             yield [replace(launch, block=block, leaves=given, guessed=guessed) for block in blocks]
 
 
-def extents_of(function: Operation, name: str, of_entry: str = "") -> Extents | None:
+def extents_of(function: Operation, name: str) -> Extents | None:
     """Extents that a kernel says its launch has."""
-    known = function.attributes.get(name, function.properties.get(of_entry))
-    if not isinstance(known, DenseArrayBase):
+    if (known := known_extents(function, name)) is None:
         return None
-    x, y, z = (*map(int, known.get_values()), 1, 1, 1)[:3]  # type: ignore[arg-type]
+    x, y, z = (*known, 1, 1, 1)[:3]
     return x, y, z
 
 

@@ -98,6 +98,8 @@ _FRAGMENTS = 144
 _IN_FLIGHT = 3
 """The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
 `latency` says how many."""
+_WIDE = 64
+"""The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
 _FUNCTIONS = (
@@ -439,11 +441,13 @@ def copy_stages(
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait. A loop that only `streams` leaves it to as many CTAs as there
-    are threads for, or has none: tiles that large keep memory busy by themselves."""
+    are threads for, half as many where these load much each time, or has none: tiles that large
+    keep memory busy by themselves."""
     wanted, least = 1 + (in_flight or _IN_FLIGHT), 1
     ctas = hint(entry, "occupancy", arch) or 2
     if streams:
-        ctas = least = _RESIDENT // thread_count(entry, arch)
+        threads = thread_count(entry, arch)
+        ctas = least = max((_RESIDENT >> (stage >= _WIDE * threads)) // threads, 1)
     for count in range(ctas, least - 1, -1):
         room = cta_room(arch, count) - beside
         fitting = min(room // stage, wanted)

@@ -64,11 +64,6 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 Load = LoadViewTkoOp | LoadPtrTkoOp
 _CROWDED = "shared memory has no room for its stages"
 
-_TOGETHER = 2 * CHUNK
-"""The bytes that a thread loads at once from which on copies ahead cost more than they hide:
-LayerNorm of 64 at 2.75 TB/s without, 2.57 with them, of 16 at 2.46 without, 2.57 with (H100)."""
-
-
 _MOST_BESIDE = 128
 """The registers of a thread up to which copies beside products have theirs: with 160, those of
 cuTile's block-scaled sample strip-mined, 72 bytes are spilled."""
@@ -293,8 +288,6 @@ def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
     if isinstance(copied, CopiedLoad):
         if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
             return f"not every thread copies {CHUNK} bytes"
-        if copied.layout(thread_bits).count * copied.order.order.size > _TOGETHER:
-            return f"more than {_TOGETHER} bytes of a thread are in flight together as it is"
         return replace(copied, private=True)
     return copied
 

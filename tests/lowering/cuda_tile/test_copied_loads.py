@@ -238,17 +238,23 @@ def streamed(tile: int, token: str = "") -> str:
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %d: tile<i32>", body)
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
-def test_streams_are_copied_ahead(arch: str) -> None:
-    """Every thread reads what it has copied: no barrier."""
-    text = streamed(512)
-    ptx = tw.compile(text, arch).ptx
-    loop = ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
+@pytest.mark.parametrize(
+    "arch, tile, stages",
+    [("sm_80", 512, 2), ("sm_80", 2048, 3), ("sm_90a", 512, 4), ("sm_90a", 2048, 4)],
+)
+def test_streams_are_copied_ahead(arch: str, tile: int, stages: int) -> None:
+    """Every thread reads what it has copied: no barrier. Of 64 bytes a thread half as many threads
+    have room for stages."""
+    text = streamed(tile)
+    kernel = tw.compile(text, arch)
+    assert kernel.shared_bytes == stages * 4 * tile
+    loop = kernel.ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
     assert COPY in loop and "bar.sync" not in loop and "ld.global" not in loop
     a = operand(3, 2700, "f32")
-    args = [a, 2700, np.zeros((3, 512), np.float32), 512, 3, 2700, 512]
+    args = [a, 2700, np.zeros((3, tile), np.float32), tile, 3, 2700, tile]
     got = tw.interpret(text, "k", grid=(3,), args=args, level="ptx", arch=arch, schedule=4)[1]
-    chunks = np.pad(a, ((0, 0), (0, 6 * 512 - 2700))).reshape(3, 6, 512)
+    count = -(-2700 // tile)
+    chunks = np.pad(a, ((0, 0), (0, count * tile - 2700))).reshape(3, count, tile)
     assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
 
 

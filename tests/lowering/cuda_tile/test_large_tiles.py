@@ -156,3 +156,44 @@ def test_atomics_in_turns(token: str, loops: int) -> None:
 """
     ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
     assert ptx.count("_body:") == loops and ptx.count("red.relaxed") == 256 >> loops
+
+
+def product(m: int, n: int, k: int) -> str:
+    """A kernel of one product of f16 in f32."""
+    sizes = {"a": (m, k), "b": (k, n), "c": (m, n)}
+    body = "    %o = constant <i32: 0> : tile<i32>\n"
+    for name, (rows, columns) in sizes.items():
+        element = "f32" if name == "c" else "f16"
+        tensor = f"tensor_view<{rows}x{columns}x{element}, strides=[{columns},1]>"
+        type_ = f"partition_view<tile=({rows}x{columns}), {tensor}>"
+        body += f"""
+    %{name}_v = make_tensor_view %{name}, shape = [{rows}, {columns}], strides = [{columns}, 1]
+        : {tensor}
+    %{name}_w = make_partition_view %{name}_v : {type_}
+"""
+        access = f"{type_}, tile<i32>"
+        tile = f"tile<{rows}x{columns}x{element}>"
+        body += (
+            f"    %{name}_x, %{name}_t = load_view_tko weak %{name}_w[%o, %o] : {access} -> "
+            f"{tile}, token\n"
+            if name != "c"
+            else f"    %zero = constant <f32: 0.0> : {tile}\n    %r = mmaf %a_x, %b_x, %zero : "
+            f"tile<{m}x{k}xf16>, tile<{k}x{n}xf16>, {tile}\n"
+            f"    %t = store_view_tko weak %r, %c_w[%o, %o] : {tile}, {access} -> token\n"
+        )
+    return entry(", ".join(f"%{name}: tile<ptr<{'f32' if name == 'c' else 'f16'}>>"
+                           for name in sizes), body)  # fmt: skip
+
+
+@pytest.mark.parametrize("m, n, k", [(128, 256, 16), (2048, 16, 32)])
+def test_a_tile_larger_than_shared_memory(m: int, n: int, k: int) -> None:
+    """One changes layout in parts; an operand is multiplied by halves of its rows."""
+    text = product(m, n, k)
+    a, b = (np.random.default_rng(0).integers(-3, 4, k * x).astype(np.float16) for x in (m, n))
+    assert tw.compile(text, "sm_120a").shared_bytes < max(m * n * 4, m * k * 2)
+    got = tw.interpret(
+        text, "k", grid=(1,), args=[a, b, np.zeros(m * n, np.float32)], level="ptx",
+        arch="sm_120a",
+    )[2]  # fmt: skip
+    want = a.reshape(m, k).astype(np.float32) @ b.reshape(k, n).astype(np.float32)
+    assert (got.reshape(m, n) == want).all()

@@ -15,8 +15,10 @@ from faults import kernel
 from test_examples import gemm_sm90_arguments
 
 import tilewright as tw
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.lowering.interpreter.timeline.chrome import trace_json
 from tilewright.lowering.interpreter.timeline.latencies import LATENCIES, multiply_adds
+from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
 from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.source.parsing import default_context
 
@@ -130,3 +132,34 @@ def test_settings_that_have_no_timeline(wrong: dict[str, Any]) -> None:
 )  # fmt: skip
 def test_rates_of_tensor_cores(arch: str, bits: int, rate: int) -> None:
     assert multiply_adds(arch, bits) == rate
+
+
+COPIES = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .u64 from) {
+  .reg .b32 %r<3>; .reg .b64 %rd<4>; .shared .align 16 .b8 to[32768];
+  ld.param.u64 %rd1, [from];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 16;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r1, %r1, 4;
+  mov.u32 %r2, to;
+  add.u32 %r2, %r2, %r1;
+  COPY
+  cp.async.wait_all;
+  ret;
+}"""
+
+
+def test_copies_of_the_ctas_of_an_sm_take_turns() -> None:
+    """Six CTAs of 128 threads on each SM, as many as have room, copy 32 KiB each, 64 bytes a
+    cycle."""
+    time, chip = LaunchTime(), chip_of((9, 0))
+    copy = "cp.async.cg.shared.global [%r2+{}], [%rd3], 16;\n  "
+    text = COPIES.replace("COPY", "".join(copy.format(2048 * i) for i in range(16)))
+    tw.interpret(
+        text, "copies", grid=(6 * chip.count,), block=(128,), args=[np.zeros(2048, np.uint8)],
+        arch="sm_90a", races="ignore", watchers=[time],
+    )  # fmt: skip
+    assert time.microseconds == 6 * 32768 / 64 / chip.ghz / 1e3

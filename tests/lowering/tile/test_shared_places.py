@@ -196,12 +196,14 @@ def test_wgmmas_add_to_one_block_of_their_sums() -> None:
   %mma = cute.make_tiled_mma : {WGMMA}
   %sa = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (64,64):(64,1)", 1024)}
   %sb = cute.memref.alloc() : {memref("f16", "smem", f"{swizzled} (8,64):(64,1)", 1024)}
-  %first = arith.cmpi eq, %t, %c0 : i32
-  scf.if %first {{
-    cute.copy(%a, %sa)
-    cute.copy(%b, %sb)
-    cute_nvgpu.fence.proxy.async
-  }}
+  %threads = cute.static : !cute.layout<"(8,16):(16,1)">
+  %ga = cute.local_partition(%a, %threads, %t)
+  %gb = cute.local_partition(%b, %threads, %t)
+  %ha = cute.local_partition(%sa, %threads, %t)
+  %hb = cute.local_partition(%sb, %threads, %t)
+  cute.copy(%ga, %ha)
+  cute.copy(%gb, %hb)
+  cute_nvgpu.fence.proxy.async
   {BARRIER}
   %twice = cute.static : !cute.composed_layout<"{swizzled} ((64,2),64):((64,0),1)">
   %rows = cute.make_view(%sa, %twice)

@@ -67,7 +67,7 @@ def _rounded(name: str) -> Maker:
         if rounding == "approx":
             return float_functions.approximate(name, options.numerics, flush=flush)
         if rounding == "full" and options.numerics == "hardware":
-            return float_functions.full_quotient(flush=flush)
+            return float_functions.quotient("full", flush=flush)
         if rounding == "full":
             rounding = "nearest_even"
         return arithmetic(name, element, rounding, flush=flush)

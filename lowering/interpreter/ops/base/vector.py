@@ -3,15 +3,12 @@
 A vector is one array [threads, elements], of any rank in row-major order.
 """
 
-from math import prod
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
+from tilewright.dialects.vectors import shape_of, window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, runs
 from tilewright.lowering.interpreter.ops.base.arith import pure, type_name
@@ -19,14 +16,9 @@ from tilewright.lowering.interpreter.values import Bits, spread
 from tilewright.source.diagnostic import OpError
 
 
-def _shape(type_: Attribute) -> tuple[int, ...]:
-    """The extents of a vector; a scalar has none."""
-    return tuple(type_.get_shape()) if isa(type_, VectorType) else ()
-
-
 @runs(vector.BroadcastOp)
 def _broadcast(op: vector.BroadcastOp, builder: Builder) -> Step:
-    source, result = _shape(op.source.type), _shape(op.vector.type)
+    source, result = shape_of(op.source.type), shape_of(op.vector.type)
     type_name(op, op.vector.type)
 
     def compute(value: Bits) -> Bits:
@@ -36,30 +28,20 @@ def _broadcast(op: vector.BroadcastOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-def _window(op: vector.ExtractOp | vector.InsertOp, whole: Attribute, part: Attribute) -> slice:
-    """The elements of a vector that a position names."""
-    if op.dynamic_position:
-        raise OpError(op, f"'{op.name}' expected a static position")
-    shape, size, first = _shape(whole), prod(_shape(part)), 0
-    position = op.static_position.get_values()
-    for axis, index in enumerate(position):
-        first += index * prod(shape[axis + 1 :])
-    return slice(first, first + size)
-
-
 @runs(vector.ExtractOp)
 def _extract(op: vector.ExtractOp, builder: Builder) -> Step:
-    window, scalar_result = _window(op, op.vector.type, op.result.type), not _shape(op.result.type)
+    window = window_of(op, op.vector.type, op.result.type)
+    taken = window if shape_of(op.result.type) else window.start
 
     def compute(value: Bits) -> Bits:
-        return value[:, window.start] if scalar_result else value[:, window]
+        return value[:, taken]
 
     return pure(op, builder, compute)
 
 
 @runs(vector.InsertOp)
 def _insert(op: vector.InsertOp, builder: Builder) -> Step:
-    window = _window(op, op.dest.type, op.source.type)
+    window = window_of(op, op.dest.type, op.source.type)
 
     def compute(source: Bits, dest: Bits) -> Bits:
         count = max(len(source), len(dest))

@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.matrix import MmaOp, WarpMmaOp
+from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp
 from tilewright.dialects.ptx.wmma import MmaOp as WmmaOp
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
@@ -222,6 +223,29 @@ def _bar_red(op: Any, builder: Builder) -> Step:
 def _warp_sync(op: Operation, builder: Builder) -> None:
     """The end of the warp's work so far, before any of its threads goes on."""
     builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
+
+
+@runs(RegisterBarrierOp)
+def _bar_of_registers(op: RegisterBarrierOp, builder: Builder) -> Step | None:
+    name, slots = op.mnemonic, builder.slots(op.operands)
+
+    def given(gang: Gang) -> list[Any]:
+        if name.startswith("bar."):
+            gang.warps(name)
+        return [gang.regs[slot].astype(np.int64) for slot in slots] + [None] * (2 - len(slots))
+
+    if name.endswith("arrive"):
+        return lambda machine, gang: machine.barriers.arrive(gang.lanes, *given(gang))
+    builder.suspend(op, lambda machine, gang: machine.barriers.wait(op, gang.lanes, *given(gang)))
+    return None
+
+
+@runs(MembersSyncOp)
+def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
+    slot = builder.slot(op.members)
+    builder.suspend(
+        op, lambda machine, gang: machine.barriers.wait_for(op, gang.lanes, gang.regs[slot])
+    )
 
 
 # One kernel runs alone, on memory that has one address; tensor maps are not written.

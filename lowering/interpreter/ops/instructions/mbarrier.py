@@ -6,13 +6,14 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
+from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp, TryWaitOnceOp, WaitStateOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
-from tilewright.lowering.interpreter.values import Bits
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
 @runs(rows.MBARRIER_INIT)
@@ -36,11 +37,51 @@ def _arrive(op: Any, builder: Builder) -> Step:
     counts = (1, count) if op.row is rows.MBARRIER_ARRIVE_EXPECT_TX else (count or 1,)
 
     def run(machine: Machine, gang: Gang, address: Bits) -> Bits | None:
-        phases = machine.mbarriers.phases(gang.lanes, address) if stated else None
+        states = machine.mbarriers.states(gang.lanes, address) if stated else None
         machine.mbarriers.arrive(gang.lanes, address, *counts)
-        return phases
+        return states
 
     return effect(op, builder, run, located(op, builder))
+
+
+@runs(CountedOp, CountedArrivalOp)
+def _count(op: Any, builder: Builder) -> Step:
+    what, *words = op.form.data.removesuffix(".shared.b64").split(".")
+    number = builder.number(op)
+
+    def do(mbarriers: Mbarriers, lanes: Lanes, address: Bits, count: int) -> None:
+        if what == "init":
+            mbarriers.make(lanes, address, count, number)
+            return
+        if what in ("expect_tx", "complete_tx"):
+            mbarriers.expect(lanes, address, count if what == "expect_tx" else -count)
+            return
+        arrivals = (1, count) if "expect_tx" in words else (count,)
+        if "noComplete" in words:
+            mbarriers.keep_open(lanes, address, count)
+        if what == "arrive_drop":
+            mbarriers.drop(lanes, address, arrivals[0])
+        mbarriers.arrive(lanes, address, *arrivals)
+
+    def run(machine: Machine, gang: Gang, address: Bits, count: Bits | None) -> Bits | None:
+        counts = spread(np.ones(1, np.uint32) if count is None else count, gang.count)
+        lanes, places = gang.lanes, spread(address, gang.count)
+        stated = bool(op.results)
+        states = machine.mbarriers.states(lanes, places, counts.tolist()) if stated else None
+        for times in np.unique(counts).tolist():
+            some = counts == times
+            do(machine.mbarriers, lanes[some], places[some], times)
+        return states
+
+    return effect(op, builder, run, located(op, builder), op.count)
+
+
+@runs(rows.MBARRIER_PENDING_COUNT)
+def _pending_count(op: Any, builder: Builder) -> Step:
+    def run(_: Machine, __: Gang, state: Bits) -> Bits:
+        return (state >> np.uint64(32)).astype(np.uint32)
+
+    return effect(op, builder, run)
 
 
 @runs(rows.CP_ASYNC_ARRIVE)

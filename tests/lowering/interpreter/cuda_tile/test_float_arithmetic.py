@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tile_ir import elementwise, run
+from tile_ir import elementwise, entry, equal_as_ptx, run
 
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.lowering.interpreter.cuda_tile.elements import element_of
@@ -143,3 +143,22 @@ def test_extremes_know_nan_and_the_sign_of_zero(larger: bool, propagate: bool) -
             ordered = sorted((a, b), key=lambda each: (each, np.copysign(1, each)))
             want = ordered[larger]
         assert repr(result) == repr(want), (a, b)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        "divf %x0, %x1 rounding<approx>",
+        "divf %x0, %x1 rounding<approx> flush_to_zero",
+        "divf %x0, %x1 rounding<full>",
+        "sqrt %x0 rounding<approx>",
+        "exp %x0 rounding<approx>",
+        "tanh %x0 rounding<approx>",
+    ],
+)
+def test_approximations_are_those_of_compiled_kernels(op: str) -> None:
+    magnitudes = np.array([0.0, 1e-41, 1e-38, 0.3, 7.0, 90.0, 3e38], np.float32)
+    x, y = (grid.ravel() for grid in np.meshgrid(magnitudes, [*magnitudes[1:], 1.5, -1e-40]))
+    tiles = [np.ascontiguousarray(tile[:32], np.float32) for tile in (x, y)]
+    code = entry(*elementwise(f"    %r = {op} : tile<32xf32>\n", ["f32", "f32"], "f32", 32))
+    equal_as_ptx(code, grid=(1,), arch="sm_90a", args=[*tiles, np.zeros(32, np.float32)])
