@@ -16,7 +16,6 @@ from tilewright.arguments.parameters import Parameter, symbol_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
@@ -131,11 +130,13 @@ def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
     of an array, its shape, its strides in elements, the block, and "nan" where that pads it, is a
     pointer, whether it pads so, the shape, the strides."""
     for argument in args:
-        if not is_tuple(argument):
-            yield argument
-            continue
-        array, shape, strides, _, *padding = argument
-        yield from (array, padding == ["nan"], *shape, *strides)
+        match argument:
+            case tuple(
+                (array, list() | tuple() as shape, list() | tuple() as strides, _, *padding)
+            ):
+                yield from (array, padding == ["nan"], *shape, *strides)
+            case _:
+                yield argument
 
 
 def run_entry(

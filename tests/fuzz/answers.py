@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import get_ident
 from typing import Any
 
 from campaign import in_time
@@ -29,6 +33,21 @@ def _kind(said: str) -> str:
 
 def _sink() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), "utf-8")
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """One folder of this process: to make and remove one takes longer than most mutants do."""
+    return TemporaryDirectory()
+
+
+def file_of(mutated: str | bytes, suffix: str) -> Path:
+    """A mutant as a file, which the next one of this thread overwrites."""
+    path = Path(_folder().name, f"{os.getpid()}_{get_ident()}{suffix}")
+    if isinstance(mutated, str):
+        mutated = mutated.encode(errors="surrogatepass")
+    path.write_bytes(mutated)
+    return path
 
 
 def judged(run: Callable[[], Any], *answers: type[Exception]) -> None:

@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import random
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 import api_calls
 import numpy as np
-from answers import command, judged
+from answers import command, file_of, judged
 from levels import (
     assembled,
     bytecode,
@@ -102,13 +101,8 @@ def opt(text: str, rng: random.Random) -> None:
     arch = f"{{arch={rng.choice(ARCHES)}}}"
     takes_arch = name in ("cute-nvgpu-check-target",) or name.startswith("convert-cute")
     pipeline = ["-p", name + (arch if takes_arch and rng.random() < 0.8 else "")] if name else []
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir", errors="surrogatepass") as file:
-        file.write(text)
-        file.flush()
-        command(
-            main,
-            [file.name, *pipeline, *rng.choice(([], [], ["-t", "ptx"], ["--print-op-generic"]))],
-        )
+    shown = rng.choice(([], [], ["-t", "ptx"], ["--print-op-generic"]))
+    command(main, [str(file_of(text, ".mlir")), *pipeline, *shown])
 
 
 def interpret(text: str, rng: random.Random) -> None:
@@ -222,16 +216,11 @@ NPY_WORDS = (
 def npy(data: bytes, rng: random.Random) -> None:
     from tilewright.tools.tilewright import main
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "in.npy")
-        path.write_bytes(data)
-        axpy = str(ROOT / "examples/axpy.mlir")
-        out = f"{folder}/out.npy=@{path}"
-        launch = ["--grid", "1,1,1", "--block", "64,1,1", "--quiet"]
-        command(
-            main,
-            ["run", axpy, *launch, "--", str(path), out, "2.0", "64"][: rng.choice((9, 10, 11))],
-        )
+    path, out = file_of(data, ".npy"), file_of(b"", ".out.npy")
+    launch = ["--grid", "1,1,1", "--block", "64,1,1", "--quiet"]
+    words = ["run", str(ROOT / "examples/axpy.mlir"), *launch]
+    words += ["--", str(path), f"{out}=@{path}", "2.0", "64"]
+    command(main, words[: rng.choice((9, 10, 11))])
 
 
 @cache

@@ -8,14 +8,13 @@ import random
 import re
 import sys
 import tarfile
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from answers import Broken, command, judged
+from answers import Broken, command, file_of, judged
 from mutate import Followers, followers, mutant, mutant_bytes, tokens
 from structure import attributes, mutant_module, text_of
 from xdsl.dialects.builtin import ModuleOp
@@ -227,10 +226,7 @@ def checked_listing(given: str, rng: random.Random) -> None:
     from tilewright.tools.tilewright import main
 
     arch = rng.choice(([], ["--arch", rng.choice(ARCHES)]))
-    with tempfile.NamedTemporaryFile("w", suffix=".ptx", errors="surrogatepass") as file:
-        file.write(given)
-        file.flush()
-        command(main, ["check", file.name, *arch])
+    command(main, ["check", str(file_of(given, ".ptx")), *arch])
     every_way(given, rng)
 
 
@@ -291,10 +287,8 @@ def _explained(module: ModuleOp, rng: random.Random) -> None:
     from tilewright.tools.tilewright import main
 
     if _is_tile_ir(module):
-        with tempfile.NamedTemporaryFile("w", suffix=".mlir", errors="surrogatepass") as file:
-            file.write(text_of(module))
-            file.flush()
-            command(main, ["explain-layouts", file.name, "--arch", rng.choice(ARCHES)])
+        path = file_of(text_of(module), ".mlir")
+        command(main, ["explain-layouts", str(path), "--arch", rng.choice(ARCHES)])
 
 
 def _written(module: ModuleOp, rng: random.Random) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -32,32 +34,60 @@ class _Late(BaseException):
     threads, which no signal reaches."""
 
 
+class _Watcher:
+    """A thread that looks every 0.2 s at the blocks whose time runs, of all threads of a process: a
+    thread for each block, and even the clock of one, would cost more than most mutants do."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seconds: dict[int, int] = {}
+        self._ends: dict[int, float] = {}
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def begin(self, seconds: int) -> None:
+        """So many seconds of its processor after it is seen, this thread is late."""
+        with self._lock:
+            self._seconds[threading.get_ident()] = seconds
+
+    def end(self) -> None:
+        """This thread is not late any more, or has become so by now."""
+        with self._lock:
+            for waiting in (self._seconds, self._ends):
+                waiting.pop(threading.get_ident(), None)
+
+    def _watch(self) -> None:
+        raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        while True:
+            time.sleep(0.2)
+            with self._lock:
+                for thread, seconds in [*self._seconds.items()]:
+                    now = time.clock_gettime(time.pthread_getcpuclockid(thread))
+                    if now > self._ends.setdefault(thread, now + seconds):
+                        del self._seconds[thread]
+                        raise_in(ctypes.c_ulong(thread), ctypes.py_object(_Late))
+
+
+@cache
+def _watcher(process: int) -> _Watcher:
+    """That of a process: a fork has no threads."""
+    return _Watcher()
+
+
 @contextmanager
 def in_time(seconds: int) -> Iterator[None]:
     """Raises TimeoutError, which says where, after so many seconds of this processor: others may
     keep the machine busy."""
 
-    own, over = threading.get_ident(), threading.Event()
-    clock = time.pthread_getcpuclockid(own)
-    end = time.clock_gettime(clock) + seconds
-
-    def watch() -> None:
-        while not over.wait(0.2):
-            if time.clock_gettime(clock) > end:
-                raise_in(ctypes.c_ulong(own), ctypes.py_object(_Late))
-                return
-
-    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    watcher = _watcher(os.getpid())
     try:
-        yield
+        watcher.begin(seconds)
+        try:
+            yield
+        finally:
+            watcher.end()
     except _Late as late:
         where = traceback.format_tb(late.__traceback__)[-1].strip().split("\n")[0]
         raise TimeoutError(where) from None
-    finally:
-        over.set()
-        watcher.join()
 
 
 def add_options(parser: argparse.ArgumentParser, what: str, folder: str) -> None:

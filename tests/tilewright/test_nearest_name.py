@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from campaign import in_time
 
 import tilewright as tw
 from tilewright.source.parsing import parse_module
@@ -91,3 +92,9 @@ def test_a_pass() -> None:
     words = "expected the name of a pass, got 'cute-nvgpu-check-hazrds'; nearest legal: "
     with pytest.raises(ValueError, match=f"{words}cute-nvgpu-check-hazards"):
         tw.compile("builtin.module {}", "sm_80", passes="cute-nvgpu-check-hazrds")
+
+
+def test_a_long_word_is_looked_at_once() -> None:
+    """What is said of 40,000 letters does not take their square of steps."""
+    with in_time(5):
+        assert "registered" not in message_of(f'%y = cute.static : !cute.layout<"{"a" * 40_000}">')

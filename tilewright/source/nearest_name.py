@@ -12,7 +12,7 @@ from xdsl.utils.arg_spec import parse_pipeline
 
 from tilewright.source.diagnostic import ArgumentError
 
-_UNREGISTERED = re.compile(r"(Operation )?'?([\w.$]+)'? is not registered")
+_UNREGISTERED = re.compile(r"(Operation )?'?(?<![\w.$])([\w.$]+)'? is not registered")
 _LISTED = re.compile(r"expected ((?:[\w.]+, )+[\w.]+), got ([\w.]+)$")
 _UNDEFINED = re.compile(r"property '(\w+)' is not defined by the operation")
 _CHOICES = re.compile(r"Expected (`\w+`(?:, (?:or )?`\w+`)*)")

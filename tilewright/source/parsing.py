@@ -375,7 +375,7 @@ def _is_blank(text: str) -> bool:
     return all(not line or line.startswith("//") for line in map(str.strip, text.splitlines()))
 
 
-_UNREGISTERED = re.compile(r"([\w.$]+)'? is not registered")
+_UNREGISTERED = re.compile(r"(?<![\w.$])([\w.$]+)'? is not registered")
 
 
 def _place_meant(text: str, position: int, message: str) -> int:

@@ -4,6 +4,7 @@
 %x = tt.descriptor_load %d[%i, %j] : !tt.tensordesc<tensor<8x32xf32>> -> tensor<8x32xf32>
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
@@ -58,10 +59,14 @@ class MakeTensorDescOp(PureOp):
 class BlockAccess(TritonOp):
     """A block at indices, one for each dimension of its tensor."""
 
-    def verify_block(self, descriptor: SSAValue, tensor: Attribute) -> None:
+    def verify_block(
+        self, descriptor: SSAValue, indices: Sequence[SSAValue], tensor: Attribute
+    ) -> None:
         """Raise VerifyException unless the tensor is a block, without leading dimensions of 1."""
         block = block_of(descriptor)
         shape, given = shape_of(block), shape_of(tensor)
+        if len(indices) != len(shape):
+            raise self.fail(f"as many indices as {block} has dimensions, got {len(indices)}")
         ahead = len(shape) - len(given)
         if (
             ahead < 0
@@ -88,14 +93,14 @@ class DescriptorLoadOp(BlockAccess):
     result = result_def(TENSOR)
 
     def verify_types(self) -> None:
-        self.verify_block(self.desc, self.result.type)
+        self.verify_block(self.desc, self.indices, self.result.type)
 
 
 class BlockStore(BlockAccess):
     """A block at indices from a tensor."""
 
     def verify_types(self) -> None:
-        self.verify_block(self.operands[0], self.operands[1].type)
+        self.verify_block(self.operands[0], self.operands[2:], self.operands[1].type)
 
 
 @declared_op("tt.descriptor_store")

@@ -42,10 +42,12 @@ class Box:
     def of(
         cls, rows: slice, first: int, step: int, extents: Iterable[int], strides: Iterable[int]
     ) -> Box:
-        """That of some blocks, `step` apart."""
+        """That of some blocks, `step` apart. Where there is one element, how far the next one would
+        be says nothing, and may be further than NumPy counts."""
         extents = tuple(extents)
         shape = (rows.stop - rows.start, *extents)
-        return cls(rows, first, shape, (step, *strides), tuple(slice(0, n) for n in extents))
+        apart = [stride * (n > 1) for n, stride in zip(extents, strides, strict=True)]
+        return cls(rows, first, shape, (step, *apart), tuple(slice(0, n) for n in extents))
 
     def on(self, elements: AnyArray) -> AnyArray:
         """These elements of a flat array, as [blocks, *extents], in place."""

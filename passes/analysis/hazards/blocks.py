@@ -130,4 +130,4 @@ def _asked(block: Block) -> Iterator[tuple[SSAValue, SSAValue]]:
     """The numbers that the branch at the end of a block compares, either one first."""
     condition = condition_of(block.last_op)
     if condition is not None and isinstance(compare := condition.owner, Operation):
-        yield from pairwise((*compare.operands[:2], compare.operands[0]))
+        yield from pairwise((*compare.operands[:2], *compare.operands[:1]))
