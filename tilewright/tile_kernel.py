@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -131,9 +131,8 @@ def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
     pointer, whether it pads so, the shape, the strides."""
     for argument in args:
         match argument:
-            case tuple(
-                (array, list() | tuple() as shape, list() | tuple() as strides, _, *padding)
-            ):
+            case tuple((_, list() | tuple(), list() | tuple(), _, *_)):
+                array, shape, strides, _, *padding = cast("tuple[Any, ...]", argument)
                 yield from (array, padding == ["nan"], *shape, *strides)
             case _:
                 yield argument

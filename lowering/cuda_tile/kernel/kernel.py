@@ -144,8 +144,8 @@ class CopiesAhead(Protocol):
         """True of one whose copies by other threads may not have been made yet."""
         ...
 
-    def issued(self, product: Operation) -> None:
-        """Go on behind a product's MMAs in tensor memory."""
+    def issued(self, product: Operation, group: MmaGroup | None = None) -> None:
+        """Go on behind a product's MMAs, of a group where registers have its sums."""
         ...
 
 
