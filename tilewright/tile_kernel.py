@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import Any, TypedDict, TypeVar
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +16,7 @@ from tilewright.arguments.parameters import Parameter, symbol_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
@@ -130,12 +131,12 @@ def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
     of an array, its shape, its strides in elements, the block, and "nan" where that pads it, is a
     pointer, whether it pads so, the shape, the strides."""
     for argument in args:
-        match argument:
-            case tuple((_, list() | tuple(), list() | tuple(), _, *_)):
-                array, shape, strides, _, *padding = cast("tuple[Any, ...]", argument)
-                yield from (array, padding == ["nan"], *shape, *strides)
-            case _:
-                yield argument
+        parts = argument if is_tuple(argument) else ()
+        if len(parts) > 3 and all(isinstance(part, list | tuple) for part in parts[1:3]):
+            array, shape, strides, _, *padding = parts
+            yield from (array, padding == ["nan"], *shape, *strides)
+        else:
+            yield argument
 
 
 def run_entry(
