@@ -59,9 +59,13 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     bounded_ctas,
     ctas_beside,
     is_alone,
+    is_crowded,
     thread_count,
 )
-from tilewright.passes.cuda_tile.analysis.find_late_products import find_late_products
+from tilewright.passes.cuda_tile.analysis.find_late_products import (
+    find_late_products,
+    register_operands,
+)
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
     unpair_products,
@@ -170,6 +174,9 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
+    kernel.groups.one_by_one = arch is not None and is_crowded(
+        entry, arch, register_operands(entry, arch, kernel.table)
+    )
     for i, argument in enumerate(source.args):
         kernel.place(argument, kernel.table.scalar, [_argument(entry, argument, i, kernel)])
     own, issued = plan.copied, plan.issued

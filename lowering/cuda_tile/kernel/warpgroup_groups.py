@@ -31,6 +31,8 @@ class MmaGroups:
     def __init__(self, emitter: Emitter, scratch: Scratch) -> None:
         self._emitter, self._scratch = emitter, scratch
         scratch.before_reuse.append(self._leave_scratch)
+        self.one_by_one = False
+        """True where registers are too few for operands and sums of two at once."""
         self.pending: list[MmaGroup] = []
 
     def commit(self, group: MmaGroup) -> None:

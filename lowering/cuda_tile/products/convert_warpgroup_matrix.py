@@ -86,6 +86,8 @@ class WarpgroupProduct:
         if is_added(op):
             self._add()
             return
+        if kernel.groups.one_by_one:
+            kernel.groups.wait()
         sums = accumulators(op.acc, layouts, kernel)
         kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)

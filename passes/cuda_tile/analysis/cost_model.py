@@ -262,11 +262,11 @@ def _held_by(registers: int, threads: int, arch: Target) -> int:
     return min(own, MOST_AT_ONCE) if arch.supports(DATACENTER_BLACKWELL) else own
 
 
-def is_crowded(entry: EntryOp, arch: Target) -> bool:
+def is_crowded(entry: EntryOp, arch: Target, operands: int = 0) -> bool:
     """True where the accumulators of products side by side, not all of which a loop carries, leave
-    a thread too few registers."""
+    a thread too few registers, beside so many of operands."""
     passed = all(map(_is_passed, tiled_products(entry, arch)))
-    return not passed and _accumulators(entry, arch) > _MOST_REGISTERS - _BESIDE
+    return not passed and _accumulators(entry, arch) + operands > _MOST_REGISTERS - _BESIDE
 
 
 def is_full_of_sums(entry: EntryOp, arch: Target) -> bool:

@@ -64,7 +64,7 @@ def find_late_products(
 ) -> LateProducts:
     """The late products of a kernel in which a warp of its own copies."""
     by_loop, registers = dict(_by_loop(plan, table)), None
-    operands = _register_operands(entry, arch, table)
+    operands = register_operands(entry, arch, table)
     if by_loop:
         registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
     if registers is not None:
@@ -76,7 +76,7 @@ def find_late_products(
     return LateProducts({}, raised or 0, shared)
 
 
-def _register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
+def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
     """The registers of a thread for A of a product by warpgroups that takes it from there."""
     sizes = [
         prod(shape_of(a)) * bytes_of_name(layouts.atom.element("A").name)
