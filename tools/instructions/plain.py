@@ -36,20 +36,27 @@ from tilewright.tools.instructions.listing import Listing
 from tilewright.tools.render_table import line
 
 
-def _rows() -> Iterator[InstructionRow]:
-    """The rows of the modules of the lattice, by itself or in a dict or tuple of rows."""
+def _rows() -> dict[tuple[str, ...], InstructionRow]:
+    """The rows of the modules of the lattice, by itself or in a dict or tuple of rows, by their
+    mnemonics: of two with the same ones the later, but one by itself before those of a tuple."""
+    rows: dict[tuple[str, ...], InstructionRow] = {}
     for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem, warp):
         content: list[Any] = list(vars(module).values())
         for value in content:
             several: Any = (value,)
             if isinstance(value, dict | tuple):
                 several = cast("Any", value.values() if isinstance(value, dict) else value)
-            yield from (row for row in several if isinstance(row, InstructionRow))
+            for row in several:
+                if isinstance(row, InstructionRow) and not (
+                    isinstance(value, tuple) and row.mnemonics in rows
+                ):
+                    rows[row.mnemonics] = row
+    return rows
 
 
-ROWS = tuple({row.mnemonics: row for row in _rows()}.values())
-"""Every row whose mnemonics all have the same operands; of two with the same mnemonics the later,
-which has the other's operands as alternatives."""
+ROWS = tuple(_rows().values())
+"""Every row whose mnemonics all have the same operands; of two with the same mnemonics one that has
+the other's operands as alternatives."""
 
 Operands = tuple[OperandForm, ...]
 

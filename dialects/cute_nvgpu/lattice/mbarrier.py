@@ -116,7 +116,7 @@ _COUNTED = tuple(
         ("arrive", "sm_90 7.8", MBARRIER_ARRIVE_COUNT.does),
         ("arrive.expect_tx", "sm_90 8.0", MBARRIER_ARRIVE_EXPECT_TX.does),
         ("arrive.noComplete", "sm_80 7.0", f"{_ARRIVES}{_OPEN}"),
-        ("arrive_drop", "sm_80 7.1", _DROPS),
+        ("arrive_drop", "sm_80 7.0", _DROPS),
         ("arrive_drop.expect_tx", "sm_90 8.0", f"{_DROPS}; this one waits for so many bytes more"),
         ("arrive_drop.noComplete", "sm_80 7.0", f"{_DROPS}{_OPEN}"),
         ("expect_tx.relaxed.cta", "sm_90 8.0", f"{_BYTES} more"),

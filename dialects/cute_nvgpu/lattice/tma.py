@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
     OperandForm,
-    Register,
+    Scalar,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 from tilewright.dialects.frozen import frozen
@@ -234,7 +234,7 @@ PREFETCH_TENSORMAP = InstructionRow(
     "prefetch", (Address("a"),),
 )  # fmt: skip
 
-_WORD, _DOUBLE = Choice("new_val", type_="u32"), Register("new_val", "b64")
+_WORD, _DOUBLE = Choice("new_val", type_="u32"), Scalar("new_val", "b64", plain=True)
 _REPLACED: dict[str, tuple[OperandForm, ...]] = {
     "global_address": (_DOUBLE,),
     "rank": (_WORD,),

@@ -48,6 +48,13 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
     one, state = kernel.constant(1, "b32"), kernel.input("b64")
+
+    def counted(form: str, at: int, count: Any = one) -> PtxOp:
+        fields = {"form": f"{form}.shared.b64", "address": address, "offset": at, "count": count}
+        if "arrive" in form:
+            return mbarrier.CountedArrivalOp(**fields, result=reg("b64"))
+        return mbarrier.CountedOp(**fields)
+
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
         "inval": [mbarrier.InvalOp(address, -8)],
@@ -70,6 +77,13 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "cp_async_arrive": [mbarrier.CpAsyncArriveOp(address, at, noinc=True) for at in (0, 8)],
         "cp_async_arrive_more": [mbarrier.CpAsyncArriveOp(address, 8)],
+        "register_count": [counted("init", at) for at in (0, 8)],
+        "register_arrivals": [counted("arrive", 8)],
+        "register_bytes": [counted("arrive.expect_tx", 8), counted("arrive_drop.expect_tx", 0)],
+        "drop": [counted("arrive_drop", 8, None)],
+        "no_complete": [counted(f"{name}.noComplete", 8) for name in ("arrive", "arrive_drop")],
+        "bytes": [counted(f"{name}_tx.relaxed.cta", 8) for name in ("expect", "complete")],
+        "pending_count": [mbarrier.PendingCountOp(state, result=reg("b32"))],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
 
