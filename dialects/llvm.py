@@ -1,9 +1,19 @@
-"""xDSL's `llvm` dialect with the intrinsics that Triton's TTIR has, and it lacks."""
+"""xDSL's `llvm` dialect with an intrinsic and hints that Triton's TTIR has, and it lacks."""
 
-from xdsl.dialects.builtin import i1
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, i1
 from xdsl.dialects.llvm import LLVM
-from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, traits_def
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
 
 
@@ -20,4 +30,42 @@ class AssumeOp(IRDLOperation):
     assembly_format = "$cond attr-dict `:` type($cond)"
 
 
-EXTENDED = Dialect("llvm", [*LLVM.operations, AssumeOp], [*LLVM.attributes])
+class _Hints(ParametrizedAttribute):
+    """Hints to LLVM by name: `<disable = true>`."""
+
+    hints: DictionaryAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def hint() -> tuple[str, Attribute]:
+            name = parser.parse_identifier()
+            parser.parse_punctuation("=")
+            return name, parser.parse_attribute()
+
+        hints = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, hint)
+        return [DictionaryAttr(dict(hints))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            for number, (name, value) in enumerate(self.hints.data.items()):
+                printer.print_string(f"{', ' if number else ''}{name} = ")
+                printer.print_attribute(value)
+
+
+@irdl_attr_definition
+class LoopLicmAttr(_Hints):
+    """Whether loop-invariant code is hoisted: Triton's `disable_licm`."""
+
+    name = "llvm.loop_licm"
+
+
+@irdl_attr_definition
+class LoopAnnotationAttr(_Hints):
+    """Hints at a loop."""
+
+    name = "llvm.loop_annotation"
+
+
+EXTENDED = Dialect(
+    "llvm", [*LLVM.operations, AssumeOp], [*LLVM.attributes, LoopLicmAttr, LoopAnnotationAttr]
+)
