@@ -54,7 +54,7 @@ class _Hints(ParametrizedAttribute):
 
 @irdl_attr_definition
 class LoopLicmAttr(_Hints):
-    """Whether loop-invariant code is hoisted: Triton's `disable_licm`."""
+    """The hoisting of loop-invariant code: Triton's `disable_licm`."""
 
     name = "llvm.loop_licm"
 
