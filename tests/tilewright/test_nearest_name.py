@@ -77,6 +77,14 @@ def test_what_is_like_nothing_gets_no_name() -> None:
     assert message_of("hello") == "Operation hello is not registered"
 
 
+@pytest.mark.parametrize("location", ["", ' loc("other.py":900:7)'])
+def test_a_use_is_no_definition(location: str) -> None:
+    """Wherever its op is said to come from."""
+    text = f"func.func @k() {{\n  %a = arith.addi %gone, %gone : i32{location}\n  func.return\n}}"
+    with pytest.raises(tw.CompileError, match=r":2:19: .* not defined: \[%gone\]\n"):
+        tw.compile(text, "sm_80")
+
+
 def test_a_property() -> None:
     text = """func.func @k(%x: f32) {
   %y = "arith.addf"(%x, %x) <{fastmth = #arith.fastmath<none>}> : (f32, f32) -> f32

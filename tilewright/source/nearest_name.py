@@ -36,7 +36,8 @@ def nearest_name(message: str, text: str, position: int, context: Context) -> st
         name = _of_dialect(match[2], match[1] is not None, context)
         return name or (None if "." in match[2] else close_name(match[2], _WORDS, cutoff=0.7))
     if (match := _UNSEEN.search(message)) is not None:
-        meant = close_name(match[1], _defined(text), cutoff=0.4)
+        others = [name for name in _defined(text) if name != match[1]]
+        meant = close_name(match[1], others, cutoff=0.4)
         return None if meant is None else f"%{meant}"
     if (match := _LISTED.search(message)) is not None:
         return close_name(match[2], match[1].split(", "))

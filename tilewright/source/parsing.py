@@ -82,8 +82,10 @@ class LocatedParser(QuickParser):
         for name, values in self.forward_ssa_references.items():
             for use in (use for value in values.values() for use in value.uses):
                 if isinstance(place := use.operation.location, FileLineColLoc):
-                    line = place.line.data - self._line_offset
-                    start = self._starts[line - 1] + place.column.data - 1
+                    line, start = place.line.data - self._line_offset, 0
+                    # A location that is written may be of another file.
+                    if place.filename == self._file and 0 < line < len(self._starts):
+                        start = self._starts[line - 1] + place.column.data - 1
                     pattern = re.compile(re.escape(f"%{name}") + r"(?![\w$.-])")
                     match = pattern.search(self._text, start)
                     uses.append(start if match is None else match.start())
