@@ -107,20 +107,20 @@ _BYTES = "let the phase of an mbarrier wait for so many bytes"
 _COUNTED = tuple(
     _row(
         "ptx.mbarrier.arrival" if "arrive" in name else "ptx.mbarrier", does,
-        f"mbarrier.{name}.shared.b64", needs(needed),
+        f"mbarrier.{name}.shared.b64", needed,
         *((_STATE,) if "arrive" in name else ()), _BARRIER,
         Choice("count", optional=name == "arrive_drop"),
     )
     for name, needed, does in (
-        ("init", "sm_80 7.0", MBARRIER_INIT.does),
-        ("arrive", "sm_90 7.8", MBARRIER_ARRIVE_COUNT.does),
-        ("arrive.expect_tx", "sm_90 8.0", MBARRIER_ARRIVE_EXPECT_TX.does),
-        ("arrive.noComplete", "sm_80 7.0", f"{_ARRIVES}{_OPEN}"),
-        ("arrive_drop", "sm_80 7.0", _DROPS),
-        ("arrive_drop.expect_tx", "sm_90 8.0", f"{_DROPS}; this one waits for so many bytes more"),
-        ("arrive_drop.noComplete", "sm_80 7.0", f"{_DROPS}{_OPEN}"),
-        ("expect_tx.relaxed.cta", "sm_90 8.0", f"{_BYTES} more"),
-        ("complete_tx.relaxed.cta", "sm_90 8.0", f"{_BYTES} less"),
+        ("init", MBARRIER_INIT.needs, MBARRIER_INIT.does),
+        ("arrive", MBARRIER_ARRIVE_COUNT.needs, MBARRIER_ARRIVE_COUNT.does),
+        ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.needs, MBARRIER_ARRIVE_EXPECT_TX.does),
+        ("arrive.noComplete", _AMPERE, f"{_ARRIVES}{_OPEN}"),
+        ("arrive_drop", _AMPERE, _DROPS),
+        ("arrive_drop.expect_tx", _HOPPER, f"{_DROPS}; this one waits for so many bytes more"),
+        ("arrive_drop.noComplete", _AMPERE, f"{_DROPS}{_OPEN}"),
+        ("expect_tx.relaxed.cta", _HOPPER, f"{_BYTES} more"),
+        ("complete_tx.relaxed.cta", _HOPPER, f"{_BYTES} less"),
     )
 )  # fmt: skip
 MBARRIER_COUNTED, MBARRIER_ARRIVALS = (
