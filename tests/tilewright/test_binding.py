@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from driver_stand_in import passed, telling
+from driver_stand_in import Launching, passed, telling
 from wrong_arguments import GRID, LAUNCH, WRONG, kernel
 
 import tilewright as tw
@@ -22,7 +22,7 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.launch import launcher
 
 
-class Driver:
+class Driver(Launching):
     """The driver's calls that launches make; kernels do nothing but are recorded."""
 
     def __init__(self) -> None:
@@ -37,6 +37,12 @@ class Driver:
 
     def cuCtxGetCurrent(self) -> int:
         return 1
+
+    def cuModuleGetFunction(self, *_: Any) -> int:
+        return 1
+
+    def cuGetProcAddress(self, *names: Any) -> tuple[int, ...]:
+        return super().cuGetProcAddress(*names)[1:]
 
     def cuMemAlloc(self, size: int) -> int:
         pointer = 4096 * (1 + len(self.buffers))

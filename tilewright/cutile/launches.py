@@ -68,7 +68,8 @@ def _relaunching(launching: _Launching) -> _Launching:
             again = relaunch.known_launch(*given, to, programmatic)
             if again is not None:
                 stream = _current_stream() if stream is None else stream
-                again(stream_handle(stream))
+                template, addresses = again
+                template.start(addresses, stream_handle(stream))
                 return
         launching(*given, **options)
 
@@ -235,7 +236,8 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         if again is None:
             first(grid, kernel, args, stream, programmatic)
         else:
-            again(stream_handle(stream))
+            template, addresses = again
+            template.start(addresses, stream_handle(stream))
 
     def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
         return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)

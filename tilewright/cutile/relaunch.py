@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from threading import RLock
 from typing import Any, cast
 
@@ -54,8 +54,30 @@ class _Plans:
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
 _PLANS: dict[Any, _Plans] = {}
-_TEMPLATES: dict[Any, tuple[Sequence[int], dict[Items, LaunchTemplate]]] = {}
-"""The bytes of each array's memory, and the templates by which of these overlap."""
+
+
+@dataclass(slots=True)
+class _Templates:
+    """Those of launches that differ in addresses, by which of their arrays overlap: `reaches` are
+    the bytes of each, and `order` their numbers as a launch before had them in memory."""
+
+    reaches: Sequence[int]
+    order: Sequence[int]
+    by_overlaps: dict[Items, LaunchTemplate] = field(default_factory=dict[Any, Any])
+
+    def find(self, addresses: Sequence[int]) -> LaunchTemplate | None:
+        """That of arrays at addresses."""
+        end, reaches = 0, self.reaches
+        for i in self.order:
+            first = addresses[i]
+            if first < end:
+                self.order = sorted(self.order, key=addresses.__getitem__)
+                return self.by_overlaps.get(_overlaps(addresses, reaches))
+            end = first + reaches[i]
+        return self.by_overlaps.get(())
+
+
+_TEMPLATES: dict[Any, _Templates] = {}
 
 
 def _in_forked_process() -> None:
@@ -72,9 +94,9 @@ os.register_at_fork(
 
 def known_launch(
     grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool
-) -> Callable[[int], None] | None:
-    """The launch on a stream, where one before was like it; None where none was, or where
-    the arguments are to be checked."""
+) -> tuple[LaunchTemplate, Sequence[int]] | None:
+    """The launches like this one, where one before was, and the addresses of its arrays; None where
+    none was, or where the arguments are to be checked."""
     addresses: list[int] = []
     if not _PLANS or (key := _key(grid, kernel, args, target, programmatic, addresses)) is None:
         return None
@@ -82,10 +104,8 @@ def known_launch(
         known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
         return None
-    template = known and known[1].get(_overlaps(addresses, known[0]))
-    if not template and not (template := _made(key, addresses)):
-        return None
-    return partial(template.start, addresses)
+    template = (known and known.find(addresses)) or _made(key, addresses)
+    return template and (template, addresses)
 
 
 def remember(
@@ -112,8 +132,8 @@ def _key(
     added to others; None where they are no key, or are to be checked."""
     if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
         return None
-    for extent in cast("Items", grid):
-        if type(extent) is not int:
+    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
+        if type(extent) is not int:  # pyright: ignore[reportUnknownArgumentType]
             return None
     if (items := _items(args, addresses)) is None:
         return None
@@ -135,8 +155,10 @@ def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
         made = plan.template(read.values, read.scalars, numbers, programmatic=programmatic)
     except ArgumentError:
         return None
-    _, templates = _TEMPLATES.get(key) or kept(_TEMPLATES, key, (read.reaches, {}))
-    return templates.setdefault(read.overlaps, made)
+    known = _TEMPLATES.get(key) or kept(
+        _TEMPLATES, key, _Templates(read.reaches, range(len(addresses)))
+    )
+    return known.by_overlaps.setdefault(read.overlaps, made)
 
 
 # What is read of arguments
