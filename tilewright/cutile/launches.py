@@ -229,9 +229,7 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         extents = cast("Extents", grid)
         _start(extents, kernel, args, to, stream, programmatic, _bytecode_aloud)
 
-    def started(
-        stream: Any, grid: Any, kernel: Any, args: Any, programmatic: bool = False
-    ) -> None:
+    def started(stream: Any, grid: Any, kernel: Any, args: Any, programmatic: bool = False) -> None:
         again = relaunch.known_launch(grid, kernel, args, to, programmatic)
         if again is None:
             first(grid, kernel, args, stream, programmatic)
@@ -302,7 +300,7 @@ def _start(
     parameters = _parameters(kernel, args)
     code, chosen, schedule = _chosen(grid, kernel, parameters, to, export)
     start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, to, code, chosen, schedule)
+    relaunch.remember(kernel, args, to, code, chosen, schedule)
 
 
 def _chosen(

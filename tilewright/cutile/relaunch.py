@@ -97,9 +97,17 @@ def known_launch(
 ) -> tuple[LaunchTemplate, Sequence[int]] | None:
     """The launches like this one, where one before was, and the addresses of its arrays; None where
     none was, or where the arguments are to be checked."""
-    addresses: list[int] = []
-    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic, addresses)) is None:
+    if not _PLANS or type(args) not in (tuple, list):
         return None
+    if type(grid) is not tuple or type(programmatic) is not bool:
+        return None
+    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
+        if type(extent) is not int:  # pyright: ignore[reportUnknownArgumentType]
+            return None
+    addresses: list[int] = []
+    if (items := _items(args, addresses)) is None:
+        return None
+    key: Items = kernel, _context(), target, programmatic, grid, items
     try:
         known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
@@ -109,36 +117,22 @@ def known_launch(
 
 
 def remember(
-    grid: Any, kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel,
-    schedule: BlockSchedule,
-) -> None:  # fmt: skip
+    kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel, schedule: BlockSchedule
+) -> None:
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
     it as it was chosen by a schedule of its blocks."""
     addresses: list[int] = []
-    key = _key(grid, kernel, args, target, False, addresses)
-    if key is None:
-        return
-    entry = chosen.entry()
+    items, entry = _items(args, addresses), chosen.entry()
     plan = LaunchPlan.of(entry, chosen.load(entry))
-    if plan is not None:
-        of_kind = (*key[:3], _Read.of(kernel, key[-1], addresses).assumptions)
-        _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
+    if plan is not None and items is not None:
+        assumptions = _Read.of(kernel, items, addresses).assumptions
+        kind = kernel, _context(), target, assumptions
+        _PLANS.setdefault(kind, _Plans(code)).by_schedule[schedule] = plan
 
 
-def _key(
-    grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool, addresses: list[int]
-) -> Any:
-    """The kernel, the context, the target, the grid and the arguments, without addresses, which are
-    added to others; None where they are no key, or are to be checked."""
-    if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
-        return None
-    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
-        if type(extent) is not int:  # pyright: ignore[reportUnknownArgumentType]
-            return None
-    if (items := _items(args, addresses)) is None:
-        return None
-    context = int(launcher.call("cuCtxGetCurrent"))
-    return kernel, context, target, programmatic, grid, items
+def _context() -> int:
+    """The driver's number of the context that is current."""
+    return int(launcher.call("cuCtxGetCurrent"))
 
 
 def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
