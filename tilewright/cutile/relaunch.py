@@ -107,7 +107,7 @@ def known_launch(
     addresses: list[int] = []
     if (items := _items(args, addresses)) is None:
         return None
-    key: Items = kernel, _context(), target, programmatic, grid, items
+    key: Any = kernel, _context(), target, programmatic, grid, items
     try:
         known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
