@@ -67,13 +67,10 @@ class _Templates:
 
     def find(self, addresses: Sequence[int]) -> LaunchTemplate | None:
         """That of arrays at addresses."""
-        end, reaches = 0, self.reaches
-        for i in self.order:
-            first = addresses[i]
-            if first < end:
-                self.order = sorted(self.order, key=addresses.__getitem__)
-                return self.by_overlaps.get(_overlaps(addresses, reaches))
-            end = first + reaches[i]
+        if not _are_apart(addresses, self.reaches, self.order):
+            self.order = sorted(self.order, key=addresses.__getitem__)
+            if not _are_apart(addresses, self.reaches, self.order):
+                return self.by_overlaps.get(_overlaps(addresses, self.reaches))
         return self.by_overlaps.get(())
 
 
@@ -186,17 +183,22 @@ _items = items_reader(
 )
 
 
+def _are_apart(addresses: Sequence[int], reaches: Sequence[int], order: Sequence[int]) -> bool:
+    """True where each array of so many bytes ends in front of the next one, in an order."""
+    end = 0
+    for i in order:
+        first = addresses[i]
+        if first < end:
+            return False
+        end = first + reaches[i]
+    return True
+
+
 def _overlaps(addresses: Sequence[int], reaches: Sequence[int]) -> Items:
     """Which arrays of so many bytes overlap which; nothing where none does."""
-    end = 0
-    for first, reach in sorted(zip(addresses, reaches, strict=True)):
-        if first < end:
-            break
-        end = first + reach
-    else:
-        return ()
     spans = [(first, first + reach) for first, reach in zip(addresses, reaches, strict=True)]
-    return tuple(tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans)
+    rows = [tuple(a is not b and a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
+    return tuple(rows) if any(map(any, rows)) else ()
 
 
 # What is assumed of them
