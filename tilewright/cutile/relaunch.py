@@ -24,9 +24,9 @@ from tilewright.cutile.parameters import ALIGNED
 from tilewright.cutile.rules import GRID
 from tilewright.dialects.frozen import frozen
 from tilewright.kernel import Kernel
-from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, Items, items_reader, kept
+from tilewright.launch.launcher import context_number
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
@@ -104,7 +104,7 @@ def known_launch(
     addresses: list[int] = []
     if (items := _items(args, addresses)) is None:
         return None
-    key: Any = kernel, _context(), target, programmatic, grid, items
+    key: Any = kernel, context_number(), target, programmatic, grid, items
     try:
         known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
@@ -123,13 +123,8 @@ def remember(
     plan = LaunchPlan.of(entry, chosen.load(entry))
     if plan is not None and items is not None:
         assumptions = _Read.of(kernel, items, addresses).assumptions
-        kind = kernel, _context(), target, assumptions
+        kind = kernel, context_number(), target, assumptions
         _PLANS.setdefault(kind, _Plans(code)).by_schedule[schedule] = plan
-
-
-def _context() -> int:
-    """The driver's number of the context that is current."""
-    return int(launcher.call("cuCtxGetCurrent"))
 
 
 def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:

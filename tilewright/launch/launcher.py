@@ -101,6 +101,12 @@ def current_context() -> int:
     return int(call("cuCtxGetCurrent"))
 
 
+def context_number() -> int:
+    """The driver's number of the context that is current, of which each launch asks; 0: none."""
+    _, context = _driver().cuCtxGetCurrent()
+    return int(context or 0)
+
+
 def is_capturing(stream: int) -> bool:
     """True where what is launched on a stream becomes part of a CUDA graph. Raises LaunchError."""
     none = _driver().CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
@@ -138,9 +144,11 @@ def reaches(address: int) -> bool:
 def stream_handle(stream: Any) -> int:
     """The driver's number of a stream of torch (`cuda_stream`), CuPy (`ptr`) or any library
     (`__cuda_stream__`), or that number itself; None is the default stream."""
-    for name in ("cuda_stream", "ptr"):
-        if (handle := getattr(stream, name, None)) is not None:
-            return int(handle)
+    handle = getattr(stream, "cuda_stream", None)
+    if handle is None:
+        handle = getattr(stream, "ptr", None)
+    if handle is not None:
+        return int(handle)
     protocol: Any = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         pair: Any = protocol() if callable(protocol) else protocol
