@@ -87,8 +87,9 @@ class Scratch:
 
     @contextmanager
     def within(self, size: int) -> Generator[None]:
-        """Tiles that change layout meanwhile take so many bytes at most."""
-        outside, self.conversion_bytes = self.conversion_bytes, min(self.conversion_bytes, size)
+        """Tiles that change layout meanwhile take so many bytes at most, behind those of stages."""
+        outside = self.conversion_bytes
+        self.conversion_bytes = min(outside, self.reserved + size)
         yield
         self.conversion_bytes = outside
 

@@ -52,6 +52,17 @@ def test_stores_of_accumulators_fill_sectors(arch: str) -> None:
     check(text, arch, (72, 48, 64), ("f16", "f16", "f16"), (2, 1), schedule=3)
 
 
+def test_stores_beside_stages() -> None:
+    """What is stored while others are copied goes through the memory behind them, whole."""
+    text = whole(product(("f16", "f16"), (64, 64, 64)))
+    store = next(line for line in text.splitlines() if "store_view_tko" in line)
+    after = text[text.index(store) :].split("-> token", 1)[0] + "-> token\n"
+    inner = after.replace("%t =", "%t9 =").replace("%sum", "%next").replace("[%i,", "[%q,")
+    text = text.replace(after, "").replace("      continue", f"{inner}      continue")
+    assert tw.compile(text, "sm_80").ptx.count("bar.sync") < 8
+    check(text, "sm_80", (192, 64, 192), ("f16", "f16", "f16"), (1, 1), schedule=3)
+
+
 @pytest.mark.parametrize(
     "types, order, convert",
     [
