@@ -88,7 +88,7 @@ class Scratch:
     @contextmanager
     def within(self, size: int) -> Generator[None]:
         """Tiles that change layout meanwhile take so many bytes at most, behind those of stages."""
-        outside = self.conversion_bytes
+        outside: float = self.conversion_bytes
         self.conversion_bytes = min(outside, self.reserved + size)
         yield
         self.conversion_bytes = outside
