@@ -269,16 +269,15 @@ def _first_iteration(
 def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -> None:
     """Multiply what the last iteration has put off, if there was one."""
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
-    before = kernel[late.sums] = kernel[result]
+    kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
 
     def last() -> Sequence[SSAValue]:
         late.multiply()
         kernel.groups.wait()
-        return kernel[late.sums].fragments
+        return passed.registers([late.sums])
 
     runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    sums = emitter.either(runs, last, lambda: before.fragments)
-    kernel[result] = replace(before, fragments=tuple(sums))
+    passed.bind(emitter.either(runs, last, lambda: passed.registers([result])))
 
 
 def _does_nothing(block: Block) -> bool:
