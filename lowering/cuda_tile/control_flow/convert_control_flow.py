@@ -8,7 +8,6 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 

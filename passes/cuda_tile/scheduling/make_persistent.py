@@ -48,7 +48,6 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     slow_dimension,
 )
 
-
 _PAIR, _MOST_ROWS = 2, 128
 """The products of a loop of attention, and the rows that one CTA has."""
 
