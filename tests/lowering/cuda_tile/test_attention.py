@@ -78,7 +78,7 @@ def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
     assert [lines[i][1] for i in waits] == ["0;", "1;", "0;", "0;"]
     meanwhile = lines[waits[1] : waits[2]]
     assert any(line and line[0].startswith("ex2") for line in meanwhile)
-    assert ["setp.eq.f32"] in [line[:1] for line in lines[waits[2] : waits[3]]]
+    assert ["vote.sync.all.pred"] in [line[:1] for line in lines[waits[2] : waits[3]]]
     assert ptxas(kernel.ptx, "sm_90a").clean
 
 
