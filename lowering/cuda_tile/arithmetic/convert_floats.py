@@ -116,7 +116,9 @@ def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Seque
     stays = [compared_floats(kernel, "equal", factor, one) for factor in own]
     all_stay = reduce(lambda x, y: on_integers(kernel, arith.AndIOp, x, y), stays)
     scaled = kernel.emitter.either(all_stay, lambda: sums, lambda: [*map(compute, sums, factors)])
-    scaled[0].owner.attributes[BY_WARPS] = UnitAttr()
+    branch = scaled[0].owner
+    assert isinstance(branch, Operation)
+    branch.attributes[BY_WARPS] = UnitAttr()
     return [scaled]
 
 
