@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
 from tilewright.dialects.cute_nvgpu.lattice.scalar import UNKNOWN_SPACES
 from tilewright.dialects.ptx import (
     carry,
@@ -23,6 +23,7 @@ from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
@@ -34,9 +35,9 @@ from tilewright.lowering.interpreter.ops.base.arith import (
 )
 from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
 from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
-from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
+from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, located, side_by_side
 from tilewright.lowering.interpreter.program import Exit
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 from tilewright.source.diagnostic import OpError
 
 
@@ -144,6 +145,9 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
     """The steps that all threads have executed: time goes on with them."""
     register = op.register.data
+    if register in OF_LAUNCH:
+        raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
+                      "which the driver or the launch says what it holds")  # fmt: skip
     shift, width = (32 if register.endswith("_hi") else 0), KINDS[op.result.type.kind.data]
 
     def run(machine: Machine, gang: Gang) -> Bits:
@@ -224,14 +228,29 @@ executes(
 )(nothing)  # fmt: skip
 
 
-@runs(data_movement.CreatePolicyOp)
-def _create_policy(op: data_movement.CreatePolicyOp, builder: Builder) -> Step:
+@runs(
+    data_movement.CreatePolicyOp, data_movement.CreatePolicyRangeOp, data_movement.CreatePolicyCvtOp
+)
+def _create_policy(op: Operation, builder: Builder) -> Step:
     """Any number is a policy: there are no caches."""
+    return constant(op, builder, np.zeros(1, np.uint64))
 
-    def compute(fraction: Bits) -> Bits:
-        return np.zeros(1, np.uint64)
 
-    return pure(op, builder, compute)
+@runs(data_movement.StBulkOp)
+def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
+    number = builder.number(op)
+
+    def run(machine: Machine, gang: Gang, address: Bits, size: Bits) -> None:
+        sizes, places = spread(size, gang.count), spread(address, gang.count)
+        for count in np.unique(sizes).tolist():
+            some = np.flatnonzero(sizes == count)
+            if count % 8:
+                raise Fault(f"expected a multiple of 8 bytes, got {count}", int(some[0]))
+            if count:
+                zeros = np.zeros((len(some), count), np.uint8)
+                machine.shared.store(gang.lanes[some], places[some], zeros, number)
+
+    return effect(op, builder, run, located(op, builder), op.size)
 
 
 runs(control_flow.BraOp)(branch)
