@@ -1,4 +1,4 @@
-"""CTAs that have not begun, and whose work another one does. PTX ISA 9.7.13.17 and 9.7.13.18."""
+"""Clusters that have not begun, whose work another one does. PTX ISA, clusterlaunchcontrol."""
 
 from typing import ClassVar
 
@@ -14,8 +14,8 @@ from tilewright.dialects.ptx.types import B32, RegType, reg
 
 @fields_op(rows.TRY_CANCEL.op, rows.TRY_CANCEL, rows.TRY_CANCEL_MULTICAST)
 class TryCancelOp(RowOp):
-    """`clusterlaunchcontrol.try_cancel.async... [addr], [mbar]`: 16 bytes that say which cluster will
-    not begin, if any does not, arrive at an mbarrier; of a `multicast` in each CTA of the cluster.
+    """`clusterlaunchcontrol.try_cancel.async... [addr], [mbar]`: 16 bytes that say which cluster
+    will not begin, if any, arrive at an mbarrier; of a `multicast` in each CTA of the cluster.
 
     ```mlir
     ptx.clusterlaunchcontrol.try_cancel %a, 0, %mbar

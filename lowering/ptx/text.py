@@ -39,7 +39,6 @@ from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
 
-
 _HALVES = re.compile(r"\{[^{},]+, [^{},]+\}")
 """Two registers side by side."""
 
@@ -303,7 +302,7 @@ class KernelText:
             self._guarded(op, self.register(op.guard), text)
 
     def _on_whole(self, op: PtxOp, text: str) -> None:
-        """An instruction on registers of 128 bits, which halves are put together to and taken from."""
+        """An instruction on registers of 128 bits, which the halves are put together to."""
         pairs = dict.fromkeys(_HALVES.findall(text))
         whole = {pair: f"whole{place}" for place, pair in enumerate(pairs)}
         given = _HALVES.sub(lambda pair: whole[pair[0]], text)

@@ -155,6 +155,8 @@ def _own(form: str) -> Requirement:
 def _needed(own: Requirement, semantics: str, space: str) -> Requirement:
     """The needs of a form in an order and a space."""
     ordered = later(own, needs_of(semantics))
+    if own is _TARGETS["b128"] and semantics.endswith("sys"):
+        return needs("sm_90 8.4")
     return later(ordered, SCOPES["cluster"]) if space == CLUSTER_SPACE else ordered
 
 

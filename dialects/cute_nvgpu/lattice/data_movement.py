@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
     Vector,
+    Wide,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
@@ -231,6 +232,12 @@ def _mov(type_: str) -> InstructionRow:
 MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 """Moves by type; those of twice a register's width put two halves together, or take them apart."""
 
+_WHOLE = Vector("d", "b64", 2, written=True, loose=True), Vector("a", "b64", 2, loose=True)
+MOV_WIDE = InstructionRow(
+    "ptx.mov", "put two registers together to one of 128 bits, or take that apart", ("mov.b128",),
+    needs("sm_70 8.3"), "9.7.9.2", (Wide("d"), _WHOLE[1]),
+    ((_WHOLE[0], Wide("a")), (Wide("d"), Wide("a"))),
+)  # fmt: skip
 PREFETCHES = InstructionRow(
     "ptx.prefetch", "bring a line of memory to a cache",
     tuple(

@@ -1,5 +1,5 @@
-"""CTAs of the grid that have not begun, whose work a CTA that runs takes over. PTX ISA 9.7.13.17 and
-9.7.13.18."""
+"""Clusters of the grid that have not begun, whose work one that runs does. PTX ISA,
+clusterlaunchcontrol."""
 
 from dataclasses import replace
 

@@ -176,7 +176,7 @@ class Wide(OperandForm):
     register: ClassVar[str] = "b64"
 
     def write(self, *words: str) -> str:
-        return "{" + ", ".join(words) + "}"
+        return words[0] if len(words) == 1 else "{" + ", ".join(words) + "}"
 
     def misfit(self, written: Written) -> Misfit | None:
         fits = written.kind == "register"

@@ -85,11 +85,11 @@ _TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
 
 
 def parameter_types(text: str) -> list[str]:
-    """The types of the results and parameters of a function's head or of a prototype: how many bits,
-    and how many elements."""
+    """The types of the results and parameters of a function's head or of a prototype: how many
+    bits, and how many elements."""
     lists = text.split(")")[:2] if text.lstrip().startswith("(") else ["", text]
     return [
-        "".join((";" * (not place), type_[type_[:1] in "bfsu":], size))
+        "".join((";" * (not place), type_[1:], size))
         for place, one in enumerate(lists) for type_, size in _TYPE.findall(one)
     ]  # fmt: skip
 

@@ -148,7 +148,9 @@ def _bulk(op: Any) -> Effect:
 
 def _st_bulk(op: Any) -> Effect:
     size = op.size.owner.unsigned if isinstance(op.size.owner, ConstOp) else None
-    return Effect("access", places=(place_of(op, size, writes=True),)) if size else Effect("unknown")
+    return (
+        Effect("access", places=(place_of(op, size, writes=True),)) if size else Effect("unknown")
+    )
 
 
 def _try_cancel(op: Any) -> Effect:

@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.ops.instructions.tma import land
 from tilewright.lowering.interpreter.values import Bits, spread
 
 CANCELED = 1 << 32
-"""The bit of an answer, over the third of the coordinates of a CTA, where a cluster is cancelled."""
+"""The bit of an answer over the third coordinate of a CTA: its cluster is cancelled."""
 
 
 @runs(TryCancelOp)

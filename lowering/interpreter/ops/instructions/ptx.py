@@ -35,7 +35,11 @@ from tilewright.lowering.interpreter.ops.base.arith import (
 )
 from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
 from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
-from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, located, side_by_side
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    as_columns,
+    located,
+    side_by_side,
+)
 from tilewright.lowering.interpreter.program import Exit
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 from tilewright.source.diagnostic import OpError
@@ -233,7 +237,7 @@ executes(
 )
 def _create_policy(op: Operation, builder: Builder) -> Step:
     """Any number is a policy: there are no caches."""
-    return constant(op, builder, np.zeros(1, np.uint64))
+    return pure(op, builder, lambda *_: np.zeros(1, np.uint64))
 
 
 @runs(data_movement.StBulkOp)
