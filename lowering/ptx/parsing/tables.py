@@ -1,6 +1,5 @@
-"""What goes to one of several places, as comparisons and branches: `brx.idx`, by an index in a
-table of labels, and `call` of an address, which is that of one of several functions. PTX ISA
-9.7.12.4 and 9.7.12.5."""
+"""`brx.idx`, which goes to one label of a table, and `call` of an address, that of one of several
+functions, as comparisons and branches. PTX ISA 9.7.12.4 and 9.7.12.5."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

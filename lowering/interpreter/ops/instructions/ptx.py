@@ -245,14 +245,17 @@ def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
     number = builder.number(op)
 
     def run(machine: Machine, gang: Gang, address: Bits, size: Bits) -> None:
-        sizes, places = spread(size, gang.count), spread(address, gang.count)
-        for count in np.unique(sizes).tolist():
-            some = np.flatnonzero(sizes == count)
-            if count % 8:
-                raise Fault(f"expected a multiple of 8 bytes, got {count}", int(some[0]))
-            if count:
-                zeros = np.zeros((len(some), count), np.uint8)
-                machine.shared.store(gang.lanes[some], places[some], zeros, number)
+        counts, parts = np.divmod(spread(size, gang.count).astype(np.int64), 8)
+        if parts.any():
+            lane = int(np.argmax(parts > 0))
+            raise Fault(
+                f"expected a multiple of 8 bytes, got {8 * counts[lane] + parts[lane]}", lane
+            )
+        rows = np.repeat(np.arange(gang.count), counts)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        words = spread(address, gang.count)[rows].astype(np.int64) + 8 * place
+        zeros = np.zeros((len(rows), 8), np.uint8)
+        machine.shared.store(gang.lanes[rows], words, zeros, number)
 
     return effect(op, builder, run, located(op, builder), op.size)
 
