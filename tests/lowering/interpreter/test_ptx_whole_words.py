@@ -1,5 +1,5 @@
-"""PTX whose instructions are on words of 128 bits, call addresses, cancel clusters, or say what caches
-and devices do: read, assembled by ptxas from the text and from what is written of it, and run."""
+"""Words of 128 bits, calls of addresses, clusters that are cancelled, hints for caches and devices:
+read, assembled by ptxas from the text and from what is written of it, and run."""
 
 from __future__ import annotations
 
