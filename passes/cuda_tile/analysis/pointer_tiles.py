@@ -192,7 +192,11 @@ class PointerTiles:
         dimensions: dict[int, TensorDimension] = {}
         for axis in sorted(axes, key=lambda i: _size(strides[i]), reverse=True):
             dimensions[axis] = self._dimension(
-                axis, shape[axis] // times.get(axis, 1), strides[axis], rest, bounds.get(axis, MaskBounds())
+                axis,
+                shape[axis] // times.get(axis, 1),
+                strides[axis],
+                rest,
+                bounds.get(axis, MaskBounds()),
             )
             rest = known.sum(rest, known.product(strides[axis], dimensions[axis].start), -1)
         outer: list[TensorDimension] = []
