@@ -19,11 +19,15 @@ from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
+from tilewright.passes.cuda_tile.analysis.computed_again import (
+    Load,
+    LoopSlice,
+    needed_ahead,
+    places_of,
+)
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
@@ -38,10 +42,8 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import (
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.passes.cuda_tile.analysis.view_access import (
     contiguous,
-    extents_of,
     pads_zero,
     run_bits,
-    tensor_of,
     tile_dimensions,
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
@@ -61,7 +63,6 @@ NARROWEST = min(CP_ASYNC.sizes["ca"])
 """The fewest bytes that one copy moves."""
 
 
-Load = LoadViewTkoOp | LoadPtrTkoOp
 _CROWDED = "shared memory has no room for its stages"
 
 _MOST_BESIDE = 128
@@ -300,7 +301,7 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
     loop = load.parent_op()
     if not isinstance(loop, ForOp):
         return "it is in no loop over a range, or in a branch within one"
-    needed = needed_ahead(_places(load), loop)
+    needed = needed_ahead(places_of(load), loop)
     if isinstance(needed, str):
         return needed
     own = copies.by_loop.setdefault(loop, CopiedLoop(loop))
@@ -317,16 +318,6 @@ def _is_alone(own: CopiedLoop, product: Multiplication) -> bool:
     nested = any(isinstance(around, ForOp | LoopOp) for around in ancestors(own.loop))
     both = [load.product for load in own.matrices] == [product, product]
     return nested and both and is_trailing(product, own.loop)
-
-
-def _places(load: Load) -> list[SSAValue]:
-    """The values that say where a load's tile lies."""
-    if isinstance(load, LoadPtrTkoOp):
-        return [load.source] if load.mask is None else [load.source, load.mask]
-    tensor = tensor_of(load.view)
-    sizes, strides = extents_of(tensor)
-    extents = [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
-    return [*load.index, tensor.base, *extents]
 
 
 def _copied(op: Load) -> CopiedLoad | str:
