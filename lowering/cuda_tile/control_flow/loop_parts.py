@@ -11,6 +11,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
+from tilewright.lowering.cuda_tile.control_flow.early_divisions import divide_before
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import make_room_for_loop
@@ -32,6 +33,7 @@ class LoopTiles(LoopPart):
 
     def before(self, bounds: Range) -> None:
         make_room_for_loop(self._op, self._kernel)
+        divide_before(self._op, self._kernel)
         self.carried = self._tiles.registers(self._op.init_values, self._fresh)
         self._kernel.groups.wait()
 
