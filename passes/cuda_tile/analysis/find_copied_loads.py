@@ -217,7 +217,7 @@ def find_copied_loads(
         if source is None or source.load in tried or plan.of(source.load) is not None:
             continue
         tried.add(source.load)
-        copied = _copied(source.load)
+        copied = copy_of(source.load)
         if not isinstance(copied, str):
             order = copied.order
             direct = _reads_stages(product, source.load, arch, plan)
@@ -233,7 +233,7 @@ def find_copied_loads(
     spare = registers_of(entry, arch) <= _MOST_BESIDE
     for load in _beside(entry) if spare else ():
         if load not in tried and plan.of(load) is None and not is_repeatable_number(load):
-            copied = _copied(load)
+            copied = copy_of(load)
             if isinstance(copied, CopiedLoad):
                 copied = _add(replace(copied, beside=True), copies, plan)
             if copied is not None:
@@ -287,7 +287,7 @@ def _streamed(entry: EntryOp) -> Iterator[Load]:
 
 def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
     """The copy of a load that is not multiplied; else why there is none."""
-    copied = _copied(load)
+    copied = copy_of(load)
     if isinstance(copied, CopiedLoad):
         if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
             return f"not every thread copies {CHUNK} bytes"
@@ -320,7 +320,7 @@ def _is_alone(own: CopiedLoop, product: Multiplication) -> bool:
     return nested and both and is_trailing(product, own.loop)
 
 
-def _copied(op: Load) -> CopiedLoad | str:
+def copy_of(op: Load) -> CopiedLoad | str:
     """The copy that a load may be; else why not."""
     if not is_weak(op):
         return "the access is not weak"

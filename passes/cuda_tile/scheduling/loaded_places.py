@@ -1,8 +1,8 @@
 """Loads of numbers that say where other loads of their loop lie, such as those of pages: they are
 made wherever one of these is, iterations ahead.
 
-    %n = load_ptr_tko weak %p                    %n = load_ptr_tko weak %p {loaded_places}
-    %k = load_ptr_tko weak (offset %a, %n)  ->   %k = load_ptr_tko weak (offset %a, %n)
+    %n = load_ptr_tko weak %p  ->  %n = load_ptr_tko weak %p {loaded_places}
+    %k = load_ptr_tko weak (offset %a, 64 %n + iota)
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     needed_ahead,
     places_of,
 )
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad, copy_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 
@@ -30,10 +31,9 @@ def mark_loaded_places(entry: EntryOp, arch: Target | None) -> None:
     for loop in [op for op in entry.walk() if isinstance(op, ForOp)]:
         loads = [op for op in loop.region.block.ops if isinstance(op, Load)]
         for load in loads:
-            if _is_number(load) and not isinstance(needed_ahead(places_of(load), loop), str):
-                others = [other for other in loads if other is not load]
-                if any(_lies_by(other, load) for other in others):
-                    load.attributes[LOADED_PLACES] = UnitAttr()
+            known = _is_number(load) and isinstance(needed_ahead(places_of(load), loop), dict)
+            if known and any(_lies_by(other, load) for other in loads if other is not load):
+                load.attributes[LOADED_PLACES] = UnitAttr()
 
 
 def _is_number(load: Load) -> bool:
@@ -44,4 +44,6 @@ def _is_number(load: Load) -> bool:
 
 
 def _lies_by(load: Load, number: Load) -> bool:
-    return any(is_computed_from(place, {number.results[0]}) for place in places_of(load))
+    """True of a load that may be copied to where numbers say."""
+    lies = any(is_computed_from(place, {number.results[0]}) for place in places_of(load))
+    return lies and isinstance(copy_of(load), CopiedLoad)
