@@ -6,6 +6,8 @@ for %k { load_ptr_tko (offset %p, %k) }       at %p, now
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -18,12 +20,14 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
 
 
-def divide_before(loop: ForOp, kernel: Kernel) -> None:
-    """Compute what a loop's loads lie by that is divided, and does not change in it."""
+def divide_before(loop: ForOp, copied: Container[Operation], kernel: Kernel) -> None:
+    """Compute what a loop's loads, but those that are `copied`, lie by that is divided, and does
+    not change in it."""
     for load in loop.region.block.ops:
-        layout = kernel.layout(load.results[0]) if isinstance(load, LoadPtrTkoOp) else None
-        if layout is not None:
-            _divide(load.operands[0], layout, loop, kernel)
+        if isinstance(load, LoadPtrTkoOp) and load not in copied:
+            layout = kernel.layout(load.result)
+            if layout is not None:
+                _divide(load.source, layout, loop, kernel)
 
 
 def _divide(value: SSAValue, layout: TileLayout, loop: ForOp, kernel: Kernel) -> None:
@@ -45,7 +49,7 @@ def _is_divided(value: SSAValue) -> bool:
     todo, seen = [value.owner], set[object]()
     while todo:
         op = todo.pop()
-        if not isinstance(op, Operation) or not isinstance(op, SCALAR) or op in seen:
+        if not isinstance(op, SCALAR) or op in seen:
             continue
         seen.add(op)
         divides = isinstance(op, integer.DivIOp | integer.RemIOp) and bool(shape_of(op.results[0]))

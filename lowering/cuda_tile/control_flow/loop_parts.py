@@ -33,7 +33,6 @@ class LoopTiles(LoopPart):
 
     def before(self, bounds: Range) -> None:
         make_room_for_loop(self._op, self._kernel)
-        divide_before(self._op, self._kernel)
         self.carried = self._tiles.registers(self._op.init_values, self._fresh)
         self._kernel.groups.wait()
 
@@ -61,8 +60,11 @@ class LoopRings(LoopPart):
         self._ahead = Rings.in_kernel(kernel)
         self._own, self._rings = self._ahead.of(op), self._ahead.carried_by(op)
         self._others: list[tuple[Ring, StagePlace]] = []
+        loads = [] if copies is None else copies.plan.loads
+        self._copied = {load.op for load in loads}
 
     def before(self, bounds: Range) -> None:
+        divide_before(self._op, self._copied, self._kernel)
         if self._own is not None:
             self._own.before_loop(bounds)
         if self._kernel.tensor.record is not None:
@@ -103,11 +105,10 @@ class LoopRings(LoopPart):
     def _is_accessed_by_threads(self) -> bool:
         """True where threads access memory in the loop but by copies: ptxas keeps no MMAs in flight
         then."""
-        copies = self._copies
-        copied = set[Operation]() if copies is None else {load.op for load in copies.plan.loads}
         accesses = (inner for inner in self._op.walk() if isinstance(inner, MemoryOp))
         return any(
-            access not in copied and self._ahead.plan.of(access) is None for access in accesses
+            access not in self._copied and self._ahead.plan.of(access) is None
+            for access in accesses
         )
 
 

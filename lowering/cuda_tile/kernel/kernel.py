@@ -141,12 +141,6 @@ class CopiesAhead(Protocol):
         """The tile of a load that is; None of any other."""
         ...
 
-    def number(
-        self, op: LoadViewTkoOp | LoadPtrTkoOp, layout: TileLayout, load: Callable[[], Elements]
-    ) -> Elements:
-        """The elements of a load of places in a layout, which copies may have looked up."""
-        ...
-
     def reads(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
         """True of one whose copies by other threads may not have been made yet."""
         ...

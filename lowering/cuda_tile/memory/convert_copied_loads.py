@@ -7,16 +7,12 @@
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
 for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
 iteration less ahead. Where those in tensor memory may, they are waited for behind those of k. Where
-every thread reads what it has copied there is no barrier. Numbers by which tiles lie are loaded an
-iteration before they are copied. The stages are the beginning of the
+every thread reads what it has copied there is no barrier. The stages are the beginning of the
 memory in which tiles change layout, which outside of the loop is free for that; those that MMAs
 read as they lie have their own.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from itertools import islice
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
@@ -27,7 +23,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
-from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel, LoweredTile, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
@@ -44,7 +40,6 @@ from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     LineKey,
     Load,
 )
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
@@ -59,8 +54,6 @@ class CopyRing(LoopPart):
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
-        self._numbers: dict[tuple[Operation, TileLayout], Elements] = {}
-        self._copying = False
         self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
 
     def place(self, lines: dict[LineKey, SSAValue]) -> None:
@@ -92,19 +85,13 @@ class CopyRing(LoopPart):
         for stage in range(plan.ahead):
             if stage:
                 number = emitter.binary("add", number, bounds.step)
-            self._numbers.clear()
             self._copy(number, emitter.constant(stage, 32))
-        if self._numbers:
-            self._look(emitter.binary("add", number, bounds.step))
-        self.carried = [emitter.constant(0, 32), *self._looked]
+        self.carried = [emitter.constant(0, 32)]
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
         kernel, emitter = self.kernel, self.kernel.emitter
-        (self.stage, *looked), self.bounds = self.carried, bounds
-        coming = iter(looked)
-        for key, elements in self._numbers.items():
-            self._numbers[key] = tuple(islice(coming, len(elements)))
+        (self.stage,), self.bounds = self.carried, bounds
         emitter.add(copy.CpAsyncWaitGroupOp(self.plan.ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
@@ -138,15 +125,13 @@ class CopyRing(LoopPart):
         far = kernel.constant(ahead, bounds.number.type)
         number = emitter.binary("add", bounds.number, emitter.binary("mul", bounds.step, far))
         self._copy(number, before)
-        if self._numbers:
-            self._look(emitter.binary("add", number, bounds.step))
 
     def end(self) -> None:
         """Go on to the stage of the next iteration."""
         emitter = self.kernel.emitter
         last = emitter.compare("eq", self.stage, self.plan.stages - 1)
         more = emitter.binary("add", self.stage, 1)
-        self.carried = [emitter.select(last, emitter.constant(0, 32), more), *self._looked]
+        self.carried = [emitter.select(last, emitter.constant(0, 32), more)]
 
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
@@ -157,7 +142,7 @@ class CopyRing(LoopPart):
 
     def _copy(self, number: SSAValue, stage: SSAValue) -> None:
         """Copy what the iteration of a number loads to a stage: zeros where there is none."""
-        emitter, bounds = self.kernel.emitter, self.bounds
+        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.bounds
         assert bounds is not None
         runs = emitter.compare("lt", number, bounds.upper)
 
@@ -165,42 +150,10 @@ class CopyRing(LoopPart):
             for load in self.plan.loads:
                 self._copy_tile(load, self._base(load, stage), runs)
 
-        self._at(number, runs, build)
+        kernel.guard = runs
+        at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
+        kernel.guard = None
         emitter.add(copy.CpAsyncCommitGroupOp())
-
-    def _at(self, number: SSAValue, runs: SSAValue, build: Callable[[], None]) -> None:
-        """Emit something for the iteration of a number, which loads where there is one."""
-        self.kernel.guard, self._copying = runs, True
-        at_iteration(self.kernel, self.plan.loop, self.plan.slice, number, build)
-        self.kernel.guard, self._copying = None, False
-
-    # --- numbers by which tiles lie ---
-
-    @property
-    def _looked(self) -> list[SSAValue]:
-        return [element for elements in self._numbers.values() for element in elements]
-
-    def _look(self, number: SSAValue) -> None:
-        """Load the numbers of an iteration, whose copies are the next ones."""
-        kernel, keys = self.kernel, [*self._numbers]
-        assert self.bounds is not None
-        self._numbers.clear()
-
-        def build() -> None:
-            for op, layout in keys:
-                kernel.elements(op.results[0], layout)
-
-        self._at(number, kernel.emitter.compare("lt", number, self.bounds.upper), build)
-        self._numbers = {key: self._numbers[key] for key in keys}
-
-    def number(self, op: Operation, layout: TileLayout, load: Callable[[], Elements]) -> Elements:
-        """The elements of a load of numbers in a layout, as they were looked up where that is for
-        copies."""
-        if not self._copying:
-            return load()
-        if (op, layout) not in self._numbers:
-            self._numbers[op, layout] = tuple(load())
-        return self._numbers[op, layout]
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
         """The address of a load's tile in a stage."""
@@ -296,12 +249,6 @@ class CopyRings:
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
         own = None if ring is None else next((own for own in ring.plan.loads if own.op is op), None)
         return None if ring is None or own is None else ring.tile(own)
-
-    def number(self, op: Load, layout: TileLayout, load: Callable[[], Elements]) -> Elements:
-        """The elements of a load in a layout, which copies of its loop may have looked up."""
-        loop = op.parent_op()
-        ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
-        return load() if ring is None else ring.number(op, layout, load)
 
     def reads(self, op: Load) -> bool:
         """True of a load that each thread has waited for its own part of alone."""

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
-from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
@@ -86,12 +86,8 @@ def load_tile(op: LoadPtrTkoOp | LoadViewTkoOp, prepared: Prepared, kernel: Kern
     """Load a tile in its layout, or where it is needed, as is `prepared` in front of all."""
     layout = kernel.layout(op.results[0])
     made = None if layout is None else prepared(layout)
-
-    def loaded(layout: TileLayout) -> list[Elements]:
-        return [made() if made else kernel.copied.number(op, layout, lambda: prepared(layout)())]
-
     with kernel.access(op, reads=True, writes=not is_weak(op)):
-        kernel.give(op, loaded)
+        kernel.give(op, lambda layout: [(made or prepared(layout))()])
 
 
 def store(
