@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays: the garbage collector need not walk it again and again."""
+    """Let the garbage collector pass over what was collected, which stays."""
     gc.freeze()
 
 
