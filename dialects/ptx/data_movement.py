@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
@@ -101,7 +101,8 @@ class _AccessOp(PtxOp):
 @fields_op("ptx.ld", *rows.LOADS)
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
-    it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
+    it does not: `@p ld`, `@!p mov`. A `late` one is made where its result is needed. PTX ISA
+    9.7.9.8.
 
     ```mlir
     %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
@@ -114,11 +115,12 @@ class LdOp(_AccessOp):
     predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(T)
     cache_hint = opt_operand_def(B64)
+    late = opt_prop_def(UnitAttr)
     result = result_def(T)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)? "
-        "(`else` $otherwise^)?"
+        "(`late` $late^)? (`semantics` $semantics^)? $space $access $address `,` $offset "
+        "(`if` $predicate^)? (`else` $otherwise^)?"
     )
 
     def __init__(
@@ -207,18 +209,56 @@ CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
 
 
 @fields_op("ptx.createpolicy", rows.CREATE_POLICY)
-class CreatePolicyOp(RowOp):
-    """`createpolicy.fractional.PRIORITY.b64 d, fraction`. PTX ISA 9.7.9.18."""
+class CreatePolicyOp(FormOp):
+    """`createpolicy.fractional.PRIORITIES.b64 d{, fraction}`. PTX ISA 9.7.9.18."""
 
-    form = prop_def(StringAttr)
-    fraction = operand_def(reg("f32"))
+    fraction = opt_operand_def(reg("f32"))
     d = result_def(B64)
 
     traits = traits_def(Pure())
 
-    @property
-    def mnemonic(self) -> str:
-        return f"createpolicy.fractional.{self.form.data}.b64"
+
+@fields_op("ptx.createpolicy.range", rows.CREATE_POLICY_RANGE)
+class CreatePolicyRangeOp(FormOp):
+    """`createpolicy.range{.global}.PRIORITIES.b64 d, [a], primary-size, total-size`."""
+
+    OPERANDS: ClassVar = {"primary-size": "primary", "total-size": "total"}
+
+    address = operand_def(B64)
+    offset = prop_def(NUMBER)
+    primary = operand_def(B32)
+    total = operand_def(B32)
+    d = result_def(B64)
+
+    traits = traits_def(Pure())
+
+
+@fields_op("ptx.createpolicy.cvt", rows.CREATE_POLICY_CVT)
+class CreatePolicyCvtOp(RowOp):
+    """`createpolicy.cvt.L2.b64 d, a`: the policy of a property that CUDA's API made."""
+
+    a = operand_def(B64)
+    d = result_def(B64)
+
+    traits = traits_def(Pure())
+
+
+@fields_op("ptx.st.bulk", rows.ST_BULK)
+class StBulkOp(RowOp):
+    """`st.bulk.weak.shared::cta [a], size, 0`, as many bytes as a register says. PTX ISA 9.7.9.13.
+
+    ```mlir
+    ptx.st.bulk %a, 0, %size
+    ```
+    """
+
+    OPERANDS: ClassVar = {"initval": "0"}
+
+    address = operand_def(B32)
+    offset = prop_def(NUMBER)
+    size = operand_def(B64)
+
+    assembly_format = "$address `,` $offset `,` $size"
 
 
 @fields_op("ptx.lop3", rows.LOP3)

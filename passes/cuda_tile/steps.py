@@ -28,8 +28,10 @@ from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.passes.cuda_tile.scheduling.loaded_places import mark_loaded_places
 from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.passes.cuda_tile.scheduling.reload_rows import reload_rows
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.passes.cuda_tile.scheduling.split_blocks import split_blocks
@@ -63,12 +65,14 @@ _REWRITES: dict[str, Rewrite] = {
     "collapse-loops": _for_all(collapse_loops),
     "split-single-trips": _for_all(split_single_trips),
     "make-loads-late": _for_all(make_loads_late),
+    "mark-loaded-places": mark_loaded_places,
     "make-loads-early": make_loads_early,
     "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,
+    "reload-rows": _for_all(reload_rows),
     "slice-products": slice_products,
     "narrow-steps": narrow_steps,
     "align-stores": _for_all(align_stores),
