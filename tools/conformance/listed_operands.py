@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
     Vector,
+    Wide,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
@@ -35,6 +36,7 @@ NAMES = {
     "f32": "%f",
     "b64": "%rd",
     "f64": "%fd",
+    "b128": "%x",
 }
 KINDS = {"s8": "b16", "u8": "b16", **REGISTER_OF}
 # Choices that take a register of another width than 32 bits.
@@ -71,6 +73,8 @@ def listings() -> list[Listing]:
 def kind_of(form: OperandForm) -> str:
     """The kind of register that an operand is."""
     match form:
+        case Wide():
+            return "b128"
         case Vector(register=kind) | Result(register=kind) | Register(register=kind):
             return kind
         case Scalar(type_=type_):
