@@ -49,6 +49,7 @@ _OTHERS = ("1.5", "0f3F800000", "0d3FF0000000000000", "_", "[%rd0]", "[%rd0+16]"
 QUIRKS = (
     # Braces around one register, where the parser has a vector for another form or another type.
     re.compile(r"(?:mov\.b32 %r0|mov\.b64 %rd0|mbarrier\.\S+ \S+ \[%rd0\]), \{%\w+\};"),
+    re.compile(r"mov\.b128 (?:\{%x0\}, .*|.*, \{%x0\});"),
     # A second result, left out, of logic on predicates and of a test of floats.
     re.compile(r"(?:(?:and|or|xor|not)\.pred|testp\.\S+) %p0\|_, .*"),
     # The bits of a float as lane or as clamp of a shuffle, of some combinations.
