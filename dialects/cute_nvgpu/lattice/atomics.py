@@ -90,11 +90,11 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
     own = _TARGETS.get(type_, BASELINE)
     names = "bc" if compares else "b"
     values: list[OperandForm] = [Scalar(value, type_, plain=True) for value in names]
-    result: OperandForm = Wide("d")
+    result: OperandForm = Wide("d", "sink")
     if type_ in REGISTER_OF:
         result = Result("d", REGISTER_OF[type_], ("r", "_"))
     else:
-        values = [Wide(value) for value in names]
+        values = [Wide("b"), Wide("c", "register")][: len(names)]
     return InstructionRow(
         f"ptx.{name}",
         _DOES[compares] + (", and return what was there" if name == "atom" else ""),

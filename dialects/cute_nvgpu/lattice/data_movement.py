@@ -235,8 +235,8 @@ MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 _WHOLE = Vector("d", "b64", 2, written=True, loose=True), Vector("a", "b64", 2, loose=True)
 MOV_WIDE = InstructionRow(
     "ptx.mov", "put two registers together to one of 128 bits, or take that apart", ("mov.b128",),
-    needs("sm_70 8.3"), "9.7.9.2", (Wide("d"), _WHOLE[1]),
-    ((_WHOLE[0], Wide("a")), (Wide("d"), Wide("a"))),
+    needs("sm_70 8.3"), "9.7.9.2", (Wide("d", "register"), _WHOLE[1]),
+    ((_WHOLE[0], Wide("a")), (Wide("d", "register"), Wide("a"))),
 )  # fmt: skip
 PREFETCHES = InstructionRow(
     "ptx.prefetch", "bring a line of memory to a cache",

@@ -171,15 +171,19 @@ class Register(OperandForm):
 
 @frozen
 class Wide(OperandForm):
-    """A register of 128 bits, of which tilewright has the halves, the low one first."""
+    """A register of 128 bits, of which tilewright has the halves, the low one first; what is `also`
+    legal may stand there."""
+
+    also: Kind = "integer"
 
     register: ClassVar[str] = "b64"
+    count: ClassVar[int] = 2
 
     def write(self, *words: str) -> str:
         return words[0] if len(words) == 1 else "{" + ", ".join(words) + "}"
 
     def misfit(self, written: Written) -> Misfit | None:
-        fits = written.kind == "register"
+        fits = written.kind in ("register", self.also)
         return None if fits else Misfit("a .b128 register", self.spelling)
 
 

@@ -17,7 +17,7 @@ from xdsl.irdl import InferenceContext, VarOperandDef
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Vector
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Vector, Wide
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
@@ -271,7 +271,7 @@ class _OpFields:
             return
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
         for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
-            if operand.kind == "sink" and isinstance(form, Vector):
+            if operand.kind == "sink" and isinstance(form, Vector | Wide):
                 operand = replace(operand, kind="vector", items=(operand,) * form.count)
             kind = self.kinds.get(names[0]) or default
             for name, part in _parts(reader, names, operand, kind, form):

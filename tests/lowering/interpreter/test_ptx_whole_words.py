@@ -55,12 +55,12 @@ def test_words_of_128_bits(engine: Any, ptxas: Ptxas) -> None:
     text = text_of("""
 mov.b64 d5, 100; mov.b64 d6, 0; mov.b64 d7, 1; @q st.shared.v2.b64 [s], {d5, d6}; bar.sync 0;
 mov.b128 t0, {d6, d7}; mov.b128 t1, {d5, d2}; atom.global.cas.b128 t2, [d0], t0, t1;
-@q atom.global.cas.b128 t2, [d0+16], t0, t1; bar.sync 0;
+@q atom.global.cas.b128 t2, [d0+16], t0, t1; atom.global.exch.b128 _, [d0+32], t0; bar.sync 0;
 setp.eq.u32 p, r0, 5; mov.b128 t4, {d2, d5}; @p atom.shared.exch.b128 t4, [s], t4;
 st.global.b128 [d4], t4;""")
     check(text, ptxas)
     memory, out = run(text, engine=engine)
-    assert memory[:4].tolist() == [100, 0, 2, 3]
+    assert memory[:7].tolist() == [100, 0, 2, 3, 0, 1, 6]
     pairs = np.stack([LANE, np.full(32, 100)], axis=1)
     pairs[5] = 100, 0
     np.testing.assert_array_equal(out.reshape(-1, 2), pairs)
