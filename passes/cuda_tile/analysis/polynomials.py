@@ -94,8 +94,7 @@ def unit_dimensions(op: core.ReshapeOp) -> dict[int, int] | None:
 
 
 def _rounds_up(op: integer.DivIOp) -> bool:
-    rounding = op.rounding
-    return rounding is not None and rounding.data is RoundingMode.POSITIVE_INF
+    return op.rounding.data is RoundingMode.POSITIVE_INF
 
 
 class Polynomials:
