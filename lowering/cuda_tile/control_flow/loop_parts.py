@@ -97,6 +97,8 @@ class LoopRings(LoopPart):
         flights = {} if self._copies is None else self._copies.flights()
         if self._own is not None:
             flights |= self._own.after_loop(bounds)
+        for ring in self._ahead.all:
+            ring.release_behind(self._op)
         _fly(flights, self._op, self._op.results, self._kernel)
         if self._copies is not None or _reads_memory_first(self._op):
             # ptxas keeps no MMAs in flight where other waits come first.
