@@ -254,11 +254,11 @@ class _View:
             ):  # fmt: skip
                 return self._divided(value, factor.divisor)
         parts = self._factors(factor.parts)
-        if factor.kind is None or any(self._known_value(part) is None for part in parts):
+        if not factor.is_quotient or any(self._known_value(part) is None for part in parts):
             return None
         type_ = self._type(factor.parts)
         operands = [self._value(part, type_) for part in factor.parts]
-        return self._add(factor.kind, operands, **SIGNED)
+        return self._add(integer.DivIOp, operands, **SIGNED)
 
     def _divided(self, value: SSAValue, divisor: int) -> SSAValue:
         """A value that is known to be a multiple."""

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, choice_attr
-from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, Signedness
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
@@ -61,8 +61,8 @@ class Factor:
     """The polynomial that it is a quotient of without a remainder, and the divisor."""
     parts: tuple[Polynomial, ...] = ()
     """The operands that it is computed of."""
-    kind: type[Operation] | None = None
-    """The op that computes it of them."""
+    is_quotient: bool = False
+    """True where it is the quotient of them, not rounded up, and not negative."""
     divisor: int = 1
     """A power of two that divides it."""
 
@@ -91,6 +91,10 @@ def unit_dimensions(op: core.ReshapeOp) -> dict[int, int] | None:
     if [x for _, x in source] != [x for _, x in result]:
         return None
     return {i: j for (i, _), (j, _) in zip(source, result, strict=True)}
+
+
+def _rounds_up(op: integer.DivIOp) -> bool:
+    return op.rounding.data is RoundingMode.POSITIVE_INF
 
 
 class Polynomials:
@@ -294,7 +298,8 @@ class Polynomials:
         if not (self.is_scalar(a) and self.is_scalar(b)):
             return None
         key = (type(op), *op.properties.values(), frozen(a), frozen(b), natural)
-        given: dict[str, Any] = {"natural": natural, "parts": (a, b), "kind": type(op)}
+        quotient = natural and isinstance(op, integer.DivIOp) and not _rounds_up(op)
+        given: dict[str, Any] = {"natural": natural, "parts": (a, b), "is_quotient": quotient}
         return self._factor(key, op.results[0], **given)
 
     def _wrapped(self, inner: Polynomial, limit: Polynomial, rest: Hashable) -> Polynomial | None:
@@ -351,8 +356,8 @@ class Polynomials:
                 return self.product(a, b)
             case integer.ShLIOp() if set(b) <= {ONE}:
                 return self.product(a, {ONE: 1 << b.get(ONE, 0)})
-            case integer.DivIOp():
-                return self._quotient(a, b, op)
+            case integer.DivIOp() as division:
+                return self._quotient(a, b, division)
             case integer.RemIOp():
                 own = self._computed(a, b, op, natural=self._is_natural_at(a, op))
                 return self._wrapped(a, b, "remainder") if own is None else own
@@ -365,19 +370,21 @@ class Polynomials:
             case _:
                 return None
 
-    def _quotient(self, a: Polynomial, b: Polynomial, op: Operation) -> Polynomial | None:
+    def _quotient(self, a: Polynomial, b: Polynomial, op: integer.DivIOp) -> Polynomial | None:
         by = b.get(ONE, 0) if set(b) == {ONE} else 0
         if by > 0 and all(coefficient % by == 0 for coefficient in a.values()):
             return {monomial: coefficient // by for monomial, coefficient in a.items()}
         if by > 0 and by & by - 1 == 0 and not self.is_scalar(a):
-            return self._quotient_of_places(a, by, op)
+            return None if _rounds_up(op) else self._quotient_of_places(a, by, op)
         quotient = self._computed(a, b, op, natural=self._is_natural_at(a, op))
         if quotient is not None and by > 0 and self._counts_by(a, by):
             ((number,),) = quotient
             self.factors[number].divided = a, by
         return quotient
 
-    def _quotient_of_places(self, a: Polynomial, by: int, op: Operation) -> Polynomial | None:
+    def _quotient_of_places(
+        self, a: Polynomial, by: int, op: integer.DivIOp
+    ) -> Polynomial | None:  # fmt: skip
         """The quotient of a tile that counts along a dimension from a multiple, by a power of two:
         the same for so many neighbours, or for all."""
         placed = [monomial for monomial in a if self.placed(monomial)]
