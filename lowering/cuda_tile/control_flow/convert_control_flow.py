@@ -179,7 +179,8 @@ class _Loop:
         hoisted = HoistedOperands(op, kernel, barrier=copies is None)
         parts: tuple[LoopPart | None, ...] = (
             self._tiles, fresh, LoopRings(op, copies, kernel), hoisted,
-            TensorAccumulators(op, kernel), copies, self._late,
+            TensorAccumulators(op, kernel), copies, CopyRings.in_kernel(kernel).within(op),
+            self._late,
         )  # fmt: skip
         self._parts = [part for part in parts if part is not None]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
@@ -23,14 +23,21 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
+from tilewright.passes.cuda_tile.analysis.computed_again import (
+    LoopSlice,
+    is_unsigned,
+    needed_ahead,
+    without_tokens,
+)
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.specialized_warps import PLACES
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
+    is_repeatable,
     is_repeatable_number,
     is_weak,
     reads_only,
@@ -104,6 +111,10 @@ class CopiedLoop(LoopSlice):
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
     alone: bool = False
     """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
+    around: ForOp | None = None
+    """The loop around it that begins to copy for the next iteration before it stores its own."""
+    early: list[Operation] = field(default_factory=list[Operation])
+    """The ops of that loop's body that say where what is copied first lies."""
 
     @property
     def stage(self) -> int:
@@ -245,6 +256,8 @@ def find_copied_loads(
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
+    if len(copies.by_loop) == 1:
+        _find_around(*copies.by_loop.values())
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -389,3 +402,42 @@ def _choose_stages(
             del copies.by_loop[loop]
             copies.crowded[loop] = own.stage
             copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))
+
+
+def _find_around(own: CopiedLoop) -> None:
+    """Let a loop around copy early, if MMAs alone read its stages and nothing is written that says
+    where tiles lie."""
+    around, products = own.loop.parent_op(), [load.product for load in own.loads]
+    if not isinstance(around, ForOp) or is_unsigned(around):
+        return
+    if any(product is None or in_tensor_memory(product) for product in products):
+        return
+    if not all(reads_only(load.op.token) for load in own.loads):
+        return
+    loop = own.loop
+    values = [loop.lower_bound, loop.upper_bound, loop.step]
+    values += [x for load in own.loads for x in _places(load.op)]
+    values += [x for op in own.slice for x in without_tokens(op)]
+    needed = dict[Operation, None]()
+    if all(_is_known_early(value, around, needed) for value in values):
+        own.around, own.early = around, [op for op in around.region.block.ops if op in needed]
+
+
+def _is_known_early(value: SSAValue, around: ForOp, needed: dict[Operation, None]) -> bool:
+    """True of a value in a loop that can be computed for its next iteration; adds the ops that it
+    needs."""
+    block = around.region.block
+    if isinstance(value, BlockArgument):
+        return value.block is not block or value is block.args[0]
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if owner.parent is not block or owner in needed:
+        return True
+    if isinstance(owner, Load):
+        token = owner.token
+        if not is_repeatable(owner) or (token is not None and token.owner.parent is block):
+            return False
+    elif not isinstance(owner, PLACES):
+        return False
+    needed[owner] = None
+    return all(_is_known_early(operand, around, needed) for operand in without_tokens(owner))

@@ -20,7 +20,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -33,6 +33,9 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     numbers_of,
     slow_dimension,
 )
+
+
+_ACCESSES = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def _may_be_persistent(entry: EntryOp) -> bool:
     return (
         sum(isinstance(op, Multiplication) for op in ops) == 1
         and sum(isinstance(op, ReturnOp) for op in ops) == 1
-        and all(isinstance(op, LoadViewTkoOp | StoreViewTkoOp) for op in accesses)
+        and all(isinstance(op, _ACCESSES) for op in accesses)
         and are_simple(ops)
         and long_dimension(ops) is None
     )

@@ -89,6 +89,10 @@ def slow_dimension(ops: Iterable[Operation]) -> int | None:
         return None
     numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
     along = [{number[dim] for number in numbers} for dim in range(3)]
+    for loop in [op for op in ops if isinstance(op, ForOp)]:
+        for own in along:
+            if any(is_computed_from(x, own) for x in (loop.lower_bound, loop.upper_bound)):
+                own.add(loop.region.block.args[0])
     counts = [
         sum(any(is_computed_from(x, own) for x in access.operands) for access in accesses)
         for own in along
