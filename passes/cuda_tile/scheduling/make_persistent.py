@@ -34,7 +34,6 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     slow_dimension,
 )
 
-
 _ACCESSES = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, attention
+from test_copied_loads import COPY, gathered
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product
 from tile_ir import entry
@@ -65,6 +66,33 @@ def test_blocks_taken_in_turn(
     assert kernel.takes_blocks and not tw.compile(text, arch).entry().takes_blocks
 
 
+@pytest.mark.parametrize("ctas", [1, 2, 4])
+def test_blocks_of_gathered_rows(ctas: int) -> None:
+    """The rows' numbers of the next block are known, and its first copies made, before a block is
+    stored; B is its warp's that copies."""
+    text = gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]")
+    text = text.replace(
+        "%i64 = iota : tile<64xi32>",
+        """%bx, %by, %bz = get_tile_block_id : tile<i32>
+        %tall = constant <i32: 64> : tile<i32>
+        %from = muli %bx, %tall : tile<i32>
+        %from1 = reshape %from : tile<i32> -> tile<1xi32>
+        %from64 = broadcast %from1 : tile<1xi32> -> tile<64xi32>
+        %i = iota : tile<64xi32>
+        %i64 = addi %from64, %i : tile<64xi32>""",
+    )
+    kernel = tw.compile(taken(text), "sm_90a")
+    *_, behind = kernel.ptx.split("wgmma.wait_group.sync.aligned 0")
+    assert kernel.entry().takes_blocks and behind.index(COPY) < behind.index("bulk.tensor")
+    a, b = operand(40, 136, "f16"), operand(136, 32, "f16")
+    rows = np.random.default_rng(1).integers(0, 39, 192).astype(np.int32)
+    args = [a, 136, b, 32, rows, 192, np.zeros((192, 32), np.float32), 32, 192, 32, 136, 3, 1, 1]
+    got = tw.interpret(taken(text), "k", grid=(ctas,), args=args, level="ptx", arch="sm_90a",
+                       schedule=3)[3]  # fmt: skip
+    want = a[rows].astype(np.float32) @ b.astype(np.float32)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
 def test_what_is_common_stays_in_front() -> None:
     """So tensor maps are made of arguments, and copies are boxes."""
     module = taken(product(TYPES, (64, 64, 16)))
@@ -113,10 +141,21 @@ BATCHED = """
 """
 
 
-@pytest.mark.parametrize("loaded, slow", [("%o", 0), ("%by", None)])
+ONCE = """
+    %one = constant <i32: 1> : tile<i32>
+    %end = addi %by, %one : tile<i32>
+    for %j in (%by to %end, step %one) : tile<i32> {
+    %x, %t ="""
+
+
+@pytest.mark.parametrize("loaded, slow", [("%o", 0), ("%by", None), ("%j", None)])
 def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> None:
-    """The dimension that all accesses have to do with is the slowest, where another is not such."""
-    text = entry("%p: tile<ptr<f32>>, %q: tile<ptr<f32>>", BATCHED.replace("LOADED", loaded))
+    """The dimension that all accesses have to do with is the slowest, where another is not such,
+    nor by the bounds of a loop."""
+    body = BATCHED.replace("LOADED", loaded)
+    if loaded == "%j":
+        body = body.replace("    %x, %t =", ONCE) + "continue }\n"
+    text = entry("%p: tile<ptr<f32>>, %q: tile<ptr<f32>>", body)
     assert slow_dimension(parse_module(text, "text").walk()) == slow
     p = np.arange(192, dtype=np.float32)
     options: dict[str, Any] = {"grid": (3, 2), "args": [p, np.zeros_like(p)]}
