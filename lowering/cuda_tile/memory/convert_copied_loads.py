@@ -38,7 +38,7 @@ from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
+from tilewright.passes.cuda_tile.analysis.copied_loads import (
     CopiedLoad,
     CopiedLoads,
     CopiedLoop,
@@ -48,12 +48,15 @@ from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
+KeptPlace = tuple[SSAValue, int]
+"""The address of the stages in which tiles of a load stay, and the bytes in front of all such."""
+
 
 class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
-    def __init__(self, plan: CopiedLoop, kernel: Kernel) -> None:
-        self.plan, self.kernel = plan, kernel
+    def __init__(self, plan: CopiedLoop, kernel: Kernel, kept: dict[CopiedLoad, KeptPlace]) -> None:
+        self.plan, self.kernel, self._kept, self._begun = plan, kernel, kept, 0
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
         self.outer: Range | None = None
@@ -64,7 +67,10 @@ class CopyRing(LoopPart):
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
-        self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
+        self._fits: SSAValue = self.stage
+        """True where all tiles that earlier loops have loaded are in their stages still."""
+        others = sum(load.order.bytes for load in plan.loads if load.product or load.again)
+        self._taken = plan.bytes - plan.stages * others
 
     def place(self, lines: dict[LineKey, SSAValue]) -> None:
         """Take the memory that MMAs read, or share what another loop has taken."""
@@ -89,10 +95,18 @@ class CopyRing(LoopPart):
         if plan.awaited is not None:
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
+        begun = [self._kept[load.again][1] for load in plan.loads if load.again is not None]
+        self._begun = min([kernel.scratch.reserved, *begun])
         kernel.scratch.reserved += self._taken
+        if plan.finds:
+            most = kernel.constant(plan.stages + 1, bounds.upper.type)
+            self._fits = emitter.compare("lt", bounds.upper, most)
         for load in plan.loads:
-            if load not in self._lines:
+            if load.again is not None:
+                self._bases[load] = self._kept[load.again][0]
+            elif load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
+                self._kept[load] = self._bases[load], self._begun
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
@@ -217,8 +231,8 @@ class CopyRing(LoopPart):
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
         if self.outer is not None:
             self._fill_early()
-        else:
-            self.kernel.scratch.reserved -= self._taken
+        elif not self.plan.is_kept:
+            self.kernel.scratch.reserved = self._begun
 
     # --- copies ---
 
@@ -228,11 +242,23 @@ class CopyRing(LoopPart):
         assert bounds is not None
         runs = emitter.compare("lt", number, bounds.upper)
 
-        def build() -> None:
+        def build(*, found: bool) -> None:
             for load in self.plan.loads:
-                self._copy_tile(load, self._base(load, stage), runs)
+                if (load.again is not None) is found:
+                    self._copy_tile(load, self._base(load, stage), runs)
 
-        at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
+        def fill(*, found: bool) -> None:
+            build_of = partial(build, found=found)
+            at_iteration(kernel, self.plan.loop, self.plan.slice, number, build_of)
+
+        # Tiles that stay are not written over where there are no more.
+        if self.plan.finds:
+            there = emitter.select(self._fits, emitter.constant(0, 1), runs)
+            emitter.when(there, partial(fill, found=True))
+        if self.plan.is_kept:
+            emitter.when(runs, partial(fill, found=False))
+        else:
+            fill(found=False)
         emitter.add(copy.CpAsyncCommitGroupOp())
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
@@ -321,7 +347,8 @@ class CopyRings:
 
     def __init__(self, plan: CopiedLoads, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
+        kept = dict[CopiedLoad, KeptPlace]()
+        self._rings = {loop: CopyRing(own, kernel, kept) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}
         for ring in self._rings.values():
             ring.place(lines)

@@ -102,6 +102,8 @@ _WIDE = 64
 """The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
+_MOST_KEPT = 16
+"""The stages of loops that go over the same tiles, at most."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -456,3 +458,13 @@ def copy_stages(
         if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
             return fitting
     return 0
+
+
+def kept_stages(entry: EntryOp, arch: Target, stage: int, beside: int, *, tall: bool) -> int:
+    """The stages of loops that go over the same tiles, of so many bytes each time: as many as there
+    is room for where half as many CTAs as there are threads for share a multiprocessor, or one, of
+    `tall` tiles of which threads load much each time: those of one row may be a whole row each."""
+    threads = thread_count(entry, arch)
+    wide = stage >= _WIDE * threads
+    ctas = 1 if wide and tall else max((_RESIDENT >> 1) // threads, 1)
+    return max(min((cta_room(arch, ctas) - beside) // stage, _MOST_KEPT), 2)
