@@ -179,8 +179,7 @@ class _Loop:
         hoisted = HoistedOperands(op, kernel, barrier=copies is None)
         parts: tuple[LoopPart | None, ...] = (
             self._tiles, fresh, LoopRings(op, copies, kernel), hoisted,
-            TensorAccumulators(op, kernel), copies, CopyRings.in_kernel(kernel).within(op),
-            self._late,
+            TensorAccumulators(op, kernel), copies, self._late,
         )  # fmt: skip
         self._parts = [part for part in parts if part is not None]
 

@@ -11,7 +11,12 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
-from tilewright.passes.cuda_tile.analysis.computed_again import is_unsigned
+from tilewright.passes.cuda_tile.layouts.elements import element_of
+
+
+def is_counted(op: ForOp) -> bool:
+    """True of a loop over unsigned i64, which counts its iterations instead."""
+    return op.unsigned_cmp is not None and element_of(op.lower_bound) == i64
 
 
 def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
@@ -20,7 +25,7 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
-    if is_unsigned(op):
+    if is_counted(op):
         return _iterations(kernel, lower, upper, step)
     assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
@@ -45,7 +50,7 @@ def _iterations(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
 
 def loop_variable(op: ForOp, number: SSAValue, kernel: Kernel) -> SSAValue:
     """The variable of a loop, of what counts it."""
-    if not is_unsigned(op):
+    if not is_counted(op):
         return number
     passed = on_integers(kernel, arith.MuliOp, number, kernel.scalar(op.step))
     return on_integers(kernel, arith.AddiOp, kernel.scalar(op.lower_bound), passed)

@@ -14,9 +14,7 @@ read as they lie have their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
@@ -27,7 +25,6 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
-from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
@@ -59,11 +56,6 @@ class CopyRing(LoopPart):
         self.plan, self.kernel, self._kept, self._begun = plan, kernel, kept, 0
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
-        self.outer: Range | None = None
-        """The iteration of the loop around, where that begins to copy."""
-        self._following: dict[SSAValue, Any] = {}
-        self._follows: SSAValue = self.stage
-        self._late: list[Operation] = []
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
@@ -87,11 +79,6 @@ class CopyRing(LoopPart):
     def before(self, bounds: Range) -> None:
         """Begin to fill all stages but those that are read."""
         kernel, emitter, plan = self.kernel, self.kernel.emitter, self.plan
-        self.carried = [emitter.constant(0, 32)]
-        if self.outer is not None:
-            self.bounds = bounds
-            self._look_ahead(self.outer)
-            return
         if plan.awaited is not None:
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
@@ -110,76 +97,12 @@ class CopyRing(LoopPart):
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
-        self._fill(bounds)
-
-    def _fill(self, bounds: Range) -> None:
-        emitter, number, self.bounds = self.kernel.emitter, bounds.lower, bounds
-        for stage in range(self.plan.ahead):
+        number = bounds.lower
+        for stage in range(plan.ahead):
             if stage:
                 number = emitter.binary("add", number, bounds.step)
             self._copy(number, emitter.constant(stage, 32))
-
-    def _look_ahead(self, outer: Range) -> None:
-        """Load what says where the next iteration of the loop around copies from, or this one again
-        where there is none; and have ready what says it of this one."""
-        kernel, emitter, plan, bounds = self.kernel, self.kernel.emitter, self.plan, self.bounds
-        assert plan.around is not None and bounds is not None
-        following = emitter.binary("add", outer.number, outer.step)
-        self._follows = emitter.compare("lt", following, outer.upper)
-        number = emitter.select(self._follows, following, outer.number)
-        loaded = dict.fromkeys(op for op in plan.early if isinstance(op, Load))
-        for op in reversed(plan.early):
-            if any(use.operation in loaded for x in op.results for use in x.uses):
-                loaded[op] = None
-        looked = [op for op in plan.early if op in loaded]
-        self._late = [op for op in plan.early if op not in loaded]
-        names = [plan.around.region.block.args[0], *(x for op in looked for x in op.results)]
-
-        def remember() -> None:
-            self._following = {name: kernel.values[name] for name in names}
-
-        at_iteration(kernel, plan.around, looked, number, remember)
-
-        def compute() -> None:
-            for load in plan.loads:
-                self._accesses(load)
-
-        at_iteration(kernel, plan.loop, plan.slice, bounds.lower, compute)
-
-    def _fill_early(self) -> None:
-        """Begin to fill stages, which no MMA reads, for the iteration of the loop around that was
-        looked at, if it follows."""
-        kernel, before = self.kernel, dict(self.kernel.values)
-        kernel.scratch.barrier()
-        flushed = kernel.order.flushed
-        kernel.values.update(self._following)
-
-        def fill() -> None:
-            for op in self._late:
-                kernel.lower(op)
-            self._fill(loop_bounds(self.plan.loop, kernel))
-
-        kernel.emitter.when(self._follows, fill)
-        kernel.values.clear()
-        kernel.values.update(before)
-        kernel.order.forget(flushed)
-        kernel.scratch.state = True
-
-    def fill_first(self, outer: Range) -> None:
-        """The same for the first iteration of the loop around, if there is one."""
-        kernel, plan = self.kernel, self.plan
-        assert plan.around is not None
-        flushed = kernel.order.flushed
-
-        def fill() -> None:
-            self._fill(loop_bounds(plan.loop, kernel))
-
-        kernel.emitter.when(
-            kernel.emitter.compare("lt", outer.lower, outer.upper),
-            partial(at_iteration, kernel, plan.around, plan.early, outer.lower, fill),
-        )
-        kernel.order.forget(flushed)
-        kernel.scratch.state = True
+        self.carried = [emitter.constant(0, 32)]
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
@@ -229,9 +152,7 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
-        if self.outer is not None:
-            self._fill_early()
-        elif not self.plan.is_kept:
+        if not self.plan.is_kept:
             self.kernel.scratch.reserved = self._begun
 
     # --- copies ---
@@ -242,23 +163,23 @@ class CopyRing(LoopPart):
         assert bounds is not None
         runs = emitter.compare("lt", number, bounds.upper)
 
-        def build(*, found: bool) -> None:
+        def build(*, again: bool) -> None:
             for load in self.plan.loads:
-                if (load.again is not None) is found:
+                if (load.again is not None) is again:
                     self._copy_tile(load, self._base(load, stage), runs)
 
-        def fill(*, found: bool) -> None:
-            build_of = partial(build, found=found)
+        def fill(*, again: bool) -> None:
+            build_of = partial(build, again=again)
             at_iteration(kernel, self.plan.loop, self.plan.slice, number, build_of)
 
         # Tiles that stay are not written over where there are no more.
         if self.plan.finds:
             there = emitter.select(self._fits, emitter.constant(0, 1), runs)
-            emitter.when(there, partial(fill, found=True))
+            emitter.when(there, partial(fill, again=True))
         if self.plan.is_kept:
-            emitter.when(runs, partial(fill, found=False))
+            emitter.when(runs, partial(fill, again=False))
         else:
-            fill(found=False)
+            fill(again=False)
         emitter.add(copy.CpAsyncCommitGroupOp())
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
@@ -268,11 +189,17 @@ class CopyRing(LoopPart):
 
     def _copy_tile(self, load: CopiedLoad, base: SSAValue, runs: SSAValue) -> None:
         kernel, emitter = self.kernel, self.kernel.emitter
-        accesses, layout = self._accesses(load), load.layout(kernel.table.thread_bits)
-        order = load.order.order
+        kernel.at(load.op)
+        layout, order = load.layout(kernel.table.thread_bits), load.order.order
         place = kernel.scratch.places(base, layout.threads, order)
         size = order.size << load.run
         cache = Cache.CG if size == CHUNK else Cache.CA
+
+        if isinstance(load.op, LoadPtrTkoOp):
+            accesses = pointed(load.op.source, load.op.mask, layout, kernel, load.run)
+        else:
+            stepwise = not load.private and load not in self._lines
+            accesses = tile_accesses(load.op, layout, kernel, load.run, stepwise=stepwise)
 
         def build() -> None:
             for access in accesses:
@@ -291,16 +218,6 @@ class CopyRing(LoopPart):
             build()
         else:
             emitter.when(own, build)
-
-    def _accesses(self, load: CopiedLoad) -> Iterable[MaskedAccess]:
-        """The accesses of a thread that copies its part of a tile."""
-        kernel = self.kernel
-        kernel.at(load.op)
-        layout = load.layout(kernel.table.thread_bits)
-        if isinstance(load.op, LoadPtrTkoOp):
-            return pointed(load.op.source, load.op.mask, layout, kernel, load.run)
-        stepwise = not load.private and load not in self._lines
-        return tile_accesses(load.op, layout, kernel, load.run, stepwise=stepwise)
 
     def _bytes(self, access: MaskedAccess, size: int) -> SSAValue:
         """The bytes of a copy that lie within the tensor."""
@@ -328,20 +245,6 @@ class CopyRing(LoopPart):
         return SharedTile(self._lines[load], start, order, load.element, lambda: None)
 
 
-class EarlyCopies(LoopPart):
-    """The first copies of a loop, which one around it begins: for its first iteration in front of
-    itself, for the next one where that loop ends."""
-
-    def __init__(self, ring: CopyRing) -> None:
-        self._ring = ring
-
-    def before(self, bounds: Range) -> None:
-        self._ring.fill_first(bounds)
-
-    def begin(self, bounds: Range) -> None:
-        self._ring.outer = bounds
-
-
 class CopyRings:
     """The loops of a kernel whose loads come by `cp.async`."""
 
@@ -358,11 +261,6 @@ class CopyRings:
         """Those of a kernel."""
         assert isinstance(kernel.copied, CopyRings)
         return kernel.copied
-
-    def within(self, loop: ForOp) -> EarlyCopies | None:
-        """The copies that a loop begins for one within it."""
-        own = [ring for ring in self._rings.values() if ring.plan.around is loop]
-        return EarlyCopies(*own) if own else None
 
     def of(self, loop: ForOp) -> CopyRing | None:
         """The ring of a loop."""

@@ -63,15 +63,10 @@ def without_tokens(op: Operation) -> list[SSAValue]:
     return [operand for operand in op.operands if not isinstance(operand.type, TokenType)]
 
 
-def is_unsigned(loop: ForOp) -> bool:
-    """True of a loop over unsigned i64, which counts its iterations instead."""
-    return loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64
-
-
 def needed_ahead(values: Iterable[SSAValue], loop: ForOp) -> dict[Operation, None] | str:
     """The ops of a loop's body that say what values are in an iteration to come; else why they do
     not."""
-    if is_unsigned(loop):
+    if loop.unsigned_cmp is not None and element_of(loop.lower_bound) == i64:
         return "its loop counts in unsigned i64"
     needed = dict[Operation, None]()
     if all(follows(value, loop, needed) for value in values):

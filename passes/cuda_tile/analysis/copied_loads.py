@@ -59,10 +59,6 @@ class CopiedLoop(LoopSlice):
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
     alone: bool = False
     """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
-    around: ForOp | None = None
-    """The loop around it that begins to copy for the next iteration before it stores its own."""
-    early: list[Operation] = field(default_factory=list[Operation])
-    """The ops of that loop's body that say where what is copied first lies."""
     is_kept: bool = False
     """True where stages stay for later loops."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
@@ -23,9 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import (
-    is_unsigned,
     needed_ahead,
-    without_tokens,
 )
 from tilewright.passes.cuda_tile.analysis.copied_loads import (
     CopiedLoad,
@@ -44,9 +42,7 @@ from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.kept_stages import keep_stages
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
-from tilewright.passes.cuda_tile.analysis.specialized_warps import PLACES
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
-    is_repeatable,
     is_repeatable_number,
     is_weak,
     reads_only,
@@ -129,8 +125,6 @@ def find_copied_loads(
         stages = kept_stages(entry, arch, most.stage, beside + plan.bytes, tall=tall)
         for own in chain:
             own.stages = stages
-    if len(copies.by_loop) == 1:
-        _find_around(*copies.by_loop.values())
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -275,42 +269,3 @@ def _choose_stages(
             del copies.by_loop[loop]
             copies.crowded[loop] = own.stage
             copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))
-
-
-def _find_around(own: CopiedLoop) -> None:
-    """Let a loop around copy early, if MMAs alone read its stages and nothing is written that says
-    where tiles lie."""
-    around, products = own.loop.parent_op(), [load.product for load in own.loads]
-    if not isinstance(around, ForOp) or is_unsigned(around):
-        return
-    if any(product is None or in_tensor_memory(product) for product in products):
-        return
-    if not all(reads_only(load.op.token) for load in own.loads):
-        return
-    loop = own.loop
-    values = [loop.lower_bound, loop.upper_bound, loop.step]
-    values += [x for load in own.loads for x in _places(load.op)]
-    values += [x for op in own.slice for x in without_tokens(op)]
-    needed = dict[Operation, None]()
-    if all(_is_known_early(value, around, needed) for value in values):
-        own.around, own.early = around, [op for op in around.region.block.ops if op in needed]
-
-
-def _is_known_early(value: SSAValue, around: ForOp, needed: dict[Operation, None]) -> bool:
-    """True of a value in a loop that can be computed for its next iteration; adds the ops that it
-    needs."""
-    block = around.region.block
-    if isinstance(value, BlockArgument):
-        return value.block is not block or value is block.args[0]
-    owner = value.owner
-    assert isinstance(owner, Operation)
-    if owner.parent is not block or owner in needed:
-        return True
-    if isinstance(owner, Load):
-        token = owner.token
-        if not is_repeatable(owner) or (token is not None and token.owner.parent is block):
-            return False
-    elif not isinstance(owner, PLACES):
-        return False
-    needed[owner] = None
-    return all(_is_known_early(operand, around, needed) for operand in without_tokens(owner))
