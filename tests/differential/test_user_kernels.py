@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,4 +93,21 @@ def test_threads_have_neighbours_along_what_they_scan() -> None:
     case = next(case for case in CASES if case.kernel == "cumsum_columns")
     code = cutile_cases.bytecode(case, Path())
     assert tw.compile(code, "sm_90a").ptx.count("shfl.sync.bfly") == 2 * 2 * 4
+    check_compiled(case, code, "sm_90a")
+
+
+@pytest.mark.parametrize("tiles", [2, 14, 15])
+def test_what_a_loop_has_loaded_stays_for_the_next(
+    tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In fourteen stages: of more tiles all are loaded again."""
+    case = next(case for case in CASES if case.kernel == "group_norm")
+    problem = user_kernel_cases.WORKS[case.kernel].problem
+    sizes = 1, 1, 16, 512 * tiles
+    monkeypatch.setattr(user_kernel_cases, "small", lambda _: problem(sizes, case.constants))
+    code = cutile_cases.bytecode(case, Path())
+    kernel = tw.compile(code, "sm_90a")
+    assert kernel.shared_bytes // (16 * 512 * 2) == 14
+    second = kernel.ptx.rpartition("cp.async.wait_group 12")[2]
+    assert re.search(r"bra \$if.*cp\.async\.cg.*\$if\d+_end:", second, re.DOTALL)
     check_compiled(case, code, "sm_90a")

@@ -14,6 +14,7 @@ read as they lie have their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from xdsl.dialects import arith, memref
@@ -97,12 +98,23 @@ class CopyRing(LoopPart):
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
-        number = bounds.lower
-        for stage in range(plan.ahead):
-            if stage:
-                number = emitter.binary("add", number, bounds.step)
-            self._copy(number, emitter.constant(stage, 32))
-        self.carried = [emitter.constant(0, 32)]
+
+        def copy_first(stage: SSAValue, *_: object) -> Sequence[SSAValue]:
+            by = emitter.resized(stage, 32, bounds.lower.type.bitwidth)  # type: ignore[attr-defined]
+            number = emitter.binary("mul", bounds.step, by)
+            self._copy(emitter.binary("add", bounds.lower, number), stage)
+            return ()
+
+        stages = [emitter.constant(stage, 32) for stage in (0, plan.ahead, 1)]
+        if plan.is_kept or plan.finds:
+            emitter.loop((stages[0], stages[1], stages[2]), [], copy_first)
+        else:
+            number = bounds.lower
+            for stage in range(plan.ahead):
+                if stage:
+                    number = emitter.binary("add", number, bounds.step)
+                self._copy(number, emitter.constant(stage, 32))
+        self.carried = [stages[0]]
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""

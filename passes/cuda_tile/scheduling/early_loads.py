@@ -45,9 +45,9 @@ def _make_earlier(loop: ForOp, most: int) -> None:
     op, multiplies = loop.next_op, any(isinstance(x, Multiplication) for x in loop.region.walk())
     while multiplies and op is not None:
         following = op.next_op
-        if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and is_repeatable(op):
-            if prod(shape_of(op.results[0])) <= most:
-                _move(op, loop)
+        loads = isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and is_repeatable(op)
+        if loads and prod(shape_of(op.results[0])) <= most:
+            _move(op, loop)
         op = following
 
 
