@@ -78,6 +78,11 @@ class CopiedLoop(LoopSlice):
         return self.stages - 1 - self.trailing
 
     @property
+    def tall(self) -> bool:
+        """True where tiles have several rows."""
+        return all(load.order.above for load in self.loads)
+
+    @property
     def finds(self) -> bool:
         """True where tiles may be in stages of earlier loops."""
         return any(load.again is not None for load in self.loads)

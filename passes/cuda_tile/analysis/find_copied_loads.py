@@ -33,6 +33,7 @@ from tilewright.passes.cuda_tile.analysis.copied_loads import (
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     copy_stages,
+    is_wide,
     kept_stages,
     registers_of,
 )
@@ -119,12 +120,11 @@ def find_copied_loads(
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
-    if chain := keep_stages(copies.by_loop.values(), thread_bits):
-        most = max(chain, key=lambda own: own.stage)
-        tall = all(load.order.above for own in chain for load in own.loads if load.again)
-        stages = kept_stages(entry, arch, most.stage, beside + plan.bytes, tall=tall)
+    wide = (own for own in copies.by_loop.values() if own.tall and is_wide(entry, arch, own.stage))
+    if chain := keep_stages(wide, thread_bits):
+        largest = max(own.stage for own in chain)
         for own in chain:
-            own.stages = stages
+            own.stages = kept_stages(arch, largest, beside + plan.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -261,7 +261,7 @@ def _choose_stages(
             if own.stage:
                 own.stages = copy_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
-                    alone=own.alone,
+                    alone=own.alone, tall=own.tall,
                 )  # fmt: skip
             if own.stage and own.ahead >= least:
                 break

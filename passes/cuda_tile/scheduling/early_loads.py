@@ -1,5 +1,6 @@
 """Loads of loops that cannot come iterations ahead, since where they lie is loaded too: they are
-made in front of the iteration's products, and are in flight together.
+made in front of the iteration's products, and are in flight together. What is loaded behind a loop
+is on its way while that multiplies.
 
     %n = load_ptr_tko weak %p                    %n = load_ptr_tko weak %p
     %k = load_ptr_tko weak (offset %a, %n)       %k = load_ptr_tko weak (offset %a, %n)
@@ -41,14 +42,20 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _make_earlier(loop: ForOp, most: int) -> None:
-    """Move loads behind a loop that multiplies, of so many elements at most, in front of it."""
-    op, multiplies = loop.next_op, any(isinstance(x, Multiplication) for x in loop.region.walk())
-    while multiplies and op is not None:
-        following = op.next_op
+    """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
+    what an epilogue reads is there when the sums are."""
+    block = loop.parent
+    later = [op for op in block.ops if loop.is_before_in_block(op)] if block else []
+    if not _multiplies(loop) or any(map(_multiplies, later)):
+        return
+    for op in later:
         loads = isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and is_repeatable(op)
         if loads and prod(shape_of(op.results[0])) <= most:
             _move(op, loop)
-        op = following
+
+
+def _multiplies(op: Operation) -> bool:
+    return any(isinstance(inner, Multiplication) for inner in op.walk())
 
 
 def _make_early(loop: ForOp, room: int) -> None:
@@ -62,7 +69,7 @@ def _make_early(loop: ForOp, room: int) -> None:
             _move(op, products[0])
 
 
-def _move(load: LoadPtrTkoOp | LoadViewTkoOp, first: Operation) -> None:
+def _move(load: Operation, first: Operation) -> None:
     """Move a load in front of an op of its block, if nothing that it needs is behind that one but
     what is computed of numbers."""
     moved, todo = dict[Operation, None](), list[Operation]([load])
