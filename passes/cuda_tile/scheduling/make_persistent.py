@@ -20,9 +20,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -34,13 +34,11 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     slow_dimension,
 )
 
-_ACCESSES = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
-
 
 @dataclass(frozen=True)
 class CudaTileMakePersistentPass(ModulePass):
-    """Let CTAs compute tile blocks one after the other, in kernels of one product of matrices, of
-    views, whose blocks neither wait for each other nor differ in how long they take."""
+    """Let CTAs compute tile blocks one after the other, in kernels of one product of matrices,
+    one of a view, whose blocks neither wait for each other nor differ in how long they take."""
 
     name = "cuda-tile-make-persistent"
 
@@ -51,13 +49,13 @@ class CudaTileMakePersistentPass(ModulePass):
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
-    """True of a kernel of one product, that accesses views alone."""
+    """True of a kernel of one product, which loads from a view."""
     ops = list(entry.walk())
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
     return (
         sum(isinstance(op, Multiplication) for op in ops) == 1
         and sum(isinstance(op, ReturnOp) for op in ops) == 1
-        and all(isinstance(op, _ACCESSES) for op in accesses)
+        and any(isinstance(op, LoadViewTkoOp) for op in accesses)
         and are_simple(ops)
         and long_dimension(ops) is None
     )
