@@ -15,6 +15,7 @@ read as they lie have their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from xdsl.dialects import arith, memref
@@ -46,15 +47,20 @@ from tilewright.passes.cuda_tile.analysis.copied_loads import (
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
-KeptPlace = tuple[SSAValue, int]
-"""The address of the stages in which tiles of a load stay, and the bytes in front of all such."""
+
+@dataclass
+class KeptStages:
+    """Where the stages are in which tiles of loads stay, and the bytes of those not given back."""
+
+    places: dict[CopiedLoad, SSAValue] = field(default_factory=dict[CopiedLoad, SSAValue])
+    bytes: int = 0
 
 
 class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
-    def __init__(self, plan: CopiedLoop, kernel: Kernel, kept: dict[CopiedLoad, KeptPlace]) -> None:
-        self.plan, self.kernel, self._kept, self._begun = plan, kernel, kept, 0
+    def __init__(self, plan: CopiedLoop, kernel: Kernel, kept: KeptStages) -> None:
+        self.plan, self.kernel, self._kept = plan, kernel, kept
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
         self.flying: list[MmaGroup] = []
@@ -83,18 +89,16 @@ class CopyRing(LoopPart):
         if plan.awaited is not None:
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
-        begun = [self._kept[load.again][1] for load in plan.loads if load.again is not None]
-        self._begun = min([kernel.scratch.reserved, *begun])
         kernel.scratch.reserved += self._taken
         if plan.finds:
             most = kernel.constant(plan.stages + 1, bounds.upper.type)
             self._fits = emitter.compare("lt", bounds.upper, most)
         for load in plan.loads:
             if load.again is not None:
-                self._bases[load] = self._kept[load.again][0]
+                self._bases[load] = self._kept.places[load.again]
             elif load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
-                self._kept[load] = self._bases[load], self._begun
+                self._kept.places[load] = self._bases[load]
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
@@ -164,8 +168,10 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
+        self._kept.bytes += self._taken
         if not self.plan.is_kept:
-            self.kernel.scratch.reserved = self._begun
+            self.kernel.scratch.reserved -= self._kept.bytes
+            self._kept.bytes = 0
 
     # --- copies ---
 
@@ -262,7 +268,7 @@ class CopyRings:
 
     def __init__(self, plan: CopiedLoads, kernel: Kernel) -> None:
         self._kernel = kernel
-        kept = dict[CopiedLoad, KeptPlace]()
+        kept = KeptStages()
         self._rings = {loop: CopyRing(own, kernel, kept) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}
         for ring in self._rings.values():

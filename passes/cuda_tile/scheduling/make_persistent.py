@@ -37,8 +37,8 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
 
 @dataclass(frozen=True)
 class CudaTileMakePersistentPass(ModulePass):
-    """Let CTAs compute tile blocks one after the other, in kernels of one product of matrices,
-    one of a view, whose blocks neither wait for each other nor differ in how long they take."""
+    """Let CTAs compute tile blocks one after the other, in kernels of one product that load from
+    views, whose blocks neither wait for each other nor differ in how long they take."""
 
     name = "cuda-tile-make-persistent"
 
@@ -49,7 +49,7 @@ class CudaTileMakePersistentPass(ModulePass):
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
-    """True of a kernel of one product, which loads from a view."""
+    """True of a kernel of one product that loads from views, and elsewhere perhaps."""
     ops = list(entry.walk())
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
     return (
