@@ -168,10 +168,12 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
-        self._kept.bytes += self._taken
-        if not self.plan.is_kept:
-            self.kernel.scratch.reserved -= self._kept.bytes
-            self._kept.bytes = 0
+        left, kept = self._taken, self._kept
+        if self.plan.is_kept or self.plan.finds:
+            kept.bytes, left = kept.bytes + left, 0
+        if self.plan.finds and not self.plan.is_kept:
+            kept.bytes, left = 0, kept.bytes
+        self.kernel.scratch.reserved -= left
 
     # --- copies ---
 
