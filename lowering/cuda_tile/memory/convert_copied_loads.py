@@ -14,10 +14,6 @@ read as they lie have their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
-
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
@@ -37,7 +33,7 @@ from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
-from tilewright.passes.cuda_tile.analysis.copied_loads import (
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     CopiedLoad,
     CopiedLoads,
     CopiedLoop,
@@ -48,28 +44,17 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
-@dataclass
-class KeptStages:
-    """Where the stages are in which tiles of loads stay, and the bytes of those not given back."""
-
-    places: dict[CopiedLoad, SSAValue] = field(default_factory=dict[CopiedLoad, SSAValue])
-    bytes: int = 0
-
-
 class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
-    def __init__(self, plan: CopiedLoop, kernel: Kernel, kept: KeptStages) -> None:
-        self.plan, self.kernel, self._kept = plan, kernel, kept
+    def __init__(self, plan: CopiedLoop, kernel: Kernel) -> None:
+        self.plan, self.kernel = plan, kernel
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
-        self._fits: SSAValue = self.stage
-        """True where all tiles that earlier loops have loaded are in their stages still."""
-        others = sum(load.order.bytes for load in plan.loads if load.product or load.again)
-        self._taken = plan.bytes - plan.stages * others
+        self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
 
     def place(self, lines: dict[LineKey, SSAValue]) -> None:
         """Take the memory that MMAs read, or share what another loop has taken."""
@@ -90,35 +75,18 @@ class CopyRing(LoopPart):
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
-        if plan.finds:
-            most = kernel.constant(plan.stages + 1, bounds.upper.type)
-            self._fits = emitter.compare("lt", bounds.upper, most)
         for load in plan.loads:
-            if load.again is not None:
-                self._bases[load] = self._kept.places[load.again]
-            elif load not in self._lines:
+            if load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
-                self._kept.places[load] = self._bases[load]
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
-
-        def copy_first(stage: SSAValue, *_: object) -> Sequence[SSAValue]:
-            by = emitter.resized(stage, 32, bounds.lower.type.bitwidth)  # type: ignore[attr-defined]
-            number = emitter.binary("mul", bounds.step, by)
-            self._copy(emitter.binary("add", bounds.lower, number), stage)
-            return ()
-
-        stages = [emitter.constant(stage, 32) for stage in (0, plan.ahead, 1)]
-        if plan.is_kept or plan.finds:
-            emitter.loop((stages[0], stages[1], stages[2]), [], copy_first)
-        else:
-            number = bounds.lower
-            for stage in range(plan.ahead):
-                if stage:
-                    number = emitter.binary("add", number, bounds.step)
-                self._copy(number, emitter.constant(stage, 32))
-        self.carried = [stages[0]]
+        number = bounds.lower
+        for stage in range(plan.ahead):
+            if stage:
+                number = emitter.binary("add", number, bounds.step)
+            self._copy(number, emitter.constant(stage, 32))
+        self.carried = [emitter.constant(0, 32)]
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
@@ -168,12 +136,7 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
-        left, kept = self._taken, self._kept
-        if self.plan.is_kept or self.plan.finds:
-            kept.bytes, left = kept.bytes + left, 0
-        if self.plan.finds and not self.plan.is_kept:
-            kept.bytes, left = 0, kept.bytes
-        self.kernel.scratch.reserved -= left
+        self.kernel.scratch.reserved -= self._taken
 
     # --- copies ---
 
@@ -183,23 +146,11 @@ class CopyRing(LoopPart):
         assert bounds is not None
         runs = emitter.compare("lt", number, bounds.upper)
 
-        def build(*, again: bool) -> None:
+        def build() -> None:
             for load in self.plan.loads:
-                if (load.again is not None) is again:
-                    self._copy_tile(load, self._base(load, stage), runs)
+                self._copy_tile(load, self._base(load, stage), runs)
 
-        def fill(*, again: bool) -> None:
-            build_of = partial(build, again=again)
-            at_iteration(kernel, self.plan.loop, self.plan.slice, number, build_of)
-
-        # Tiles that stay are not written over where there are no more.
-        if self.plan.finds:
-            there = emitter.select(self._fits, emitter.constant(0, 1), runs)
-            emitter.when(there, partial(fill, again=True))
-        if self.plan.is_kept:
-            emitter.when(runs, partial(fill, again=False))
-        else:
-            fill(again=False)
+        at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
         emitter.add(copy.CpAsyncCommitGroupOp())
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
@@ -270,8 +221,7 @@ class CopyRings:
 
     def __init__(self, plan: CopiedLoads, kernel: Kernel) -> None:
         self._kernel = kernel
-        kept = KeptStages()
-        self._rings = {loop: CopyRing(own, kernel, kept) for loop, own in plan.by_loop.items()}
+        self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}
         for ring in self._rings.values():
             ring.place(lines)

@@ -102,9 +102,9 @@ _WIDE = 64
 """The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
-_CTAS_OF_TALL, _STAGES_OF_TALL, _MOST_KEPT = 4, 6, 16
+_CTAS_OF_TALL, _STAGES_OF_TALL = 4, 6
 """The CTAs of a multiprocessor, and the stages, of loops over tiles of several rows that load much
-each time; and the stages of those that go over the same tiles, at most."""
+each time."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -441,36 +441,28 @@ def holds_fragments(sums: int, size: int) -> bool:
 
 def copy_stages(
     entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool,
-    alone: bool = False, tall: bool = False,
+    alone: bool = False, tall: int = 0,
 ) -> int:  # fmt: skip
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait. CTAs that are `alone` have one more, which MMAs read still. A
-    loop that only `streams` leaves it to as many CTAs as there are threads for, four or half as
-    many where these load much each time, or has none: tiles that large keep memory busy by
-    themselves. Of `tall` ones, of several rows, a launch has few blocks: six stages."""
+    loop that only `streams` leaves it to as many CTAs as there are threads for, to half as many, or
+    four, where these load much each time, or has none: tiles that large keep memory busy by
+    themselves. Of `tall` loops, over tiles of several rows, six stages: of one for four CTAs, of
+    several for one, as what they load again is in the L2 then."""
     wanted, least = 1 + (in_flight or _IN_FLIGHT) + alone, 1
     ctas = hint(entry, "occupancy", arch) or 2 - alone
     if streams:
-        wide, threads = is_wide(entry, arch, stage), thread_count(entry, arch)
+        threads = thread_count(entry, arch)
+        wide = stage >= _WIDE * threads
         ctas = least = max((_RESIDENT >> wide) // threads, 1)
-        if wide:
-            ctas = _CTAS_OF_TALL if tall else max(ctas, _CTAS_OF_TALL)
-            wanted = max(wanted, _STAGES_OF_TALL) if tall and in_flight is None else wanted
+        if wide and tall:
+            ctas, wanted = _CTAS_OF_TALL if tall == 1 else 1, max(wanted, _STAGES_OF_TALL)
+        elif wide:
+            ctas = max(ctas, _CTAS_OF_TALL)
     for count in range(ctas, min(ctas, least) - 1, -1):
         room = cta_room(arch, count) - beside
         fitting = min(room // stage, wanted)
         if fitting >= min(wanted, _FEW_STAGES) or (count <= least and fitting >= 2):
             return fitting
     return 0
-
-
-def is_wide(entry: EntryOp, arch: Target, stage: int) -> bool:
-    """True of stages of so many bytes that half of the threads keep memory busy."""
-    return stage >= _WIDE * thread_count(entry, arch)
-
-
-def kept_stages(arch: Target, stage: int, beside: int) -> int:
-    """The stages, of so many bytes, of loops that go over the same tiles: all that a CTA has room
-    for that is alone on its multiprocessor."""
-    return min((cta_room(arch, 1) - beside) // stage, _MOST_KEPT)

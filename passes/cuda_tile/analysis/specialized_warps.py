@@ -18,7 +18,7 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 from tilewright.passes.cuda_tile.layouts.passed_values import region_of
 
-PLACES = (
+_PLACES = (
     *SCALAR, core.GetTileBlockIdOp, core.GetNumTileBlocksOp, views.GetIndexSpaceShapeOp,
     views.GetTensorShapeOp, views.MakeTensorViewOp, views.MakePartitionViewOp,
     views.MakeStridedViewOp,
@@ -72,7 +72,7 @@ def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
     if owner in needed:
         return True
     if not is_repeatable_number(owner) and not (
-        isinstance(owner, PLACES)
+        isinstance(owner, _PLACES)
         and all(bits_of(shape_of(x)) == 0 for x in owner.results if isinstance(x.type, TileType))
     ):
         return False
