@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,7 +52,32 @@ def telling(told: Callable[[Sequence[str]], None]) -> Callable[..., Any]:
     return function
 
 
-class Driver:
+_LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
+
+
+class Launching:
+    """What has the driver's `cuLaunchKernelEx`, which calls `cuLaunchKernel`."""
+
+    cuLaunchKernel: Callable[..., Any]
+
+    @cached_property
+    def launch_kernel(self) -> Any:
+        """It, as C calls it."""
+
+        def launch(config: int, function: int, arguments: int, _: int) -> int:
+            *extents, stream = struct.unpack("7I4xQ", ctypes.string_at(config, 40))
+            status = self.cuLaunchKernel(function, *extents, stream or 0, arguments, 0)
+            return status[0] if status else 0
+
+        return _LAUNCH(launch)
+
+    def cuGetProcAddress(self, name: bytes, *_: int) -> tuple[int, ...]:
+        """The status, the address, and whether there is one."""
+        assert name == b"cuLaunchKernelEx"
+        return 0, ctypes.cast(self.launch_kernel, ctypes.c_void_p).value or 0, 0
+
+
+class Driver(Launching):
     """`cuda.bindings.driver`, as far as launches need it. `memory` are the arrays that addresses
     may point to; `launches` are (grid, block, stream, values) of each launch."""
 

@@ -14,7 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from driver_stand_in import passed, telling
+from cuda.bindings import driver as bindings
+from driver_stand_in import Launching, passed, telling
 from wrong_arguments import GRID, LAUNCH, WRONG, kernel
 
 import tilewright as tw
@@ -22,7 +23,7 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.launch import launcher
 
 
-class Driver:
+class Driver(Launching):
     """The driver's calls that launches make; kernels do nothing but are recorded."""
 
     def __init__(self) -> None:
@@ -37,6 +38,12 @@ class Driver:
 
     def cuCtxGetCurrent(self) -> int:
         return 1
+
+    def cuModuleGetFunction(self, *_: Any) -> int:
+        return 1
+
+    def cuGetProcAddress(self, *names: Any) -> tuple[int, ...]:
+        return super().cuGetProcAddress(*names)[1:]
 
     def cuMemAlloc(self, size: int) -> int:
         pointer = 4096 * (1 + len(self.buffers))
@@ -189,3 +196,36 @@ def test_what_the_kernel_leaves_comes_back_under_every_name(
 def writes_first(driver: Driver) -> None:
     """A kernel that writes to its first argument."""
     driver.buffers[min(set(driver.buffers) - set(driver.freed))][0] = 1
+
+
+PROGRAMMATIC, COOPERATIVE = "PROGRAMMATIC_STREAM_SERIALIZATION", "COOPERATIVE"
+
+
+@pytest.mark.parametrize(
+    "asked", [(), (PROGRAMMATIC,), (COOPERATIVE,), (PROGRAMMATIC, COOPERATIVE)]
+)
+def test_a_launch_is_what_the_bindings_read(asked: tuple[str, ...]) -> None:
+    """Its extents, its stream, its attributes, and where its arguments lie."""
+    read: list[Any] = []
+
+    def launch(config: int, function: int, arguments: int, _: int) -> int:
+        own = bindings.CUlaunchConfig(config)
+        names = [f"{name}Dim{axis}" for name in ("grid", "block") for axis in "XYZ"]
+        extents = [getattr(own, name) for name in [*names, "sharedMemBytes"]]
+        first = ctypes.c_uint64.from_address(config + 40).value
+        for i in range(own.numAttrs):
+            attribute = bindings.CUlaunchAttribute(first + 72 * i)
+            programmatic = attribute.value.programmaticStreamSerializationAllowed
+            read.append((attribute.id.name, programmatic, attribute.value.cooperative))
+        read.append((extents, int(own.hStream), function, passed(arguments, types)))
+        return 0
+
+    types = ("u32", TENSORMAP, "u8", "f64")
+    values = (7, bytes(range(128)), 3, 1 << 62)
+    function = launcher.DeviceFunction(
+        1234, types, 512, ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(launch)
+    )
+    extents = function.extents((2, 3), (64,))
+    function.ready(values, extents, PROGRAMMATIC in asked, COOPERATIVE in asked).start(99)
+    assert read.pop() == ([2, 3, 1, 64, 1, 1, 512], 99, 1234, values)
+    assert read == [(f"CU_LAUNCH_ATTRIBUTE_{name}", 1, 1) for name in asked]

@@ -7,6 +7,8 @@ import os
 import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from itertools import product as product_of
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -94,6 +96,18 @@ def test_another_kind_is_another_signature(
         run(given)
         run(change(*given))
     assert len(signatures) == 2 and repr(signatures[0]) != repr(signatures[1])
+
+
+def test_arrays_in_any_order_overlap_where_they_share_bytes() -> None:
+    reaches = (3, 1, 2)
+    apart, meeting = object(), object()
+    rows: Any = relaunch._Templates(reaches, range(3))  # pyright: ignore[reportPrivateUsage]
+    for places in product_of(range(1, 8), repeat=3):
+        memory = [set(range(at, at + size)) for at, size in zip(places, reaches, strict=True)]
+        shared = any(a & b for a, b in combinations(memory, 2))
+        overlaps = relaunch._overlaps(places, reaches)  # pyright: ignore[reportPrivateUsage]
+        rows.by_overlaps = {(): apart, overlaps or None: meeting}
+        assert rows.find(places) is (meeting if shared else apart)
 
 
 @ct.kernel

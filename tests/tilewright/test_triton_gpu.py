@@ -147,6 +147,34 @@ def test_a_launch_like_one_before_is_known_while_what_it_writes_is_apart(
     assert made == [True, True, True, False, False]
 
 
+def test_a_launch_like_one_before_is_of_the_text_that_the_function_has(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    """And of that function, where two have one text."""
+
+    def cuModuleLoadDataEx(text: bytes, *_: Any) -> tuple[int, int]:
+        loaded.append(text)
+        return 0, len(loaded)
+
+    def cuLaunchKernel(module: int, *_: Any) -> None:
+        launched.append(module)
+
+    for function in (cuModuleLoadDataEx, cuLaunchKernel):
+        monkeypatch.setattr(driver, function.__name__, function)
+    monkeypatch.setattr(driver, "cuModuleGetFunction", lambda module, _: (0, module), raising=False)
+    monkeypatch.setattr(launcher, "assembled", lambda *_: None)
+    loaded, launched = list[bytes](), list[int]()
+    args = [*(Tensor(np.zeros(16, np.float32)) for _ in range(3)), 16]
+    twins = [triton.jit(kernels.add.fn) for _ in range(2)]
+    with tw.triton.on_gpu():
+        for text in (twins[0].src, twins[0].src.replace("tl.load(x", "3.0 * tl.load(x")):
+            twins[0]._unsafe_update_src(text)
+            twins[0].device_caches.clear()
+            for function in (*3 * twins[:1], *3 * twins[1:]):
+                function[(1,)](*args, BLOCK=16)
+    assert launched == [1] * 6 + [2] * 3 + [1] * 3 and loaded[0] != loaded[1]
+
+
 @pytest.mark.parametrize(("rows", "whole"), [(16, True), (3, False)])
 def test_sizes_of_descriptors_are_taken_for_multiples_of_16_where_they_are(
     driver: Driver, monkeypatch: pytest.MonkeyPatch, rows: int, whole: bool

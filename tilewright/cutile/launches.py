@@ -68,7 +68,8 @@ def _relaunching(launching: _Launching) -> _Launching:
             again = relaunch.known_launch(*given, to, programmatic)
             if again is not None:
                 stream = _current_stream() if stream is None else stream
-                again(stream_handle(stream))
+                template, addresses = again
+                template.start(addresses, stream_handle(stream))
                 return
         launching(*given, **options)
 
@@ -199,9 +200,11 @@ def on_cpu(
         stream: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], /, **_: Any
     ) -> None:
         del stream
+        launches.count += 1
         launch(grid, kernel, args, arch=arch, accuracy=accuracy, **options)
 
-    with _launching(here, modelled(compiled_launch, arch), lambda *_: None) as launches:
+    launches = Launches()
+    with _launching(here, modelled(compiled_launch, arch), lambda *_: None):
         yield launches
 
 
@@ -226,19 +229,23 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         extents = cast("Extents", grid)
         _start(extents, kernel, args, to, stream, programmatic, _bytecode_aloud)
 
-    def there(
-        stream: Any, grid: Any, kernel: Any, args: Any, /,
-        programmatic_dependent_launch: bool = False, **_: Any,
-    ) -> None:  # fmt: skip
-        programmatic = programmatic_dependent_launch
+    def started(stream: Any, grid: Any, kernel: Any, args: Any, programmatic: bool = False) -> None:
         again = relaunch.known_launch(grid, kernel, args, to, programmatic)
         if again is None:
             first(grid, kernel, args, stream, programmatic)
         else:
-            again(stream_handle(stream))
+            template, addresses = again
+            template.start(addresses, stream_handle(stream))
 
     def measured(stream: Any, grid: Any, kernel: Any, args: Any, flush: bool = True, /) -> float:
-        return microseconds(lambda: there(stream, grid, kernel, args), stream, flush=flush)
+        return microseconds(lambda: started(stream, grid, kernel, args), stream, flush=flush)
+
+    def there(
+        stream: Any, grid: Any, kernel: Any, args: Any, /,
+        programmatic_dependent_launch: bool = False, **_: Any,
+    ) -> None:  # fmt: skip
+        launches.count += 1
+        started(stream, grid, kernel, args, programmatic_dependent_launch)
 
     @checked(kernel=KERNEL_OR_BYTECODE, grid=GRID)
     def exporting(
@@ -249,27 +256,23 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         _, chosen, _ = _chosen(extents, kernel, parameters, to, _bytecode_aloud)
         return exported(chosen, flat_of(parameters), extents, flush)
 
-    with _launching(there, measured, exporting) as launches:
+    launches = Launches()
+    with _launching(there, measured, exporting):
         yield launches
 
 
 @contextmanager
-def _launching(launching: Any, measure: Measure, export: Export) -> Generator[Launches]:
+def _launching(launching: Any, measure: Measure, export: Export) -> Generator[None]:
     """Let cuTile launch, and measure launches, by other functions than its own."""
-    ct, launches = _cuda_tile(), Launches()
-
-    def counting(*args: Any, **options: Any) -> None:
-        launches.count += 1
-        launching(*args, **options)
-
+    ct = _cuda_tile()
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(ct, "launch", counting))
+        stack.enter_context(mock.patch.object(ct, "launch", launching))
         if hasattr(ct, "__path__"):
             stack.enter_context(mock.patch.object(ct.kernel, "_compile", _compile))
             cext = import_module("cuda.tile._cext")
-            stack.enter_context(mock.patch.object(cext, "launch", counting))
+            stack.enter_context(mock.patch.object(cext, "launch", launching))
             stack.enter_context(tuning(measure, export))
-        yield launches
+        yield
 
 
 def _compile(kernel: Any, signature: Any, context: Any, capability: Any = None) -> bytes:
@@ -297,7 +300,7 @@ def _start(
     parameters = _parameters(kernel, args)
     code, chosen, schedule = _chosen(grid, kernel, parameters, to, export)
     start(chosen, flat_of(parameters), grid, stream, programmatic=programmatic)
-    relaunch.remember(grid, kernel, args, to, code, chosen, schedule)
+    relaunch.remember(kernel, args, to, code, chosen, schedule)
 
 
 def _chosen(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from threading import RLock
 from typing import Any, cast
 
@@ -24,9 +24,9 @@ from tilewright.cutile.parameters import ALIGNED
 from tilewright.cutile.rules import GRID
 from tilewright.dialects.frozen import frozen
 from tilewright.kernel import Kernel
-from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, Items, items_reader, kept
+from tilewright.launch.launcher import context_number
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.source.diagnostic import ArgumentError
@@ -54,8 +54,27 @@ class _Plans:
 COMPILING = RLock()
 """Held where a kernel is compiled, so that threads compile it once, and where a process forks."""
 _PLANS: dict[Any, _Plans] = {}
-_TEMPLATES: dict[Any, tuple[Sequence[int], dict[Items, LaunchTemplate]]] = {}
-"""The bytes of each array's memory, and the templates by which of these overlap."""
+
+
+@dataclass(slots=True)
+class _Templates:
+    """Those of launches that differ in addresses, by which of their arrays overlap: `reaches` are
+    the bytes of each, and `order` their numbers as a launch before had them in memory."""
+
+    reaches: Sequence[int]
+    order: Sequence[int]
+    by_overlaps: dict[Items, LaunchTemplate] = field(default_factory=dict[Any, Any])
+
+    def find(self, addresses: Sequence[int]) -> LaunchTemplate | None:
+        """That of arrays at addresses."""
+        if not _are_apart(addresses, self.reaches, self.order):
+            self.order = sorted(self.order, key=addresses.__getitem__)
+            if not _are_apart(addresses, self.reaches, self.order):
+                return self.by_overlaps.get(_overlaps(addresses, self.reaches))
+        return self.by_overlaps.get(())
+
+
+_TEMPLATES: dict[Any, _Templates] = {}
 
 
 def _in_forked_process() -> None:
@@ -72,53 +91,40 @@ os.register_at_fork(
 
 def known_launch(
     grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool
-) -> Callable[[int], None] | None:
-    """The launch on a stream, where one before was like it; None where none was, or where
-    the arguments are to be checked."""
-    addresses: list[int] = []
-    if not _PLANS or (key := _key(grid, kernel, args, target, programmatic, addresses)) is None:
+) -> tuple[LaunchTemplate, Sequence[int]] | None:
+    """The launches like this one, where one before was, and the addresses of its arrays; None where
+    none was, or where the arguments are to be checked."""
+    if not _PLANS or type(args) not in (tuple, list):
         return None
+    if type(grid) is not tuple or type(programmatic) is not bool:
+        return None
+    for extent in grid:  # pyright: ignore[reportUnknownVariableType]
+        if type(extent) is not int:  # pyright: ignore[reportUnknownArgumentType]
+            return None
+    addresses: list[int] = []
+    if (items := _items(args, addresses)) is None:
+        return None
+    key: Any = kernel, context_number(), target, programmatic, grid, items
     try:
         known = _TEMPLATES.get(key)
     except TypeError:  # what has no hash is no kernel
         return None
-    template = known and known[1].get(_overlaps(addresses, known[0]))
-    if not template and not (template := _made(key, addresses)):
-        return None
-    return partial(template.start, addresses)
+    template = (known and known.find(addresses)) or _made(key, addresses)
+    return template and (template, addresses)
 
 
 def remember(
-    grid: Any, kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel,
-    schedule: BlockSchedule,
-) -> None:  # fmt: skip
+    kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel, schedule: BlockSchedule
+) -> None:
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
     it as it was chosen by a schedule of its blocks."""
     addresses: list[int] = []
-    key = _key(grid, kernel, args, target, False, addresses)
-    if key is None:
-        return
-    entry = chosen.entry()
+    items, entry = _items(args, addresses), chosen.entry()
     plan = LaunchPlan.of(entry, chosen.load(entry))
-    if plan is not None:
-        of_kind = (*key[:3], _Read.of(kernel, key[-1], addresses).assumptions)
-        _PLANS.setdefault(of_kind, _Plans(code)).by_schedule[schedule] = plan
-
-
-def _key(
-    grid: Any, kernel: Any, args: Any, target: Any, programmatic: bool, addresses: list[int]
-) -> Any:
-    """The kernel, the context, the target, the grid and the arguments, without addresses, which are
-    added to others; None where they are no key, or are to be checked."""
-    if type(args) not in (tuple, list) or type(grid) is not tuple or type(programmatic) is not bool:
-        return None
-    for extent in cast("Items", grid):
-        if type(extent) is not int:
-            return None
-    if (items := _items(args, addresses)) is None:
-        return None
-    context = int(launcher.call("cuCtxGetCurrent"))
-    return kernel, context, target, programmatic, grid, items
+    if plan is not None and items is not None:
+        assumptions = _Read.of(kernel, items, addresses).assumptions
+        kind = kernel, context_number(), target, assumptions
+        _PLANS.setdefault(kind, _Plans(code)).by_schedule[schedule] = plan
 
 
 def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
@@ -135,8 +141,10 @@ def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
         made = plan.template(read.values, read.scalars, numbers, programmatic=programmatic)
     except ArgumentError:
         return None
-    _, templates = _TEMPLATES.get(key) or kept(_TEMPLATES, key, (read.reaches, {}))
-    return templates.setdefault(read.overlaps, made)
+    known = _TEMPLATES.get(key) or kept(
+        _TEMPLATES, key, _Templates(read.reaches, range(len(addresses)))
+    )
+    return known.by_overlaps.setdefault(read.overlaps, made)
 
 
 # What is read of arguments
@@ -170,17 +178,22 @@ _items = items_reader(
 )
 
 
+def _are_apart(addresses: Sequence[int], reaches: Sequence[int], order: Sequence[int]) -> bool:
+    """True where each array of so many bytes ends in front of the next one, in an order."""
+    end = 0
+    for i in order:
+        first = addresses[i]
+        if first < end:
+            return False
+        end = first + reaches[i]
+    return True
+
+
 def _overlaps(addresses: Sequence[int], reaches: Sequence[int]) -> Items:
     """Which arrays of so many bytes overlap which; nothing where none does."""
-    end = 0
-    for first, reach in sorted(zip(addresses, reaches, strict=True)):
-        if first < end:
-            break
-        end = first + reach
-    else:
-        return ()
     spans = [(first, first + reach) for first, reach in zip(addresses, reaches, strict=True)]
-    return tuple(tuple(a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans)
+    rows = [tuple(a is not b and a[0] < b[1] and b[0] < a[1] for b in spans) for a in spans]
+    return tuple(rows) if any(map(any, rows)) else ()
 
 
 # What is assumed of them

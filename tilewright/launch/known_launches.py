@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 MOST = 1 << 12
 """The launches of a kind that are kept, and other things that launches have alike."""
@@ -28,7 +28,7 @@ def kept(known: dict[Any, _Known], key: Any, value: _Known) -> _Known:
 
 def plain_items(value: Any, _: list[Any]) -> Items:
     """The type of a value, and the value."""
-    return cast("type[Any]", type(value)), value
+    return value.__class__, value
 
 
 def _of_float(number: float, _: list[Any]) -> Items:

@@ -10,7 +10,7 @@ import importlib
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tilewright.arguments.device_memory import DeviceMemory
@@ -25,7 +25,7 @@ class LaunchError(Error, RuntimeError):
 
 
 CODES: Mapping[str, str] = {
-    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "128s",
+    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "0Q128s",
 }  # fmt: skip
 """The formats in which `struct` writes parameters, which are their bits."""
 
@@ -101,6 +101,12 @@ def current_context() -> int:
     return int(call("cuCtxGetCurrent"))
 
 
+def context_number() -> int:
+    """The driver's number of the context that is current, of which each launch asks; 0: none."""
+    _, context = _driver().cuCtxGetCurrent()
+    return int(context or 0)
+
+
 def is_capturing(stream: int) -> bool:
     """True where what is launched on a stream becomes part of a CUDA graph. Raises LaunchError."""
     none = _driver().CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
@@ -138,13 +144,15 @@ def reaches(address: int) -> bool:
 def stream_handle(stream: Any) -> int:
     """The driver's number of a stream of torch (`cuda_stream`), CuPy (`ptr`) or any library
     (`__cuda_stream__`), or that number itself; None is the default stream."""
+    handle = getattr(stream, "cuda_stream", None)
+    if handle is None:
+        handle = getattr(stream, "ptr", None)
+    if handle is not None:
+        return int(handle)
     protocol: Any = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         pair: Any = protocol() if callable(protocol) else protocol
         return int(pair[1])
-    for name in ("cuda_stream", "ptr"):
-        if hasattr(stream, name):
-            return int(getattr(stream, name))
     return 0 if stream is None else int(stream)
 
 
@@ -173,33 +181,28 @@ def load(ptx: str) -> Any:
 
 
 class ReadyLaunch(NamedTuple):
-    """A launch but for its stream, as often as one likes, by several threads at once. `arguments`
-    is where the addresses of its arguments lie, in memory that is `kept`."""
+    """A launch but for its stream, as often as one likes, by one thread at a time: what starts it,
+    and the `words` of its memory."""
 
-    function: Any
-    extents: tuple[int, ...]
-    arguments: int
-    kept: ctypes.Array[ctypes.c_char]
-    programmatic: bool = False
-    cooperative: bool = False
+    begin: Callable[[], int]
+    words: memoryview
 
     def start(self, stream: int) -> None:
         """Launch without waiting. Raises LaunchError."""
-        if self.programmatic or self.cooperative:
-            config = _config(self, stream)
-            call("cuLaunchKernelEx", config, self.function, self.arguments, 0)
-        else:
-            call("cuLaunchKernel", self.function, *self.extents, stream, self.arguments, 0)
+        self.words[_STREAM] = stream
+        if status := self.begin():
+            raise LaunchError(f"cuLaunchKernel failed: {_driver().CUresult(status).name}")
 
 
 @frozen
 class DeviceFunction:
-    """A kernel on the GPU: the PTX types of its parameters, and the shared memory that each launch
-    reserves."""
+    """A kernel on the GPU: the PTX types of its parameters, the shared memory that each launch
+    reserves, and the driver's function that launches."""
 
     handle: Any
     types: tuple[str, ...]
     dynamic_shared_bytes: int
+    launch: Callable[..., int]
 
     def start(
         self,
@@ -246,13 +249,31 @@ class DeviceFunction:
         layout = _Layout.of(self.types)
         own = layout.room()
         first = ctypes.addressof(own)
-        layout.write(own, 0, *[first + offset for offset in layout.offsets], *values)
-        return ReadyLaunch(self.handle, extents, first, own, programmatic, cooperative)
+        arguments = [first + offset for offset in layout.offsets]
+        asked = [_PROGRAMMATIC] * programmatic + [_COOPERATIVE] * cooperative
+        attributes = [word for kind in [*asked, 0, 0][:2] for word in (kind, 1)]
+        config = *extents, 0, first + _CONFIG, len(asked), *attributes
+        layout.write(own, 0, *config, *arguments, *values)
+        places = first, int(self.handle), first + _HEAD, 0
+        words = memoryview(own).cast("B").cast("Q")
+        return ReadyLaunch(partial(self.launch, *map(ctypes.c_void_p, places)), words)
+
+
+_FORMATS = "7I4x2QQ", "I4xI60x"
+"""The driver's CUlaunchConfig, and its CUlaunchAttribute, of which a launch has two at most."""
+_CONFIG = struct.calcsize(_FORMATS[0])
+_HEAD = _CONFIG + 2 * struct.calcsize(_FORMATS[1])
+_STREAM = struct.calcsize("7I4x") // 8
+"""The word of the stream in a CUlaunchConfig."""
+_COOPERATIVE, _PROGRAMMATIC = 2, 6
+"""The driver's CUlaunchAttributeID of a launch whose CTAs are there at once, and of one that need
+not wait for the end of the kernel in front of it."""
 
 
 @frozen
 class _Layout:
-    """Memory of a launch's arguments: the addresses of all, then these, with their `offsets`."""
+    """Memory of a launch: the driver's configuration and its attributes, the addresses of all
+    arguments, then these, with their `offsets`."""
 
     room: type[ctypes.Array[ctypes.c_char]]
     write: Callable[..., None]
@@ -265,42 +286,17 @@ class _Layout:
         for type_ in types:
             if type_ not in CODES:
                 raise LaunchError(f"expected parameters of {', '.join(CODES)}, got {type_}")
-        codes = [CODES[type_] for type_ in types]
-        before = [f"{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
+        codes, head = [CODES[type_] for type_ in types], _FORMATS[0] + 2 * _FORMATS[1]
+        before = [f"{head}{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
         offsets = tuple(
             struct.calcsize(text) - struct.calcsize(code)
             for text, code in zip(before[1:], codes, strict=True)
         )
-        whole = struct.Struct(before[-1])
+        whole = struct.Struct(before[-1] + "0Q")
         return _Layout(ctypes.c_char * whole.size, whole.pack_into, offsets)
 
 
-_EXTENTS = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ",
-            "sharedMemBytes")  # fmt: skip
-_ATTRIBUTES = {
-    "programmatic": (
-        "PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed",
-    ),
-    "cooperative": ("COOPERATIVE", "cooperative"),
-}  # fmt: skip
-"""The driver's names of the attributes of launches."""
-
-
-def _config(launch: ReadyLaunch, stream: int) -> Any:
-    """The driver's configuration of a launch that need not wait for the end of the kernel in front
-    of it, or whose CTAs are there at once."""
-    driver, attributes = _driver(), list[Any]()
-    config = driver.CUlaunchConfig()
-    for name, (kind, value) in _ATTRIBUTES.items():
-        if getattr(launch, name):
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{kind}")
-            setattr(attribute.value, value, 1)
-            attributes.append(attribute)
-    for name, number in zip(_EXTENTS, launch.extents, strict=True):
-        setattr(config, name, number)
-    config.hStream, config.attrs, config.numAttrs = stream, attributes, len(attributes)
-    return config
+_LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 
 
 def function(
@@ -313,7 +309,8 @@ def function(
         attribute = _driver().CUfunction_attribute
         limit = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         call("cuFuncSetAttribute", handle, limit, dynamic_shared_bytes)
-    return DeviceFunction(handle, tuple(types), dynamic_shared_bytes)
+    place, _ = call("cuGetProcAddress", b"cuLaunchKernelEx", 11080, 0)
+    return DeviceFunction(handle, tuple(types), dynamic_shared_bytes, _LAUNCH(place))
 
 
 def device_memory() -> DeviceMemory:

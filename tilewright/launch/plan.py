@@ -59,7 +59,7 @@ class _Map:
 
 @frozen
 class LaunchTemplate:
-    """Launches of a function that differ in the addresses of arrays. `addressed` are the places of
+    """Launches of a function that differ in the addresses of arrays. `addressed` are the words of
     these in a launch's memory, with their numbers: pointers, and the front of tensor maps."""
 
     ready: Callable[[], launcher.ReadyLaunch]
@@ -73,8 +73,9 @@ class LaunchTemplate:
             ready = self.free.pop()
         except IndexError:
             ready = self.ready()
-        for offset, number in self.addressed:
-            _ADDRESS.pack_into(ready.kept, offset, addresses[number])
+        words = ready.words
+        for place, number in self.addressed:
+            words[place] = addresses[number]
         ready.start(stream)
         self.free.append(ready)
 
@@ -131,5 +132,9 @@ class LaunchPlan:
         offsets = zip(self.function.offsets, places, strict=True)
         return LaunchTemplate(
             partial(self.function.ready, own, self.extents, programmatic, cooperative),
-            [(offset, number_of[place]) for offset, place in offsets if place in number_of],
+            [
+                (at // _ADDRESS.size, number_of[place])
+                for at, place in offsets
+                if place in number_of
+            ],
         )

@@ -29,7 +29,8 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
     knobs: Any = import_module("triton").knobs
 
     def launch(function: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        active, key, device, arrays = driver.active, None, 0, list[Any]()
+        arrays: list[Any] = []
+        active, key, device = driver.active, None, 0
         if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
             looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
             device = active.get_current_device()
@@ -39,16 +40,15 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
         known = _TEMPLATES.get(key)
-        if known is None or not are_apart(known[2], map(reached, arrays)):
-            known = _made(key, args, options)
+        if known is None or (known[2] and not are_apart(known[2], map(reached, arrays[1::2]))):
+            known = _made(function, key, args, options)
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
-                kept(_COMPILED, _assumed(key, args), compiled)
+                kept(_COMPILED, _assumed(function, key, args), compiled)
             return compiled
         active.launches += 1
-        addresses = [array.data_ptr() for array in arrays]
-        known[0].start(addresses, active.get_current_stream(device))
+        known[0].start(arrays[::2], active.get_current_stream(device))
         return known[1]
 
     return launch
@@ -64,16 +64,22 @@ def _key(
     function: Any, where: Items, args: Items, grid: Any, options: Mapping[str, Any],
     arrays: list[Any],
 ) -> Items | None:  # fmt: skip
-    """The function, where it runs, the grid, the names of options, and the items, whose arrays are
-    added to others; None where they are no key, or where a global that the function reads has
-    changed."""
+    """The function as it is, where it runs, the grid, the names of options, and the items, whose
+    arrays are added to others; None where they are no key, or where a global that the function
+    reads has changed."""
+    if function.hash is None:  # its text is another one since it was compiled
+        return None
     for (name, _), (value, scope) in function.used_global_vals.items():
         if name not in scope or scope[name] != value:
             return None
     if callable(grid):
         grid = grid(_bound(function, args, options))
     items = _items((*args, *options.values()), arrays)
-    return None if items is None else (function, where, (*grid, 1, 1)[:3], tuple(options), items)
+    if items is None:
+        return None
+    # a method is known by its object, where the object asks for its text
+    own = function.__getitem__, function.hash, where
+    return own, (*grid, 1, 1)[:3], tuple(options), items
 
 
 def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,11 +91,11 @@ def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, 
     return bound
 
 
-def _made(key: Any, args: Items, options: Mapping[str, Any]) -> _Template | None:
+def _made(function: Any, key: Any, args: Items, options: Mapping[str, Any]) -> _Template | None:
     """The template, and its compiled kernel; None where there is none, or where the arguments do
     not fit: what checks all of them says why."""
-    function, _, grid, *_ = key
-    compiled = _COMPILED.get(_assumed(key, args))
+    grid = key[1]
+    compiled = _COMPILED.get(_assumed(function, key, args))
     if compiled is None or 0 in grid:
         return None
     bound = _bound(function, args, options)
@@ -110,8 +116,8 @@ def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int
     for name, value in given:
         arrays: list[Any] = []
         _items((value,), arrays)
-        numbers[name] = range(first, first + len(arrays))
-        first += len(arrays)
+        numbers[name] = range(first, first + len(arrays) // 2)
+        first += len(arrays) // 2
     return [number for name in function.arg_names for number in numbers.get(name, ())]
 
 
@@ -120,17 +126,17 @@ def _names(function: Any, args: Items, options: Iterable[str]) -> list[str]:
     return [*function.arg_names[: len(args)], *options]
 
 
-def _assumed(key: Any, args: Items) -> Any:
+def _assumed(function: Any, key: Any, args: Items) -> Any:
     """All but what launches of one compiled kernel may differ in: the grid, numbers but for what
     Triton specializes for."""
-    function, where, _, options, items = key
+    own, _, options, items = key
     names = _names(function, args, options)
     variable = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
     assumed = [
         _specialized(item) if name in variable else item
         for name, item in zip(names, items, strict=True)
     ]
-    return function, where, options, tuple(assumed)
+    return own, options, tuple(assumed)
 
 
 def _specialized(item: Items) -> Any:
@@ -155,8 +161,9 @@ _DESCRIPTOR = "descriptor"
 def _of_torch(tensor: Any, arrays: list[Any]) -> Items | None:
     if not tensor.is_cuda:  # whether the GPU reaches its memory is checked
         return None
-    arrays.append(tensor)
-    return "tensor", tensor.dtype, tensor.data_ptr() % 16
+    address = tensor.data_ptr()
+    arrays += address, tensor
+    return "tensor", tensor.dtype, address % 16
 
 
 def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:

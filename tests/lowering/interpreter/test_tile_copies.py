@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 import pytest
-from tile_kernels import kernel, memref, numbers, run
+from tile_kernels import kernel, run
+from tile_levels import memref, numbers
 
 import tilewright as tw
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tile_gemm_kernels import matrix, register_kernel, warpgroup_kernel
-from tile_kernels import BARRIER, run
+from tile_kernels import run
+from tile_levels import BARRIER
 
 import tilewright as tw
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tile_kernels import BARRIER, kernel, memref, numbers, run
+from tile_kernels import kernel, run
+from tile_levels import BARRIER, memref, numbers
 
 import tilewright as tw
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tile_kernels import BARRIER, kernel, memref
+from tile_kernels import kernel
+from tile_levels import BARRIER, memref, multiplied
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 DTYPES: dict[str, Any] = {
@@ -62,19 +63,7 @@ def register_kernel(row: Any, tiling: str, m: int, n: int, k: int) -> str:
         f"%a: {memref(a, 'gmem', f'({m},{k}):({k},1)')}, "
         f"%b: {memref(b, 'gmem', f'({n},{k}):(1,{n})')}, "
         f"%c: {memref(c, 'gmem', f'({m},{n}):({n},1)')}",
-        f"""
-  %mma = cute.make_tiled_mma : !cute.tiled_mma<{atom}{tiling}>
-  %pa = cute.tiled.mma.partition A (%mma, %a, %t)
-  %pb = cute.tiled.mma.partition B (%mma, %b, %t)
-  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
-  %fa = cute.mma.make_fragment A (%mma, %pa)
-  %fb = cute.mma.make_fragment B (%mma, %pb)
-  %fc = cute.mma.make_fragment C (%mma, %pc)
-  cute.copy(%pa, %fa)
-  cute.copy(%pb, %fb)
-  cute.copy(%pc, %fc)
-  cute.gemm(%mma, %fc, %fa, %fb, %fc)
-  cute.copy(%fc, %pc)""",
+        multiplied(f"!cute.tiled_mma<{atom}{tiling}>"),
     )
 
 

@@ -21,12 +21,6 @@ HEAD = """
   %zero = arith.constant 0.0 : f32
 """
 LOWER_LEVELS: tuple[Any, ...] = ("atom", "ptx")
-BARRIER = '"gpu.barrier"() : () -> ()'
-
-
-def memref(element: str, space: str, layout: str, align: int | None = None) -> str:
-    aligned = "" if align is None else f" align<{align}>,"
-    return f'!cute.memref<{element}, {space},{aligned} "{layout}">'
 
 
 def kernel(arguments: str, body: str) -> str:
@@ -51,7 +45,3 @@ def run(
             words = f"u{before.itemsize}"
             np.testing.assert_array_equal(before.view(words), after.view(words), err_msg=level)
     return found[0] if len(found) == 1 else found
-
-
-def numbers(shape: tuple[int, ...], dtype: Any = np.float32, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from tile_levels import BARRIER, kernel, memref, run
+from tile_levels import BARRIER, kernel, memref, multiplied, run
 
 import tilewright as tw
 
@@ -41,19 +41,7 @@ def test_atoms_of_warps(tier: str, shape: tuple[int, int, int], ab: str, c: str)
         f"%a: {memref(held, 'gmem', f'({m},{k}):({k},1)', 16)}, "
         f"%b: {memref(held, 'gmem', f'({n},{k}):({k},1)', 16)}, "
         f"%c: {memref(c, 'gmem', f'({m},{n}):({n},1)', 16)}",
-        f"""
-  %mma = cute.make_tiled_mma : {mma}
-  %pa = cute.tiled.mma.partition A (%mma, %a, %t)
-  %pb = cute.tiled.mma.partition B (%mma, %b, %t)
-  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
-  %fa = cute.mma.make_fragment A (%mma, %pa)
-  %fb = cute.mma.make_fragment B (%mma, %pb)
-  %fc = cute.mma.make_fragment C (%mma, %pc)
-  cute.copy(%pa, %fa)
-  cute.copy(%pb, %fb)
-  cute.copy(%pc, %fc)
-  cute.gemm(%mma, %fc, %fa, %fb, %fc)
-  cute.copy(%fc, %pc)""",
+        multiplied(mma),
         threads=64,
     )
     a, b = integers((m, k), DTYPES[ab], 0), integers((n, k), DTYPES[ab], 1)
@@ -79,19 +67,7 @@ def test_the_fma_of_each_thread(element: str) -> None:
         f"%a: {memref(element, 'gmem', f'({m},{k}):(1,{m})', 16)}, "
         f"%b: {memref(element, 'gmem', f'({n},{k}):({k},1)')}, "
         f"%c: {memref(element, 'gmem', f'({m},{n}):(1,{m})', 16)}",
-        f"""
-  %mma = cute.make_tiled_mma : {mma}
-  %pa = cute.tiled.mma.partition A (%mma, %a, %t)
-  %pb = cute.tiled.mma.partition B (%mma, %b, %t)
-  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
-  %fa = cute.mma.make_fragment A (%mma, %pa)
-  %fb = cute.mma.make_fragment B (%mma, %pb)
-  %fc = cute.mma.make_fragment C (%mma, %pc)
-  cute.copy(%pa, %fa)
-  cute.copy(%pb, %fb)
-  cute.copy(%pc, %fc)
-  cute.gemm(%mma, %fc, %fa, %fb, %fc)
-  cute.copy(%fc, %pc)""",
+        multiplied(mma),
     )
     dtype = DTYPES[element]
     a, b, c = (

@@ -48,6 +48,23 @@ BOXES_STORED = """\
 """It stores them by TMA."""
 
 
+def multiplied(mma: str) -> str:
+    """%c += %a %b^T by a tiled MMA, whose operands threads copy."""
+    return f"""
+  %mma = cute.make_tiled_mma : {mma}
+  %pa = cute.tiled.mma.partition A (%mma, %a, %t)
+  %pb = cute.tiled.mma.partition B (%mma, %b, %t)
+  %pc = cute.tiled.mma.partition C (%mma, %c, %t)
+  %fa = cute.mma.make_fragment A (%mma, %pa)
+  %fb = cute.mma.make_fragment B (%mma, %pb)
+  %fc = cute.mma.make_fragment C (%mma, %pc)
+  cute.copy(%pa, %fa)
+  cute.copy(%pb, %fb)
+  cute.copy(%pc, %fc)
+  cute.gemm(%mma, %fc, %fa, %fb, %fc)
+  cute.copy(%fc, %pc)"""
+
+
 def memref(element: str, space: str, layout: str, align: int | None = None) -> str:
     aligned = "" if align is None else f" align<{align}>,"
     return f'!cute.memref<{element}, {space},{aligned} "{layout}">'
