@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, attention
-from test_copied_loads import COPY, gathered
+from test_copied_loads import COPY
+from test_copied_pointers import gathered
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product
 from tile_ir import entry
