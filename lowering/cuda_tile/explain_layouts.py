@@ -26,7 +26,7 @@ _REASONS: tuple[tuple[tuple[type[Operation], ...], str], ...] = (
         (matrix_multiply.MmaFOp, matrix_multiply.MmaIOp, matrix_multiply.MmaFScaledOp),
         "where the MMA has its accumulators, warps along M and N",
     ),
-    ((aggregate.ReduceOp,), "that of its source, the dimension left out"),
+    ((aggregate.ReduceOp,), "that of its source, the dimension left out, or dealt to the threads"),
     ((core.ReshapeOp, core.PermuteOp, aggregate.ScanOp), "that of its source"),
     ((core.ExtractOp,), "row-major order, dealt to the threads"),
     ((core.CatOp,), "that of its first operand"),

@@ -93,3 +93,19 @@ def test_threads_have_neighbours_along_what_they_scan() -> None:
     code = cutile_cases.bytecode(case, Path())
     assert tw.compile(code, "sm_90a").ptx.count("shfl.sync.bfly") == 2 * 2 * 4
     check_compiled(case, code, "sm_90a")
+
+
+@pytest.mark.parametrize(
+    "configuration, stages, size",
+    [("column_sums 64x128", 3, 16384), ("group_norm 16x512", 6, 16384),
+     ("cumsum_columns 64x32", 6, 8192), ("cross_entropy 8192", 3, 16384),
+     ("cross_entropy 4096", 4, 8192)],
+)  # fmt: skip
+def test_stages_of_streams(configuration: str, stages: int, size: int) -> None:
+    """As many as were the fastest on an H200."""
+    case = next(case for case in CASES if case.configuration == configuration)
+    code = cutile_cases.bytecode(case, Path())
+    kernel = tw.compile(code, "sm_90a")
+    assert f"cp.async.wait_group {stages - 2};" in kernel.ptx
+    assert stages * size <= kernel.shared_bytes < (stages + 1) * size
+    check_compiled(case, code, "sm_90a")

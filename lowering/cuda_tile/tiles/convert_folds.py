@@ -17,15 +17,17 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
-from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import integer_function
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
 from tilewright.lowering.tile.convert_reduce import shuffled
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, bits_of, dim_bits
+from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
 from tilewright.source.diagnostic import file_location
 
 Columns = list[list[SSAValue]]
@@ -120,8 +122,33 @@ class _Fold:
 def _reduced(op: ReduceOp, table: LayoutTable) -> TileLayout:
     _find_body(op, table)
     layout, gone = _folded_layout(op, table), _dimension(op)
+    rest, dealt = _rest(layout, gone), table.default(shape_of(op.results[0]))
+    crosses = any(bit in gone for bit in layout.threads[WARP_BITS:])
+    spread = crosses and dealt.count < rest.count and not any(map(_grows, op.results))
+    return dealt if spread else rest
+
+
+def _rest(layout: TileLayout, gone: range) -> TileLayout:
+    """The layout of what is left of a tile without the bits of a dimension."""
     kept = {bit for bit in (*layout.threads, *layout.registers) if bit is not None} - {*gone}
     return layout.renumbered({bit: bit - len(gone) * (bit >= gone.stop) for bit in kept})
+
+
+def _grows(tile: SSAValue) -> bool:
+    """True where a larger tile is computed of one."""
+    todo, seen = [tile], {tile}
+    while todo:
+        value = todo.pop()
+        for op in [use.operation for use in value.uses]:
+            regions = [x for x in (op, region_of(op)) if isinstance(x, ForOp | LoopOp | IfOp)]
+            columns = [column for x in regions for column in passed_on(x) if value in column]
+            results = [x for column in columns for x in column] if regions else op.results
+            tiles = [x for x in results if isinstance(x.type, TileType) and x not in seen]
+            if any(bits_of(shape_of(x)) > bits_of(shape_of(tile)) for x in tiles):
+                return True
+            seen.update(tiles)
+            todo += tiles
+    return False
 
 
 @lowers(ReduceOp)
@@ -141,8 +168,8 @@ class _Reduction(_Fold):
             list(self.kernel.elements(operand, layout)) for operand in self.op.operands
         ]
         layout, columns = self._in_warps(layout, columns)
-        if self._thread_bits(layout, lanes=False):
-            gathered = self._gathered(layout)
+        if warps := self._thread_bits(layout, lanes=False):
+            gathered = self._spread(warps) or self._gathered(layout)
             columns = [
                 list(self.kernel.scratch.converted(layout, column, gathered)) for column in columns
             ]
@@ -157,6 +184,20 @@ class _Reduction(_Fold):
             columns = self._between_lanes(columns, i)
         threads = (None if i in lanes else bit for i, bit in enumerate(layout.threads))
         return TileLayout(tuple(threads), layout.registers), columns
+
+    def _spread(self, warps: Sequence[int]) -> TileLayout | None:
+        """Every thread has what is left in all warps of the few elements of the result that are its
+        own, where these are dealt out to all threads."""
+        own, first = self.kernel.layout(self.op.results[0]), self.dimension.start
+        if own is None or own == _rest(self.layout, self.dimension):
+            return None
+        moved = [bit + len(self.dimension) * (bit >= first) for bit in own.registers]
+        threads = (
+            None if bit is None else bit + len(self.dimension) * (bit >= first)
+            for bit in own.threads
+        )
+        bits = [bit for i in warps if (bit := self.layout.threads[i]) is not None]
+        return TileLayout(tuple(threads), (*moved, *bits))
 
     def _gathered(self, layout: TileLayout) -> TileLayout:
         """Every warp has what is left in all of them, in registers and in lanes that are free."""

@@ -69,7 +69,7 @@ into those that a thread of so many may have."""
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
-_LEAST = 64
+_LEAST, _LEAST_COLUMNS = 64, 64
 """The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
 are less than the 128 bytes that TMA copies at once."""
 
@@ -102,6 +102,9 @@ _WIDE = 64
 """The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
+_CTAS_OF_TALL, _STAGES_OF_TALL = 4, 6
+"""The CTAs of a multiprocessor, and the stages, of loops over tiles of several rows that load much
+each time."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -308,7 +311,8 @@ def small_axis(rows: int, columns: int, parts: int) -> int | None:
     """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
     has whole MMAs; None where a part would be too small."""
     loaded = {0: rows // parts + columns, 1: rows + columns // parts}
-    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= _LEAST * parts]
+    least = _LEAST, _LEAST_COLUMNS
+    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= least[axis] * parts]
     return min(legal, key=lambda axis: loaded[axis], default=None)
 
 
@@ -439,21 +443,28 @@ def holds_fragments(sums: int, size: int) -> bool:
 
 def copy_stages(
     entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool,
-    alone: bool = False,
+    alone: bool = False, tall: int = 0,
 ) -> int:  # fmt: skip
     """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
     are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
     while those of the first one wait. CTAs that are `alone` have one more, which MMAs read still. A
-    loop that only `streams` leaves it to as many CTAs as there are threads for, half as many where
-    these load much each time, or has none: tiles that large keep memory busy by themselves."""
+    loop that only `streams` leaves it to as many CTAs as there are threads for, to half as many, or
+    four, where these load much each time, or has none: tiles that large keep memory busy by
+    themselves. Of `tall` loops, over tiles of several rows, six stages: of one for four CTAs, of
+    several for one, as what they load again is in the L2 then."""
     wanted, least = 1 + (in_flight or _IN_FLIGHT) + alone, 1
     ctas = hint(entry, "occupancy", arch) or 2 - alone
     if streams:
         threads = thread_count(entry, arch)
-        ctas = least = max((_RESIDENT >> (stage >= _WIDE * threads)) // threads, 1)
-    for count in range(ctas, least - 1, -1):
+        wide = stage >= _WIDE * threads
+        ctas = least = max((_RESIDENT >> wide) // threads, 1)
+        if wide and tall:
+            ctas, wanted = _CTAS_OF_TALL if tall == 1 else 1, max(wanted, _STAGES_OF_TALL)
+        elif wide:
+            ctas = max(ctas, _CTAS_OF_TALL)
+    for count in range(ctas, min(ctas, least) - 1, -1):
         room = cta_room(arch, count) - beside
         fitting = min(room // stage, wanted)
-        if fitting >= min(wanted, _FEW_STAGES) or (count == least and fitting >= 2):
+        if fitting >= min(wanted, _FEW_STAGES) or (count <= least and fitting >= 2):
             return fitting
     return 0

@@ -127,6 +127,11 @@ class CopiedLoop(LoopSlice):
         return self.stages - 1 - self.trailing
 
     @property
+    def tall(self) -> bool:
+        """True where tiles have several rows."""
+        return all(load.order.above for load in self.loads)
+
+    @property
     def private(self) -> bool:
         """True where no thread reads what another one copies."""
         return all(load.private for load in self.loads)
@@ -364,6 +369,7 @@ def _choose_stages(
 ) -> None:
     """Give loops their stages, as many as those that TMA fills for them; those without room have
     none."""
+    tall = sum(own.tall for own in copies.by_loop.values())
     for loop, own in list(copies.by_loop.items()):
         others = max(copies.within(inner) for inner in copies.by_loop if loop.is_ancestor(inner))
         in_flight = latency((load.op for load in own.loads), arch)
@@ -379,7 +385,7 @@ def _choose_stages(
             if own.stage:
                 own.stages = copy_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
-                    alone=own.alone,
+                    alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
             if own.stage and own.ahead >= least:
                 break

@@ -1,5 +1,6 @@
 """Loads of loops that cannot come iterations ahead, since where they lie is loaded too: they are
-made in front of the iteration's products, and are in flight together.
+made in front of the iteration's products, and are in flight together. What is loaded behind a loop
+is on its way while that multiplies.
 
     %n = load_ptr_tko weak %p                    %n = load_ptr_tko weak %p
     %k = load_ptr_tko weak (offset %a, %n)       %k = load_ptr_tko weak (offset %a, %n)
@@ -18,11 +19,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import thread_count
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable, is_weak
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 
@@ -34,7 +36,26 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
     """Move such loads of an entry, and what says where they lie."""
     for loop in list(entry.walk()):
         if arch is not None and isinstance(loop, ForOp):
-            _make_early(loop, _MOST * thread_count(entry, arch))
+            threads = thread_count(entry, arch)
+            _make_early(loop, _MOST * threads)
+            _make_earlier(loop, threads)
+
+
+def _make_earlier(loop: ForOp, most: int) -> None:
+    """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
+    what an epilogue reads is there when the sums are."""
+    block = loop.parent
+    later = [op for op in block.ops if loop.is_before_in_block(op)] if block else []
+    if not _multiplies(loop) or any(map(_multiplies, later)):
+        return
+    for op in later:
+        loads = isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and is_repeatable(op)
+        if loads and prod(shape_of(op.results[0])) <= most:
+            _move(op, loop)
+
+
+def _multiplies(op: Operation) -> bool:
+    return any(isinstance(inner, Multiplication) for inner in op.walk())
 
 
 def _make_early(loop: ForOp, room: int) -> None:
@@ -48,7 +69,7 @@ def _make_early(loop: ForOp, room: int) -> None:
             _move(op, products[0])
 
 
-def _move(load: LoadPtrTkoOp, first: Operation) -> None:
+def _move(load: Operation, first: Operation) -> None:
     """Move a load in front of an op of its block, if nothing that it needs is behind that one but
     what is computed of numbers."""
     moved, todo = dict[Operation, None](), list[Operation]([load])

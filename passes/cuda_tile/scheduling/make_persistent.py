@@ -28,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -54,9 +54,9 @@ _PAIR, _MOST_ROWS = 2, 128
 
 @dataclass(frozen=True)
 class CudaTileMakePersistentPass(ModulePass):
-    """Let CTAs compute tile blocks one after the other, in kernels of views, of one product of
-    matrices and blocks that take as long as each other, or of two in each of its loops, as in
-    attention; no block waits for another."""
+    """Let CTAs compute tile blocks one after the other, in kernels that load from views, of one
+    product of matrices and blocks that take as long as each other, or of two in each of its loops,
+    as in attention; no block waits for another."""
 
     name = "cuda-tile-make-persistent"
 
@@ -67,7 +67,8 @@ class CudaTileMakePersistentPass(ModulePass):
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
-    """True of a kernel of one product, or of pairs in loops, that accesses views alone."""
+    """True of a kernel of one product, or of pairs in loops, that loads from views, and elsewhere
+    perhaps."""
     ops = list(entry.walk())
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
     products = Counter(op.parent_op() for op in ops if isinstance(op, Multiplication))
@@ -75,7 +76,7 @@ def _may_be_persistent(entry: EntryOp) -> bool:
     return (
         (alike or _are_pairs(products))
         and sum(isinstance(op, ReturnOp) for op in ops) == 1
-        and all(isinstance(op, LoadViewTkoOp | StoreViewTkoOp) for op in accesses)
+        and any(isinstance(op, LoadViewTkoOp) for op in accesses)
         and are_simple(ops)
     )
 

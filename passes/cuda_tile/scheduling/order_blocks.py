@@ -4,8 +4,9 @@ share what they load side by side.
 Where a loop's end rises with a block's number, as in causal attention, the longest blocks would
 begin last, and most multiprocessors would wait for a few. Blocks whose numbers differ along a
 dimension that all accesses have to do with, as the batch of matrices, share nothing: begun side by
-side they would take L2 from each other. A GPU begins blocks by their number, x first; so that
-dimension's becomes the slowest, and falls where blocks are to end early:
+side they would take L2 from each other, in kernels that multiply: others read most of it once, and
+best as it lies (RoPE on an H200: 3.68 TB/s, and 3.42). A GPU begins blocks by their number, x
+first; so that dimension's becomes the slowest, and falls where blocks are to end early:
 
     number = x + X y;   x' = X - 1 - number / Y, or number / Y;   y' = number mod Y
 
@@ -30,6 +31,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     EQUAL,
     INDEX,
@@ -52,7 +54,7 @@ def order_blocks(entry: EntryOp) -> None:
     if not are_simple(ops):
         return
     dim, falls = long_dimension(ops), True
-    if dim is None:
+    if dim is None and any(isinstance(op, Multiplication) for op in ops):
         dim, falls = slow_dimension(ops), False
     if dim is None:
         return

@@ -369,3 +369,40 @@ def test_extended_numbers_are_divided_as_they_were(op: str, divisor: str, *, sho
     rest = np.fmod(x.astype(np.int64), np.where(by, by, 1))
     quotient = np.where(by, (x - rest) // np.where(by, by, 1), -1)
     np.testing.assert_array_equal(got, quotient if op == "divi" else np.where(by, rest, x))
+
+
+@pytest.mark.parametrize("spread, words", [(False, 8), (True, 32)])
+def test_what_is_left_of_columns_is_dealt_to_all_threads(words: int, *, spread: bool) -> None:
+    """Of 64 rows eight warps have eight words of a column: a thread adds those of one column, or,
+    where each row is to be divided by the sums, of the four columns that it has."""
+    tensor = "padding_value = zero, tensor_view<64x128xf32, strides=[128,1]>>"
+    type_ = f"partition_view<tile=(64x128), {tensor}"
+    row = type_.replace("64x128", "1x128")
+    body = "    %p = assume div_by<16>, %x_p : tile<ptr<f32>>\n"
+    body += view("a", "p", (64, 128), (64, 128)) + view("b", "q", (64, 128), (64, 128))
+    body += view("c", "s", (1, 128), (1, 128))
+    body += f"""
+    %o = constant <i32: 0> : tile<i32>
+    %x, %t = load_view_tko weak %a[%o, %o] : {type_}, tile<i32> -> tile<64x128xf32>, token
+    %y = reduce %x dim=0 identities=[0.0 : f32] : tile<64x128xf32> -> tile<128xf32>
+        (%l : tile<f32>, %r : tile<f32>) {{
+      %z = addf %l, %r : tile<f32>
+      yield %z : tile<f32>
+    }}
+    %y1 = reshape %y : tile<128xf32> -> tile<1x128xf32>
+    %u = store_view_tko weak %y1, %c[%o, %o] : tile<1x128xf32>, {row}, tile<i32> -> token
+"""
+    if spread:
+        body += f"""
+    %ys = broadcast %y1 : tile<1x128xf32> -> tile<64x128xf32>
+    %d = divf %x, %ys : tile<64x128xf32>
+    %w = store_view_tko weak %d, %b[%o, %o] : tile<64x128xf32>, {type_}, tile<i32> -> token
+"""
+    x = RNG.integers(1, 9, (64, 128)).astype(np.float32)
+    parameters = "%x_p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %s: tile<ptr<f32>>"
+    got = compiled(parameters, body, [x, np.zeros_like(x), np.zeros((1, 128), np.float32)])
+    assert (got[2][0] == x.sum(0)).all()
+    assert (got[1] == (x / x.sum(0) if spread else 0)).all()
+    ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
+    loads = re.findall(r"ld\.shared(?:\.v(\d))?\.f32", ptx)
+    assert sum(int(width or 1) for width in loads) == words

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
+from test_copied_loads import COPY
+from test_copied_pointers import gathered
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product
 from tile_ir import entry
@@ -84,6 +86,31 @@ def test_attention_taken_in_turn(end: str, ctas: int) -> None:
     assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
 
 
+@pytest.mark.parametrize("ctas", [1, 2, 4])
+def test_blocks_of_gathered_rows(ctas: int) -> None:
+    """Rows through pointers, B by the warp that copies."""
+    text = gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]")
+    text = text.replace(
+        "%i64 = iota : tile<64xi32>",
+        """%bx, %by, %bz = get_tile_block_id : tile<i32>
+        %tall = constant <i32: 64> : tile<i32>
+        %from = muli %bx, %tall : tile<i32>
+        %from1 = reshape %from : tile<i32> -> tile<1xi32>
+        %from64 = broadcast %from1 : tile<1xi32> -> tile<64xi32>
+        %i = iota : tile<64xi32>
+        %i64 = addi %from64, %i : tile<64xi32>""",
+    )
+    kernel = tw.compile(taken(text), "sm_90a")
+    assert kernel.entry().takes_blocks and COPY in kernel.ptx
+    a, b = operand(40, 136, "f16"), operand(136, 32, "f16")
+    rows = np.random.default_rng(1).integers(0, 39, 192).astype(np.int32)
+    args = [a, 136, b, 32, rows, 192, np.zeros((192, 32), np.float32), 32, 192, 32, 136, 3, 1, 1]
+    got = tw.interpret(taken(text), "k", grid=(ctas,), args=args, level="ptx", arch="sm_90a",
+                       schedule=3)[3]  # fmt: skip
+    want = a[rows].astype(np.float32) @ b.astype(np.float32)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
 def test_what_is_common_stays_in_front() -> None:
     """So tensor maps are made of arguments, and copies are boxes."""
     module = taken(product(TYPES, (64, 64, 16)))
@@ -132,10 +159,19 @@ BATCHED = """
 """
 
 
+PRODUCT = """
+    %h = constant <f16: 0.0> : tile<8x8xf16>
+    %z = constant <f32: 0.0> : tile<8x8xf32>
+    %s8 = mmaf %h, %h, %z : tile<8x8xf16>, tile<8x8xf16>, tile<8x8xf32>
+    %u = make"""
+
+
 @pytest.mark.parametrize("loaded, slow", [("%o", 0), ("%by", None)])
 def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> None:
     """The dimension that all accesses have to do with is the slowest, where another is not such."""
     text = entry("%p: tile<ptr<f32>>, %q: tile<ptr<f32>>", BATCHED.replace("LOADED", loaded))
+    assert "%nctaid" not in tw.compile(text, "sm_80").ptx  # it multiplies nothing
+    text = text.replace("    %u = make", PRODUCT)
     assert slow_dimension(parse_module(text, "text").walk()) == slow
     p = np.arange(192, dtype=np.float32)
     options: dict[str, Any] = {"grid": (3, 2), "args": [p, np.zeros_like(p)]}
