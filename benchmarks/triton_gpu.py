@@ -2,6 +2,7 @@
 
     python benchmarks/triton_gpu.py CHECKOUT [--only WORD ...] [--json]     # of triton-lang/triton
     python benchmarks/triton_gpu.py CHECKOUT --libraries                    # triton_libraries.py
+    python benchmarks/triton_gpu.py CHECKOUT --all                          # one mean over both
 
 Each tutorial's own function, and those of libraries of Triton kernels, run as they are imported,
 once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included; results are
@@ -159,13 +160,14 @@ def main() -> None:
     words = parser(__doc__)
     words.add_argument("checkout", type=Path)
     words.add_argument("--libraries", action="store_true", help="those of triton_libraries.py")
+    words.add_argument("--all", action="store_true", help="those, and the tutorials")
     words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
     options = words.parse_args()
-    every = works()
-    if options.libraries:
+    every = [] if options.libraries else works()
+    if options.libraries or options.all:
         from triton_libraries import works as works_of_libraries
 
-        every = works_of_libraries()
+        every += works_of_libraries()
     chosen = [
         work for work in every
         if not options.only or any(word in work.name for word in options.only)

@@ -64,8 +64,8 @@ _PASSES = {
 _TILE_STEPS = (
     "legalize", "collapse-loops", "split-single-trips", "make-loads-late", "make-loads-early",
     "load-for-each-shape", "order-blocks", "split-blocks", "strip-mine", "unroll-rows",
-    "slice-products", "narrow-steps", "align-stores", "place-accumulators", "pair-products",
-    "transpose-products", "legalize-placed",
+    "reload-rows", "slice-products", "narrow-steps", "align-stores", "place-accumulators",
+    "pair-products", "transpose-products", "legalize-placed",
 )  # fmt: skip
 """The steps of `passes.cuda_tile.steps`, which has them by name, in order."""
 _TARGETS = {

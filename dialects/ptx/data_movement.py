@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
@@ -101,7 +101,8 @@ class _AccessOp(PtxOp):
 @fields_op("ptx.ld", *rows.LOADS)
 class LdOp(_AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
-    it does not: `@p ld`, `@!p mov`. PTX ISA 9.7.9.8.
+    it does not: `@p ld`, `@!p mov`. A `late` one is made where its result is needed. PTX ISA
+    9.7.9.8.
 
     ```mlir
     %v = ptx.ld "global" "f32" %address, 16 : !ptx.reg<b64> -> !ptx.reg<f32>
@@ -114,11 +115,12 @@ class LdOp(_AccessOp):
     predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(T)
     cache_hint = opt_operand_def(B64)
+    late = opt_prop_def(UnitAttr)
     result = result_def(T)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $space $access $address `,` $offset (`if` $predicate^)? "
-        "(`else` $otherwise^)?"
+        "(`late` $late^)? (`semantics` $semantics^)? $space $access $address `,` $offset "
+        "(`if` $predicate^)? (`else` $otherwise^)?"
     )
 
     def __init__(

@@ -1,5 +1,6 @@
-"""Pure instructions right in front of what needs them, so that few registers hold values that wait:
-elements of a tile that were computed an op after the other are computed an element after the other.
+"""Pure instructions, and `late` loads, right in front of what needs them, so that few registers
+hold values that wait: elements of a tile that were computed an op after the other are computed an
+element after the other.
 Behind a store come those that need as many registers as they are the last to read.
 """
 
@@ -8,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
 
+from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 
@@ -21,7 +23,7 @@ def compute_late(region: Region) -> None:
 
 
 def _ordered(block: Block) -> Iterator[Operation]:
-    pure = [op for op in block.ops if op.results and op.has_trait(Pure)]
+    pure = [op for op in block.ops if op.results and _may_wait(op)]
     left, last, waiting = set(pure), block.last_op, set(block.ops)
     effects = [op for op in block.ops if op not in left]
     for op in effects:
@@ -41,6 +43,10 @@ def _ordered(block: Block) -> Iterator[Operation]:
                     waiting.discard(user)
                     new.append(user)
                     yield user
+
+
+def _may_wait(op: Operation) -> bool:
+    return op.has_trait(Pure) or (isinstance(op, LdOp) and op.late is not None)
 
 
 def _ended(op: Operation, waiting: set[Operation]) -> Iterator[SSAValue]:

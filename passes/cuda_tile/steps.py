@@ -30,6 +30,7 @@ from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
+from tilewright.passes.cuda_tile.scheduling.reload_rows import reload_rows
 from tilewright.passes.cuda_tile.scheduling.single_trips import split_single_trips
 from tilewright.passes.cuda_tile.scheduling.slice_products import slice_products
 from tilewright.passes.cuda_tile.scheduling.split_blocks import split_blocks
@@ -69,6 +70,7 @@ _REWRITES: dict[str, Rewrite] = {
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,
+    "reload-rows": _for_all(reload_rows),
     "slice-products": slice_products,
     "narrow-steps": narrow_steps,
     "align-stores": _for_all(align_stores),

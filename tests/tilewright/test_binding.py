@@ -36,8 +36,8 @@ class Driver(Launching):
     def call(self, function: str, *arguments: Any) -> Any:
         return getattr(self, function)(*arguments)
 
-    def cuCtxGetCurrent(self) -> int:
-        return 1
+    def cuCtxGetCurrent(self) -> tuple[int, int]:
+        return 0, 1
 
     def cuModuleGetFunction(self, *_: Any) -> int:
         return 1

@@ -98,7 +98,7 @@ def current_context() -> int:
     """The driver's number of the context that is current, to which modules belong; where none is,
     that of the first GPU is made so. Raises LaunchError."""
     _context()
-    return int(call("cuCtxGetCurrent"))
+    return context_number()
 
 
 def context_number() -> int:
@@ -122,7 +122,7 @@ def _context() -> Any:
     """The GPU whose context is current; where none is, the first GPU, its primary context made
     current."""
     call("cuInit", 0)
-    if int(call("cuCtxGetCurrent")):
+    if context_number():
         return call("cuCtxGetDevice")
     if call("cuDeviceGetCount") == 0:
         raise LaunchError("no CUDA device")
@@ -144,11 +144,9 @@ def reaches(address: int) -> bool:
 def stream_handle(stream: Any) -> int:
     """The driver's number of a stream of torch (`cuda_stream`), CuPy (`ptr`) or any library
     (`__cuda_stream__`), or that number itself; None is the default stream."""
-    handle = getattr(stream, "cuda_stream", None)
-    if handle is None:
-        handle = getattr(stream, "ptr", None)
-    if handle is not None:
-        return int(handle)
+    for name in ("cuda_stream", "ptr"):
+        if (handle := getattr(stream, name, None)) is not None:
+            return int(handle)
     protocol: Any = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         pair: Any = protocol() if callable(protocol) else protocol

@@ -169,7 +169,8 @@ class LoadOp(_ElementsOp):
     ```
 
     The address is a multiple of their size. What others may write at the same time, in any CTA, is
-    loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. PTX ISA 9.7.9.8.
+    loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. A `late` load is made where its
+    elements are needed: nobody writes them in the meantime. PTX ISA 9.7.9.8.
     """
 
     INSTRUCTION = "ld"
@@ -178,9 +179,10 @@ class LoadOp(_ElementsOp):
     predicate = opt_operand_def(i1)
     otherwise = var_operand_def()
     elements = var_result_def()
+    late = opt_prop_def(UnitAttr)
 
     assembly_format = (
-        "(`semantics` $semantics^)? $address `+` $offset (`if` $predicate^)?"
+        "(`late` $late^)? (`semantics` $semantics^)? $address `+` $offset (`if` $predicate^)?"
         " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
         " `:` type($address) `->` type($elements)"
     )

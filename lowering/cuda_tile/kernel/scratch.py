@@ -72,7 +72,8 @@ class Scratch:
 
     def __init__(self, emitter: Emitter, threads: ThreadNumber, limit: float) -> None:
         self.emitter, self.threads = emitter, threads
-        self.limit = self.conversion_bytes = limit
+        self.limit = limit
+        self.conversion_bytes: float = limit
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
@@ -87,8 +88,9 @@ class Scratch:
 
     @contextmanager
     def within(self, size: int) -> Generator[None]:
-        """Tiles that change layout meanwhile take so many bytes at most."""
-        outside, self.conversion_bytes = self.conversion_bytes, min(self.conversion_bytes, size)
+        """Tiles that change layout meanwhile take so many bytes at most, behind those of stages."""
+        outside = self.conversion_bytes
+        self.conversion_bytes = min(outside, self.reserved + size)
         yield
         self.conversion_bytes = outside
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 from xdsl.dialects import arith, gpu
@@ -21,6 +22,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
+from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
@@ -199,6 +201,10 @@ _PADDINGS = {
 }
 
 
+SECTOR = 32
+"""The bytes that memory is written by."""
+
+
 @lowers(views.StoreViewTkoOp)
 def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
     if (boxed := kernel.stored.get(op)) is not None:
@@ -207,31 +213,39 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
         kernel[op.result_token] = kernel.order.after(kernel.token_of(op), writes=True)
         return
     layout = stored_layout(op, op.tile, kernel)
-    elements = kernel.elements(op.tile, layout)
+    with kernel.scratch.within(STORED):
+        elements = kernel.elements(op.tile, layout)
     with kernel.access(op, writes=True):
         store(op, tile_accesses(op, layout, kernel), layout, elements, kernel)
 
 
 def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
-    """The tile's own layout where its accesses are as good as those of the best one."""
+    """The tile's own layout where its accesses are as good as those of the best one: they fill
+    sectors one after the other, and each by itself, unless no thread moves more at once."""
     best, own = access_layout(op, kernel.table), kernel.layout(tile)
     if own is None:
         return best
-    size = bytes_of(kernel.scalar_type(op, tile))
-    good = min(neighbours(op, best) * size, 32)
-    return own if neighbours(op, own) * size >= good else best
+    size, run = bytes_of(kernel.scalar_type(op, tile)), run_bits(op, tile_dimensions(op))
+    good = min(neighbours(op, best) * size, SECTOR)
+    alone = neighbours(op, own, run, 0) >> run
+    fills = alone or neighbours(op, own, run) * size >= good
+    return own if fills and neighbours(op, own) * size >= good else best
 
 
-def neighbours(op: views.ViewAccess, layout: TileLayout) -> int:
-    """The neighbours in memory that a warp accesses, one instruction after the other, as a run."""
+def neighbours(
+    op: views.ViewAccess, layout: TileLayout, run: float = inf, lanes: int = WARP_BITS
+) -> int:
+    """The neighbours in memory that a warp accesses as a run, one instruction after the other, or
+    by one that moves so many bits of a thread's; or so many bits of its lanes do."""
     dimensions = tile_dimensions(op)
     along = contiguous(dimensions)
     if along is None:
         return 1
     bits = dim_bits(op.view_type.tile_shape)[along]
-    of_warp = {*layout.registers, *layout.threads[:WARP_BITS]}
-    count = 0
-    while count < len(bits) and bits[count] in of_warp:
+    threads, count = layout.threads[:lanes], 0
+    while count < len(bits) and (
+        bits[count] in threads or (count < run and bits[count] in layout.registers)
+    ):
         count += 1
     return 1 << count
 

@@ -23,6 +23,7 @@ from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
+from tilewright.passes.cuda_tile.scheduling.reload_rows import LATE
 
 
 def scope_of(op: MemoryOp) -> str:
@@ -67,7 +68,7 @@ def load(
             load = address.LoadOp(
                 access.address, otherwise if condition is not None else (),
                 [element] * len(access.registers), access.offset, predicate=condition,
-                semantics=semantics,
+                semantics=semantics, late=op.attributes.get(LATE),
             )  # fmt: skip
             results = kernel.emitter.add(load).results
             loaded.update(zip(access.registers, results, strict=True))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -43,6 +43,8 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilde
 
 DISJOINT = "tt.disjoint"
 """The attribute of a module by which a caller promises that."""
+UNWRITTEN = "cuda_tile.unwritten"
+"""The attribute of a load of memory that the kernel does not write."""
 
 _Weak = LoadViewTkoOp | LoadPtrTkoOp | StoreViewTkoOp | StorePtrTkoOp
 _ONWARDS = (
@@ -62,6 +64,8 @@ def forget_order(entry: EntryOp) -> None:
     if None in written or any(map(_gives_numbers, ops)):
         return
     free: list[_Weak] = [op for op in loads if _parameter(op) not in {None, *written}]
+    for op in free:
+        op.attributes[UNWRITTEN] = UnitAttr()
     if weak == accesses:
         stores = [op for op in weak if op not in loads]
         free += _alone(stores, Counter(map(_parameter, weak)))

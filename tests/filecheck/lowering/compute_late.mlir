@@ -52,3 +52,18 @@ func.func @early(%m: memref<4xf32>, %n: memref<4xf64>) attributes {gpu.kernel, c
 // CHECK: st.global.f32
 // CHECK: cvt.f64.f32
 // CHECK: st.global.f64
+
+// A late load is no earlier than what needs it.
+// CHECK-LABEL: .visible .entry late_load
+func.func @late_load(%a: i64, %b: i64) attributes {gpu.kernel, cuda_tile.computes_late} {
+  %x = cute_nvgpu.address.load late %a + 0 : i64 -> f32
+  %y = cute_nvgpu.address.load late %a + 4 : i64 -> f32
+  cute_nvgpu.address.store %x to %b + 0 : f32 to i64
+  cute_nvgpu.address.store %y to %b + 4 : f32 to i64
+  return
+}
+// CHECK: ld.global.f32
+// CHECK-NOT: ld.global
+// CHECK: st.global.f32
+// CHECK: ld.global.f32
+// CHECK: st.global.f32

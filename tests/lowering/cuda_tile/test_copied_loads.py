@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from test_warpgroups import DTYPES, matrix, operand, product
+from test_warpgroups import DTYPES, matrix, operand, product, whole
 from tile_ir import entry
 
 import tilewright as tw
@@ -40,6 +40,26 @@ def test_stages_of_copies(arch: str) -> None:
     ptx = tw.compile(text, arch).ptx
     assert COPY in ptx and "cp.async.wait_group 2" in ptx and "st.shared" not in ptx
     check(text, arch, (72, 56, 216), ("bf16", "bf16", "f32"), (2, 1), schedule=3)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
+def test_stores_of_accumulators_fill_sectors(arch: str) -> None:
+    """Four lanes have 16 bytes of f16 beside each other, so that they change places; of f32 32."""
+    text = whole(product(("f16", "f16"), (64, 64, 32)))
+    stores = set(re.findall(r"st\.global\S*", tw.compile(text, arch).ptx))
+    assert stores == {"st.global.v4.b32"}
+    check(text, arch, (72, 48, 64), ("f16", "f16", "f16"), (2, 1), schedule=3)
+
+
+def test_stores_beside_stages() -> None:
+    """What is stored while others are copied goes through the memory behind them, whole."""
+    text = whole(product(("f16", "f16"), (64, 64, 64)))
+    store = next(line for line in text.splitlines() if "store_view_tko" in line)
+    after = text[text.index(store) :].split("-> token", 1)[0] + "-> token\n"
+    inner = after.replace("%t =", "%t9 =").replace("%sum", "%next").replace("[%i,", "[%q,")
+    text = text.replace(after, "").replace("      continue", f"{inner}      continue")
+    assert tw.compile(text, "sm_80").ptx.count("bar.sync") < 8
+    check(text, "sm_80", (192, 64, 192), ("f16", "f16", "f16"), (1, 1), schedule=3)
 
 
 @pytest.mark.parametrize(
