@@ -9,6 +9,7 @@ on NVIDIA's chips. Each test's report says how many launches it made, and the su
 were. Needs what `tilewright.triton_script` needs.
 """
 
+import gc
 from collections.abc import Generator
 from contextlib import ExitStack
 from importlib import import_module
@@ -36,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
     stack, gpu = ExitStack(), config.getoption("--tilewright") == "gpu"
     stack.enter_context(stand_in(gpu=gpu, races="warn", check="integers"))
     config.add_cleanup(stack.close)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was collected, which stays."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,6 +3,7 @@
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ import triton
 import triton_kernels as kernels
 from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
+from xdsl.printer import Printer
 
 import tilewright as tw
 from tilewright.modelled_time import ModelledTimeWarning
+from tilewright.pipeline import verified
+from tilewright.triton import host, kept_modules
 from tilewright.triton.parameters import HostArray
 
 
@@ -64,23 +68,46 @@ def test_a_kernel_that_triton_has_kept_is_at_the_lines_of_its_own_file(tmp_path)
         assert str(file) in str(traced.body.block.first_op.location)
 
 
-def test_the_texts_of_a_kernel_are_one_file_that_the_next_process_reads(tmp_path, monkeypatch):
+def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    traced, make_ir = [], ASTSource.make_ir
+    traced, translated, make_ir = [], [], ASTSource.make_ir
     monkeypatch.setattr(ASTSource, "make_ir", lambda *all_: traced.append(1) or make_ir(*all_))
+    monkeypatch.setattr(
+        kept_modules, "verified", lambda *all_: translated.append(1) or verified(*all_)
+    )
 
     def run():
         out = np.zeros(16, np.float32)
+        host._load_binary.cache_clear()
         with tw.triton.on_cpu():
             kernels.add.device_caches.clear()
             compiled = kernels.add[(1,)](out + 1, out + 2, out, 16, BLOCK=16)
         assert (out == 3).all() and "tt.func" in compiled.asm["ttir"]
-        return next(tmp_path.iterdir())
+        return sorted(tmp_path.iterdir(), key=lambda path: path.suffix)
 
-    file = run()
-    assert [run()] == list(tmp_path.iterdir()) and len(traced) == 1
-    file.write_text(file.read_text()[:-1])  # one that is not whole is none
-    assert run() == file and len(traced) == 2
+    texts, module = run()
+    assert run() == [texts, module] and len(traced) == len(translated) == 1
+    texts.write_text(texts.read_text()[:-1])  # one that is not whole is none
+    module.write_bytes(module.read_bytes()[:-1])
+    assert run() == [texts, module] and len(traced) == len(translated) == 2
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    assert run() == [texts, module] and len(traced) == len(translated) == 3
+
+
+def test_a_kept_module_is_what_it_was(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    a = np.zeros((16, 16), np.float16)
+    with tw.triton.on_cpu():
+        sizes = {"BM": 16, "BN": 16, "BK": 16}
+        compiled = kernels.product.warmup(a, a, a, 16, 16, 16, grid=(1,), **sizes)
+    made, kept = (printed(kept_modules.kept_module(compiled.kernel, "product")) for _ in range(2))
+    assert made == kept and "scf" not in made and "for %" in made and "triton_kernels.py" in made
+
+
+def printed(module):
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(module)
+    return text.getvalue()
 
 
 def test_a_thread_compiles_in_one_context_of_its_own(tmp_path, monkeypatch):

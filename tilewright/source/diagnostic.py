@@ -55,7 +55,7 @@ class InnerOpError(VerifyException):
         self.op = op
 
 
-class ExecutionError(Error, ValueError):
+class ExecutionError(Error, ValueError, RuntimeError):
     """A kernel that cannot run, or did what no kernel may do.
 
     `str()` is the whole diagnostic: the op, what it did, the block and thread, and the source line.

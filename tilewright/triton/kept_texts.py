@@ -1,18 +1,19 @@
 """The texts of kernels that run on the CPU, in Triton's folder of such: those of a kernel are one
-file, where Triton writes five, each in a folder that it makes and removes."""
+file, where Triton writes five, each in a folder that it makes and removes. They are of Triton's own
+files as those are by their sizes and times, where Triton reads all of them in each process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from tilewright.dialects.frozen import frozen
-from tilewright.launch.compile_cache import write_whole
 
 Group = dict[str, Any]
 """The texts of a kernel, by the names of files."""
@@ -57,7 +58,16 @@ class _KernelTexts:
         """Keep all of them. A folder that cannot be written keeps none."""
         raw = json.dumps({name: text.read_text() for name, text in group.items()}).encode()
         with suppress(OSError):
-            write_whole(self._path, raw)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_bytes(raw)  # a part of it is no JSON, and so none
+
+
+@cache
+def _triton_key() -> str:
+    triton: Any = import_module("triton")
+    folder = Path(triton.__file__).parent
+    files = ((file, file.stat()) for part in ("**/*.py", "_C/*") for file in folder.glob(part))
+    return str((triton.__version__, sorted((str(x), y.st_size, y.st_mtime_ns) for x, y in files)))
 
 
 @contextmanager
@@ -76,6 +86,7 @@ def kept_texts() -> Generator[None]:
         return of if isinstance(of, _Text) else Path(of)
 
     with (
+        mock.patch.dict(compiler.get_cache_key.__globals__, triton_key=_triton_key),
         mock.patch.object(compiler, "get_cache_manager", manager),
         mock.patch.object(compiler, "Path", path),
     ):

@@ -22,7 +22,6 @@ from xdsl.irdl import (
     OpDef,
     OptionalDef,
     RangeConstraint,
-    base,
     operations,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
@@ -32,14 +31,14 @@ from xdsl.irdl.operations import (
     BeforeVariadicSingleAccessor,
     VarIRConstruct,
 )
-from xdsl.parser import Parser, attribute_parser
+from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
 from tilewright.dialects.signature import FactsBySignature, identity
-from tilewright.xdsl_patches import lexer, verification
+from tilewright.xdsl_patches import dense, lexer, verification
 from tilewright.xdsl_patches.assignments import Patches
 
 # pyright: reportPrivateUsage=false
@@ -433,7 +432,7 @@ PATCHES: Patches = {
     "attaching": ((Block, "_attach_op", _attach), (Block, "add_op", _append)),
     "erasure": ((Operation, "erase", _erase),),
     "lexer": ((MLIRLexer, "lex", lexer.lex),),
-    "dense_types": ((attribute_parser, "base", cache(base)),),
     "inferred_formats": ((FormatProgram, "parse", _parse),),
+    **dense.PATCHES,
     **verification.PATCHES,
 }

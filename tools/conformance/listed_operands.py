@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
     Vector,
+    Wide,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
@@ -35,6 +36,7 @@ NAMES = {
     "f32": "%f",
     "b64": "%rd",
     "f64": "%fd",
+    "b128": "%x",
 }
 KINDS = {"s8": "b16", "u8": "b16", **REGISTER_OF}
 # Choices that take a register of another width than 32 bits.
@@ -47,6 +49,7 @@ _OTHERS = ("1.5", "0f3F800000", "0d3FF0000000000000", "_", "[%rd0]", "[%rd0+16]"
 QUIRKS = (
     # Braces around one register, where the parser has a vector for another form or another type.
     re.compile(r"(?:mov\.b32 %r0|mov\.b64 %rd0|mbarrier\.\S+ \S+ \[%rd0\]), \{%\w+\};"),
+    re.compile(r"mov\.b128 (?:\{%x0\}, .*|.*, \{%x0\});"),
     # A second result, left out, of logic on predicates and of a test of floats.
     re.compile(r"(?:(?:and|or|xor|not)\.pred|testp\.\S+) %p0\|_, .*"),
     # The bits of a float as lane or as clamp of a shuffle, of some combinations.
@@ -71,6 +74,8 @@ def listings() -> list[Listing]:
 def kind_of(form: OperandForm) -> str:
     """The kind of register that an operand is."""
     match form:
+        case Wide():
+            return "b128"
         case Vector(register=kind) | Result(register=kind) | Register(register=kind):
             return kind
         case Scalar(type_=type_):

@@ -17,7 +17,7 @@ from xdsl.irdl import InferenceContext, VarOperandDef
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Vector
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Vector, Wide
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
@@ -98,7 +98,10 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
         if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
         typed = zip(sources, (*types, types[-1]), strict=False)
-        inputs = [reader.take(text, type_) for text, type_ in typed]
+        if name == "isspacep":
+            inputs = [reader.address(read(sources[0])[0], "b64", apart=False)[0]]
+        else:
+            inputs = [reader.take(text, type_) for text, type_ in typed]
         if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
@@ -268,7 +271,7 @@ class _OpFields:
             return
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
         for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
-            if operand.kind == "sink" and isinstance(form, Vector):
+            if operand.kind == "sink" and isinstance(form, Vector | Wide):
                 operand = replace(operand, kind="vector", items=(operand,) * form.count)
             kind = self.kinds.get(names[0]) or default
             for name, part in _parts(reader, names, operand, kind, form):
