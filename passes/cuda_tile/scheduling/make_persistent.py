@@ -31,6 +31,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
@@ -82,15 +83,26 @@ def _may_be_persistent(entry: EntryOp) -> bool:
 
 
 def _are_pairs(products: Counter[Operation | None]) -> bool:
-    """True of two products in each of some loops, of so few rows that threads have registers left.
-    Of 8 bits they have none beside sums that are added."""
+    """True of two products in each of some loops, of so few rows that threads have registers left,
+    whose operands from outside come by TMA as they are. Of 8 bits threads have no registers beside
+    sums that are added."""
     loops = [loop for loop in products if isinstance(loop, ForOp)]
     own = [op for loop in loops for op in loop.region.block.ops if isinstance(op, Multiplication)]
     return (
         bool(products)
         and all(isinstance(loop, ForOp) and count == _PAIR for loop, count in products.items())
         and all(shape_of(op.result)[-2] <= _MOST_ROWS and not is_added(op) for op in own)
+        and all(_is_loaded(x) for op in own for x in op.operands[:2] if _parent(x) != op.parent)
     )
+
+
+def _parent(value: SSAValue) -> Block | None:
+    return value.owner.parent if isinstance(value.owner, Operation) else value.owner
+
+
+def _is_loaded(operand: SSAValue) -> bool:
+    source = loaded_by(operand)
+    return source is not None and not source.converted
 
 
 def _make_persistent(entry: EntryOp) -> None:

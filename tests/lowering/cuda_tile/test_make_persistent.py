@@ -124,12 +124,16 @@ def test_what_is_common_stays_in_front() -> None:
     "text",
     [
         attention(64, 64, 64, GIVEN, "f8E4M3FN"),
+        attention(64, 64, 64, GIVEN).replace("mmaf %q, ", "mmaf %twice, ").replace(
+            GIVEN, GIVEN + "%twice = addf %q, %q : tile<64x64xbf16>"
+        ),
         entry("%p: tile<ptr<i32>>", "    %i = iota : tile<64xi32>\n"),
         product(TYPES, (64, 64, 16)).replace("weak %sum", "relaxed device %sum"),
         product(TYPES, (64, 64, 16)).replace("to %steps,", "to %i,"),
     ],
-    ids=["sums of 8 bits", "no product", "blocks that others may wait for", "blocks that differ"],
-)
+    ids=["sums of 8 bits", "queries that are computed", "no product",
+         "blocks that others may wait for", "blocks that differ"],
+)  # fmt: skip
 def test_kernels_that_keep_a_cta_for_each_block(text: str) -> None:
     module = parse_module(text, "text")
     before = str(module)
