@@ -54,7 +54,7 @@ MOST_EVENTS = 40_000
 """Where a launch has more than so many events, nothing is said of it."""
 MOST_IN_ALL = 10 * MOST_EVENTS
 """All launches of a function together have no more."""
-MOST_PAIRS = 1 << 20
+MOST_PAIRS = 1 << 21
 """Nor are more accesses looked at beside others."""
 
 
