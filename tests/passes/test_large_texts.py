@@ -113,3 +113,17 @@ def test_launches_share_a_bound(
     hazard, unproven = check(function)
     assert (hazard and hazard.rule) == rule
     assert list(unproven.values()) == ([] if rule else ["it has more events than are followed"])
+
+
+@pytest.mark.parametrize(("pairs", "rule"), [(1 << 20, "nothing"), (600, None)])
+def test_accesses_of_threads_that_part_share_a_bound(
+    pairs: int, rule: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Values, "pairs_left", pairs)
+    rounds = f"{STORE}bar.sync 0;\nld.shared.f32 %f1, [%r5+4];\nbar.sync 0;\n" * 2
+    body = each_thread_as_often_as_its_number(1) + rounds + "ld.shared.f32 %f1, [%r5+12288];\n"
+    module, _ = verified(KERNEL.format(threads=64, body=body))
+    (function,) = functions(module)
+    hazard, unproven = check(function)
+    assert (hazard and hazard.rule) == rule
+    assert list(unproven.values()) == ([] if rule else ["it has more events than are followed"])

@@ -51,6 +51,7 @@ class RoleRun:
                 self.knows[role.number][role.number] = ALWAYS
                 self.knows[role.number][role.number + self.wrote] = ALWAYS
         self.accesses: defaultdict[Key, list[RoleAccess]] = defaultdict(list)
+        self.written: defaultdict[Key, int] = defaultdict(int)
         self.tensors: defaultdict[Key, list[RoleAccess]] = defaultdict(list)
         self.pending: list[dict[tuple[Key, str], RoleAccess]] = [{} for _ in roles]
         self.streams: defaultdict[tuple[str, int], list[RoleAccess]] = defaultdict(list)

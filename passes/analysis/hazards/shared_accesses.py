@@ -53,10 +53,7 @@ class SharedAccesses(Handovers):
                 key = (event.scalars[0], view.root)
                 self._reach(event, role, key[0], [self._stamp(role)])
             if reads:
-                writes = (pending.get((key, mode)) for pending in self.pending
-                          for mode in (WRITE, ATOMIC))  # fmt: skip
-                if not any(write and write.cells & part.cells for write in writes):
-                    self._check_written(key, part.cells, event)
+                self._check_written(key, part.cells, event)
             modes = (STRONG_READ, ATOMIC) if place.atomic else (READ, WRITE)
             self._add(role, key, modes[place.writes], part)
         return roles
@@ -78,6 +75,8 @@ class SharedAccesses(Handovers):
             access.atomic = mode in (STRONG_READ, ATOMIC)
         access.cells |= part.cells
         access.parts.append(part)
+        if access.writes:
+            self.written[key] |= part.cells
 
     def _flush(self, role: int) -> None:
         """Check the accesses since the last event of a role that orders anything."""
@@ -93,7 +92,8 @@ class SharedAccesses(Handovers):
         self.accesses[key] = [
             other
             for other in self.accesses[key]
-            if not covers(access, other)
+            if not (access.writes or other.role == access.role)
+            or not covers(access, other)
             or other.cells & cells != other.cells
             or not (self._is_over(other, access.role, known) or self._own(other, access.role))
         ]
@@ -106,6 +106,7 @@ class SharedAccesses(Handovers):
         owner's where a group of it completes it."""
         self._check(key, access, roles)
         if access.writes:
+            self.written[key] |= access.cells
             self._keep(key, access)
         else:
             self.accesses[key].append(access)
@@ -119,8 +120,10 @@ class SharedAccesses(Handovers):
         """Raise Hazard where an access that roles start conflicts with one before."""
         if self.is_kernel and not access.writes and not access.generic:
             self._check_written(key, access.cells, access.parts[0].event)
-        for other in self.accesses.get(key, ()):
-            if not other.cells & access.cells or not (access.writes or other.writes):
+        others = self.accesses[key]
+        self.trace.pair(len(others))
+        for other in others:
+            if not (access.writes or other.writes) or not other.cells & access.cells:
                 continue
             if access.atomic and other.atomic:
                 continue
@@ -134,9 +137,7 @@ class SharedAccesses(Handovers):
             (isinstance(owner, memref.AllocOp) or key[1] is Space.SMEM)
             and cells
             and not self.cells.writes_anywhere
-            and not any(
-                other.writes and other.cells & cells for other in self.accesses.get(key, ())
-            )
+            and not self.written[key] & cells
         ):
             raise Hazard("nothing", event.op)
 

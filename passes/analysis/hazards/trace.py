@@ -1,7 +1,7 @@
 """The result of following a kernel: the events of all threads, and the values that they depend
 on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,6 +114,8 @@ class EventTrace:
     """Some condition was guessed."""
     arrays: Any = None
     """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
+    pair: Callable[[int], None] = lambda _: None
+    """The count of the accesses that an access is looked at beside."""
     whole: set[Operation] = field(default_factory=set[Operation])
     """The ops of whole warps that some have come to."""
     columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])

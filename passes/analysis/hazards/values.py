@@ -54,18 +54,20 @@ MOST_EVENTS = 40_000
 """Where a launch has more than so many events, nothing is said of it."""
 MOST_IN_ALL = 10 * MOST_EVENTS
 """All launches of a function together have no more."""
+MOST_PAIRS = 1 << 21
+"""Nor are more accesses looked at beside others."""
 
 
 class Values(Slice):
     """The values that the ops of a function compute in a launch."""
 
     _given = _steps_left = 0
-    steps_in_all = MOST_IN_ALL
+    steps_in_all, pairs_left = MOST_IN_ALL, MOST_PAIRS
 
     def begin(self, launch: ClusterLaunch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = EventTrace(arrays=self.arrays)
+        self.trace = EventTrace(arrays=self.arrays, pair=self.pair)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
@@ -114,6 +116,12 @@ class Values(Slice):
         self._steps_left -= 1
         if self._steps_left < 0:
             self._steps_left = 0
+            raise TooLong
+
+    def pair(self, accesses: int) -> None:
+        """An access is looked at beside so many. Raises TooLong."""
+        self.pairs_left -= accesses
+        if self.pairs_left < 0:
             raise TooLong
 
     def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:

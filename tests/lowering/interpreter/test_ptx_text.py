@@ -278,8 +278,7 @@ def test_local_memory_is_read_once_it_is_written(engine: str) -> None:
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @pytest.mark.parametrize("races", ["error", "ignore"])
 @pytest.mark.parametrize(
-    "access", ["st.local.u32 [%rd4+PLACE], %r1", "ld.local.u32 %r0, [%rd4+PLACE]",
-               "atom.add.u32 %r0, [%rd4+PLACE], 1"],
+    "access", ["st.local.u32 [%rd4+PLACE], %r1", "ld.local.u32 %r0, [%rd4+PLACE]"],
 )  # fmt: skip
 def test_local_memory_is_a_thread_s_own(access: str, races: Any, engine: Any) -> None:
     """What lies behind a thread's part, or in front of it, is not another thread's."""
@@ -301,6 +300,8 @@ def test_local_memory_is_a_thread_s_own(access: str, races: Any, engine: Any) ->
         ("st.local.u32 [%rd3], %r1", "expected an address of local memory, got one of global"),
         ("ld.global.u32 %r0, [%rd4]", "expected an address of global memory, got one of local"),
         ("st.global.u32 [%rd4], %r1", "expected an address of global memory, got one of local"),
+        ("atom.add.u32 %r0, [%rd4], 1", "expected an address of global memory, got one of local"),
+        ("red.add.u32 [%rd4], 1", "expected an address of global memory, got one of local"),
         ("@%p1 st.u32 [%rd6], %r1", "expected an array that may be written, got byte 4 of 'table'"),
     ],
 )
