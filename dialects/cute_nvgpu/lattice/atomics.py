@@ -94,7 +94,8 @@ def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> Ins
     if type_ in REGISTER_OF:
         result = Result("d", REGISTER_OF[type_], ("r", "_"))
     else:
-        values = [Wide("b"), Wide("c", "register")][: len(names)]
+        wide: tuple[OperandForm, ...] = Wide("b"), Wide("c", "register")
+        values = [*wide[: len(names)]]
     return InstructionRow(
         f"ptx.{name}",
         _DOES[compares] + (", and return what was there" if name == "atom" else ""),
