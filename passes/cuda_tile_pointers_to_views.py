@@ -145,6 +145,8 @@ def _tensor_tile(op: _PointerAccess, tiles: PointerTiles) -> PointedTile | str:
     if isinstance(op, LoadPtrTkoOp) and op.padding_value is not None and _padding(op) is None:
         return "views pad with zeros, NaN and infinities alone"
     tile = tiles.tile(pointers, op.mask)
+    if isinstance(op, StorePtrTkoOp) and not isinstance(tile, str) and tile.times:
+        return "a dimension has no stride"
     for axis, end in () if isinstance(tile, str) else tile.wraps:
         reader = op if isinstance(op, StorePtrTkoOp) else why_read(op.result, axis, end, tiles)
         if reader is not None:
@@ -251,7 +253,12 @@ class _View:
                 isinstance(owner, Block) or owner.is_before_in_block(here)
             ):  # fmt: skip
                 return self._divided(value, factor.divisor)
-        return None
+        parts = self._factors(factor.parts)
+        if factor.kind is None or any(self._known_value(part) is None for part in parts):
+            return None
+        type_ = self._type(factor.parts)
+        operands = [self._value(part, type_) for part in factor.parts]
+        return self._add(factor.kind, operands, **SIGNED)
 
     def _divided(self, value: SSAValue, divisor: int) -> SSAValue:
         """A value that is known to be a multiple."""
@@ -345,9 +352,12 @@ class _View:
                 operands=[view, index, token], result_types=[type_.tile_type, TOKEN],
                 properties=properties, attributes=attributes,
             ))  # fmt: skip
-            loaded = new.results[0]
-            if shape_of(loaded) != shape_of(op.result):
-                loaded = at.reshape(loaded, shape_of(op.result))
+            loaded, times = new.results[0], self.tile.times
+            shape = [x // times.get(i, 1) for i, x in enumerate(shape_of(op.result))]
+            if list(shape_of(loaded)) != shape:
+                loaded = at.reshape(loaded, shape)
+            for axis, number in times.items():
+                loaded = at.repeated(loaded, axis, number)
             loaded.name_hint = op.result.name_hint
             results = [loaded, new.results[1]]
         else:

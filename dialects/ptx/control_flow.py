@@ -88,6 +88,10 @@ whose threads have as many elements of a tile as its author says."""
 BLOCK_CTAS = "cuda_tile.block_ctas"
 """The attribute of a kernel that says how many CTAs along x are one block of its callers' grid."""
 
+BY_WARPS = "ptx.by_warps"
+"""The attribute of an `scf.if` whose first region a warp executes where the condition holds in all
+of its threads, in front of which they are together; either gives what the other would there."""
+
 TAKES_BLOCKS = "cuda_tile.takes_blocks"
 """The attribute of a kernel whose CTAs take blocks of its callers' grid in turn: the last three
 parameters are its extents."""

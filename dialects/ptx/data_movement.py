@@ -209,18 +209,56 @@ CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
 
 
 @fields_op("ptx.createpolicy", rows.CREATE_POLICY)
-class CreatePolicyOp(RowOp):
-    """`createpolicy.fractional.PRIORITY.b64 d, fraction`. PTX ISA 9.7.9.18."""
+class CreatePolicyOp(FormOp):
+    """`createpolicy.fractional.PRIORITIES.b64 d{, fraction}`. PTX ISA 9.7.9.18."""
 
-    form = prop_def(StringAttr)
-    fraction = operand_def(reg("f32"))
+    fraction = opt_operand_def(reg("f32"))
     d = result_def(B64)
 
     traits = traits_def(Pure())
 
-    @property
-    def mnemonic(self) -> str:
-        return f"createpolicy.fractional.{self.form.data}.b64"
+
+@fields_op("ptx.createpolicy.range", rows.CREATE_POLICY_RANGE)
+class CreatePolicyRangeOp(FormOp):
+    """`createpolicy.range{.global}.PRIORITIES.b64 d, [a], primary-size, total-size`."""
+
+    OPERANDS: ClassVar = {"primary-size": "primary", "total-size": "total"}
+
+    address = operand_def(B64)
+    offset = prop_def(NUMBER)
+    primary = operand_def(B32)
+    total = operand_def(B32)
+    d = result_def(B64)
+
+    traits = traits_def(Pure())
+
+
+@fields_op("ptx.createpolicy.cvt", rows.CREATE_POLICY_CVT)
+class CreatePolicyCvtOp(RowOp):
+    """`createpolicy.cvt.L2.b64 d, a`: the policy of a property that CUDA's API made."""
+
+    a = operand_def(B64)
+    d = result_def(B64)
+
+    traits = traits_def(Pure())
+
+
+@fields_op("ptx.st.bulk", rows.ST_BULK)
+class StBulkOp(RowOp):
+    """`st.bulk.weak.shared::cta [a], size, 0`, as many bytes as a register says. PTX ISA 9.7.9.13.
+
+    ```mlir
+    ptx.st.bulk %a, 0, %size
+    ```
+    """
+
+    OPERANDS: ClassVar = {"initval": "0"}
+
+    address = operand_def(B32)
+    offset = prop_def(NUMBER)
+    size = operand_def(B64)
+
+    assembly_format = "$address `,` $offset `,` $size"
 
 
 @fields_op("ptx.lop3", rows.LOP3)

@@ -22,6 +22,7 @@ from xdsl.traits import Pure
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CLUSTER_REGISTERS,
     MOV,
+    OF_LAUNCH,
     SCOPES,
     TIMES,
 )
@@ -44,6 +45,8 @@ SPECIAL_REGISTERS = (
     *CLUSTER_REGISTERS,
 )
 """Special registers that ops may read; all are 32 bits wide. PTX ISA 10."""
+VARYING = {**TIMES, **{name: kind for name, (kind, _) in OF_LAUNCH.items()}}
+"""Others, and the kinds of their registers."""
 
 
 class NameOp(PtxOp):
@@ -136,7 +139,8 @@ class SregOp(MoveOp):
 
 @fields_op("ptx.time")
 class TimeOp(RowOp):
-    """Read a special register that counts time: `mov.u64 d, %clock64`. PTX ISA 10.26 to 10.28.
+    """Read a special register that counts time, `mov.u64 d, %clock64`, or of which the driver or
+    the launch says what it holds. PTX ISA 10.
 
     ```mlir
     %0 = ptx.time "clock64" : !ptx.reg<b64>
@@ -150,16 +154,20 @@ class TimeOp(RowOp):
 
     @property
     def row(self) -> InstructionRow:
-        return MOV[TIMES.get(self.register.data, "b32")]
+        return MOV[VARYING.get(self.register.data, "b32")]
 
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, "a": f"%{self.register.data}"}
 
     def verify_(self) -> None:
-        if (kind := TIMES.get(self.register.data)) is None:
-            raise self.fail(f"one of {', '.join(TIMES)}, got {self.register.data}")
+        if (kind := VARYING.get(self.register.data)) is None:
+            raise self.fail(f"one of {', '.join(VARYING)}, got {self.register.data}")
         if self.result.type != reg(kind):
             raise self.fail(f"{reg(kind)}, got {self.result.type}")
+
+    def requirement(self) -> Requirement:
+        _, needed = OF_LAUNCH.get(self.register.data, ("", super().requirement()))
+        return needed
 
 
 @fields_op("ptx.shared_address", MOV["u32"])

@@ -90,9 +90,11 @@ def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
         ahead = find_pipelines(entry, arch, stored, staged, copied)
         copies = find_copied_loads(entry, arch, ahead, threads, beside)
     alone = arch is not None and not convert_allocations.allocas_of(entry)
-    if arch is None or not alone or not producer_pays(entry, arch, ahead.ctas):
-        return Plan(entry, arch, stored, ahead, copies)
-    needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
+    needed = None
+    if arch is not None and alone and producer_pays(entry, arch, ahead.ctas):
+        needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
+    if needed is None:
+        ahead.refuse_around(lambda _: True, "no warp of its own copies")
     # MMAs that read what threads copy are issued behind the barrier of these.
     by_thread = needed is None or any(own.awaited for own in copies.by_loop.values())
     issued = None if by_thread else needed_for_issues(entry, ahead)

@@ -1,5 +1,6 @@
 """PTX text of `ptx` IR."""
 
+import re
 from collections.abc import Collection
 from functools import cache, cached_property
 from io import StringIO
@@ -10,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
 from tilewright.dialects.ptx import registers
+from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
@@ -24,6 +26,7 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.launch_control import QueryCancelOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.types import B64
@@ -35,6 +38,9 @@ from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
 from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
+
+_HALVES = re.compile(r"\{[^{},]+, [^{},]+\}")
+"""Two registers side by side."""
 
 
 def _parameter(type_: str, name: str) -> str:
@@ -282,12 +288,36 @@ class KernelText:
             text = self._printer.text(op, self._shapes[op])
             if isinstance(op, WgmmaOp):
                 self._settle(op)
-            if op.guard is None:
-                self.line(text, op)
+            if ".b128" in text:
+                self._on_whole(op, text)
             else:
-                self._guarded(op, self.register(op.guard), text)
+                self._maybe(op, text)
         else:
             raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _maybe(self, op: PtxOp, text: str) -> None:
+        if op.guard is None:
+            self.line(text, op)
+        else:
+            self._guarded(op, self.register(op.guard), text)
+
+    def _on_whole(self, op: PtxOp, text: str) -> None:
+        """An instruction on registers of 128 bits, which the halves are put together to."""
+        pairs = dict.fromkeys(_HALVES.findall(text))
+        whole = {pair: f"whole{place}" for place, pair in enumerate(pairs)}
+        given = _HALVES.sub(lambda pair: whole[pair[0]], text)
+        result = next(iter(pairs)) if isinstance(op, AtomOp) else ""
+        if whole:
+            self.line(f"{{ .reg .b128 {', '.join(whole.values())};", op)
+        for pair, name in whole.items():
+            if pair != result or text.count(pair) > 1:
+                self.line(f"mov.b128 {name}, {pair};")
+        self._maybe(op, given)
+        if result:
+            guard = "" if op.guard is None else f"@{self.register(op.guard)} "
+            self.line(f"{guard}mov.b128 {result}, {whole[result]};")
+        if whole:
+            self.line("}")
 
     def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
         """An instruction under a predicate, behind its result where it is not executed: nothing
@@ -332,7 +362,10 @@ class KernelText:
 @cache
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
-    special = registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
+    special = (
+        registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
+        | QueryCancelOp
+    )  # fmt: skip
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
 
 

@@ -12,8 +12,10 @@ arguments, so the values after the loop are those arguments themselves:
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation
 
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
+from tilewright.dialects.ptx.control_flow import BY_WARPS, BraOp, CondBraOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
+from tilewright.dialects.ptx.types import PRED
+from tilewright.dialects.ptx.warp import VoteOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
@@ -89,7 +91,11 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
     then = to.new_block(f"{name}_then")
     other = to.new_block(f"{name}_else") if op.false_region.blocks else None
     end = to.new_block(f"{name}_end", register_types(op, op.results))
-    to.add(CondBraOp(to[op.cond], then, end if other is None else other))
+    condition = to[op.cond]
+    if BY_WARPS in op.attributes:
+        everyone = to.const(0xFFFFFFFF, "b32")
+        condition = to.emit(VoteOp(condition, everyone, PRED, "all.pred"))
+    to.add(CondBraOp(condition, then, end if other is None else other))
     for block, region in ((then, op.true_region), (other, op.false_region)):
         if block is not None:
             to.enter(block)

@@ -28,6 +28,7 @@ from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
+from tilewright.passes.cuda_tile.scheduling.loaded_places import mark_loaded_places
 from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.reload_rows import reload_rows
@@ -64,6 +65,7 @@ _REWRITES: dict[str, Rewrite] = {
     "collapse-loops": _for_all(collapse_loops),
     "split-single-trips": _for_all(split_single_trips),
     "make-loads-late": _for_all(make_loads_late),
+    "mark-loaded-places": mark_loaded_places,
     "make-loads-early": make_loads_early,
     "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),

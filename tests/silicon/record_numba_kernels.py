@@ -8,6 +8,7 @@ lowered to 9.0, which its ptxas takes.
 """
 
 # pyright: basic
+# ruff: noqa: E402
 from __future__ import annotations
 
 import lzma
@@ -19,6 +20,10 @@ from typing import Any
 
 import cupy  # pyright: ignore
 import numpy as np
+
+# numba-cuda 0.30 asks NumPy for it when it is imported, and NumPy 2.4 has it no more.
+np.row_stack = getattr(np, "row_stack", np.vstack)  # pyright: ignore
+
 from numba import cuda, float32, float64, int32
 from numba.cuda import compile_ptx
 from record_cuda_kernels import archived, run

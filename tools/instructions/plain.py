@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     atomics,
     cluster,
     data_movement,
+    launch_control,
     mbarrier,
     multimem,
     sync,
@@ -40,7 +41,17 @@ def _rows() -> dict[tuple[str, ...], InstructionRow]:
     """The rows of the modules of the lattice, by itself or in a dict or tuple of rows, by their
     mnemonics: of two with the same ones the later, but one by itself before those of a tuple."""
     rows: dict[tuple[str, ...], InstructionRow] = {}
-    for module in (cluster, sync, mbarrier, tma, data_movement, atomics, multimem, warp):
+    for module in (
+        cluster,
+        sync,
+        mbarrier,
+        tma,
+        data_movement,
+        atomics,
+        multimem,
+        warp,
+        launch_control,
+    ):
         content: list[Any] = list(vars(module).values())
         for value in content:
             several: Any = (value,)

@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
     Vector,
+    Wide,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, later, needs
@@ -41,11 +42,14 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "b16": ("cas",),
     "b32": ("and", "or", "xor", "exch", "cas"),
     "b64": ("and", "or", "xor", "exch", "cas"),
+    "b128": ("exch", "cas"),
 }
 """The operations on each type (unsigned addition is that of signed numbers too)."""
 
 _HALVES = needs("sm_70 6.3")
-_TARGETS = {"bf16": needs("sm_90 7.8"), "f16": _HALVES, "b16": _HALVES}
+_TARGETS = {
+    "bf16": needs("sm_90 7.8"), "f16": _HALVES, "b16": _HALVES, "b128": needs("sm_90 8.3"),
+}  # fmt: skip
 """Needs of some types beyond the baseline."""
 
 
@@ -84,8 +88,13 @@ def by_policy(mnemonic: str) -> str:
 def _row(name: str, type_: str, compares: bool, requirement: Requirement) -> InstructionRow:
     """That of the orders that need no less: those of a cluster, where they need more than types."""
     own = _TARGETS.get(type_, BASELINE)
-    values = [Scalar(value, type_, plain=True) for value in ("bc" if compares else "b")]
-    result = Result("d", REGISTER_OF[type_], ("r", "_"))
+    names = "bc" if compares else "b"
+    values: list[OperandForm] = [Scalar(value, type_, plain=True) for value in names]
+    result: OperandForm = Wide("d")
+    if type_ in REGISTER_OF:
+        result = Result("d", REGISTER_OF[type_], ("r", "_"))
+    else:
+        values = [Wide(value) for value in names]
     return InstructionRow(
         f"ptx.{name}",
         _DOES[compares] + (", and return what was there" if name == "atom" else ""),
@@ -118,7 +127,7 @@ def _sum(name: str, form: str, requirement: Requirement) -> InstructionRow:
         tuple(
             mnemonic(name, semantics, space, form)
             for semantics in SEMANTICS[name]
-            for space in _spaces(count)
+            for space in _spaces(form)
             if _needed(_own(form), semantics, space) == requirement
         ),
         requirement,
@@ -133,27 +142,29 @@ _DOES = (
 )
 
 
-def _spaces(count: int) -> Iterable[str]:
-    return ADDRESSED if count == 1 else ("global",)
+def _spaces(form: str) -> Iterable[str]:
+    return ("global",) if ".v" in form else ADDRESSED
 
 
 def _own(form: str) -> Requirement:
     """The needs of a form, whatever its order and space."""
-    vector, type_ = registers_of(form)[1] > 1, form.rpartition(".")[2].removesuffix("x2")
+    vector, type_ = ".v" in form, form.rpartition(".")[2].removesuffix("x2")
     return needs("sm_90 8.1") if vector else _TARGETS.get(type_, BASELINE)
 
 
 def _needed(own: Requirement, semantics: str, space: str) -> Requirement:
     """The needs of a form in an order and a space."""
     ordered = later(own, needs_of(semantics))
+    if own is _TARGETS["b128"] and semantics.endswith("sys"):
+        return needs("sm_90 8.4")
     return later(ordered, SCOPES["cluster"]) if space == CLUSTER_SPACE else ordered
 
 
 def _needs(name: str, form: str) -> dict[Requirement, None]:
     """The needs of an instruction in its orders and spaces."""
-    spaces = _spaces(registers_of(form)[1])
+    orders = SEMANTICS[name]
     return dict.fromkeys(
-        _needed(_own(form), semantics, space) for semantics in SEMANTICS[name] for space in spaces
+        _needed(_own(form), order, space) for order in orders for space in _spaces(form)
     )
 
 
@@ -163,7 +174,7 @@ _PLAIN: tuple[InstructionRow, ...] = (
         for name in ("atom", "red")
         for type_, operations in OPERATIONS.items()
         for compares in sorted({operation == "cas" for operation in operations})
-        if name == "atom" or not compares
+        if name == "atom" or not (compares or type_ == "b128")
         for requirement in _needs(name, type_)
     ),
     *(
@@ -195,6 +206,7 @@ ATOMICS: dict[str, InstructionRow] = {
     f"{operation}.{type_}": INSTRUCTIONS[f"atom.relaxed.gpu.global.{operation}.{type_}"]
     for type_, operations in OPERATIONS.items()
     for operation in operations
+    if type_ in REGISTER_OF
 }
 """The row of each form: `add.u32`."""
 

@@ -1,6 +1,7 @@
 """Loads, stores and moves of registers, and where a kernel goes on. PTX ISA 9.7.9 and 9.7.12."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
@@ -12,12 +13,13 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Result,
     Scalar,
     Vector,
+    Wide,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import (
     BASELINE,
+    Minimum,
     NeedingRow,
     Requirement,
-    Target,
     needs,
     target,
 )
@@ -93,6 +95,10 @@ SEMANTICS: dict[str, tuple[str, ...]] = {
 """How accesses may be ordered, and for whom."""
 
 
+MMIO = "mmio.relaxed.sys"
+"""Accesses of devices: as many, and as wide, as the program has."""
+
+
 def needs_of(semantics: str) -> Requirement:
     """The needs of an order: those of its scope."""
     return SCOPES.get(semantics.rpartition(".")[2], BASELINE)
@@ -139,6 +145,8 @@ class MemoryAccessRow(NeedingRow):
     def lengths(self, type_: str) -> tuple[int, ...]:
         """How many elements of a type one access may move."""
         counts, width = (1, 2, 4, 8), int(type_[1:])
+        if MMIO in self.semantics:
+            return (1,)
         if self.is_wide:
             return (WIDE_BITS // width,) if WIDE_BITS // width in counts else ()
         return tuple(count for count in counts[:3] if count * width <= VECTOR_BITS)
@@ -175,6 +183,10 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         MemoryAccessRow(
             name, f"{does} memory that no other thread writes", section,
             OWN_SPACES if name == "ld" else {"local": "b64"},
+        ),
+        MemoryAccessRow(
+            name, f"{does} memory that a device may be behind", section,
+            {"global": "b64", GENERIC: "b64"}, (MMIO,), needs("sm_70 8.2"),
         ),
         MemoryAccessRow(
             name, f"{does} memory, {WIDE_BITS} bits", section,
@@ -220,6 +232,12 @@ def _mov(type_: str) -> InstructionRow:
 MOV: dict[str, InstructionRow] = {type_: _mov(type_) for type_ in _MOVED}
 """Moves by type; those of twice a register's width put two halves together, or take them apart."""
 
+_WHOLE = Vector("d", "b64", 2, written=True, loose=True), Vector("a", "b64", 2, loose=True)
+MOV_WIDE = InstructionRow(
+    "ptx.mov", "put two registers together to one of 128 bits, or take that apart", ("mov.b128",),
+    needs("sm_70 8.3"), "9.7.9.2", (Wide("d"), _WHOLE[1]),
+    ((_WHOLE[0], Wide("a")), (Wide("d"), Wide("a"))),
+)  # fmt: skip
 PREFETCHES = InstructionRow(
     "ptx.prefetch", "bring a line of memory to a cache",
     tuple(
@@ -239,6 +257,24 @@ TIMES: dict[str, str] = {
 }
 """Special registers that count time, and the kind of their registers. PTX ISA 10.26 to 10.28."""
 
+OF_LAUNCH: dict[str, tuple[str, Requirement]] = {
+    name: (kind, needed)
+    for kind, needed, names in (
+        ("b32", BASELINE, (f"envreg{number}" for number in range(32))),
+        ("b32", BASELINE, (f"pm{number}" for number in range(8))),
+        ("b64", BASELINE, (*(f"pm{number}_64" for number in range(8)), "gridid")),
+        ("b32", BASELINE, ("total_smem_size", "dynamic_smem_size")),
+        ("b32", needs("sm_90 8.1"), ("aggr_smem_size",)),
+        ("b32", needs("sm_80 7.6"),
+         (f"reserved_smem_offset_{of}" for of in ("begin", "end", "cap", "0", "1"))),
+        ("b64", needs("sm_75 8.0"), ("current_graph_exec",)),
+        ("pred", SCOPES["cluster"], ("is_explicit_cluster",)),
+    )
+    for name in names
+}  # fmt: skip
+"""Special registers of which the driver or the launch says what they hold, the kind of their
+registers, and their needs. PTX ISA 10."""
+
 CLUSTER_REGISTERS = (
     "cluster_nctarank",
     *(
@@ -249,9 +285,12 @@ CLUSTER_REGISTERS = (
 )
 """The special registers of clusters, but for the rank. PTX ISA 10.20 to 10.25."""
 
-SPECIAL_REGISTERS: dict[str, Target] = dict.fromkeys(
-    ("%cluster_ctarank", *(f"%{name}" for name in CLUSTER_REGISTERS)), target("sm_90")
-)
+SPECIAL_REGISTERS: dict[str, Minimum] = {
+    **dict.fromkeys(
+        ("%cluster_ctarank", *(f"%{name}" for name in CLUSTER_REGISTERS)), target("sm_90")
+    ),
+    **{f"%{name}": needed.target for name, (_, needed) in OF_LAUNCH.items()},
+}
 """Special registers that not every target has. PTX ISA 10."""
 
 BRANCH = InstructionRow(
@@ -271,13 +310,34 @@ LOP3 = InstructionRow(
         Constant("immLut", range(256)),
     ),
 )  # fmt: skip
+_KEPT = tuple(
+    f"L2::evict_{first}{other}"
+    for first in ("last", "normal", "first", "unchanged")
+    for other in ("", ".L2::evict_first", ".L2::evict_unchanged")
+)
 CREATE_POLICY = InstructionRow(
     "ptx.createpolicy", "make how caches keep a part of the accesses",
-    tuple(
-        f"createpolicy.fractional.{CACHING[first]}{other}.b64"
-        for first in (13, 14, 15) for other in ("", ".L2::evict_unchanged")
+    tuple(f"createpolicy.fractional.{kept}.b64" for kept in _KEPT), needs("sm_80 7.4"), "9.7.9.18",
+    (Result("d", "b64"), Scalar("fraction", "f32", optional=True)),
+)  # fmt: skip
+CREATE_POLICY_RANGE = replace(
+    CREATE_POLICY, does="make how caches keep accesses to a range of addresses",
+    mnemonics=tuple(
+        f"createpolicy.range{space}.{kept}.b64" for space in (".global", "") for kept in _KEPT
     ),
-    needs("sm_80 7.4"), "9.7.9.18", (Result("d", "b64"), Scalar("fraction", "f32")),
+    operands=(
+        Result("d", "b64"), Address("a"), Choice("primary-size", type_="u32"),
+        Choice("total-size", type_="u32"),
+    ),
+)  # fmt: skip
+CREATE_POLICY_CVT = replace(
+    CREATE_POLICY, does="make how caches keep accesses of what CUDA's API says of that",
+    mnemonics=("createpolicy.cvt.L2.b64",), operands=(Result("d", "b64"), Scalar("a", "b64")),
+)  # fmt: skip
+ST_BULK = InstructionRow(
+    "ptx.st.bulk", "fill bytes of the CTA's shared memory with zeros",
+    ("st.bulk.weak.shared::cta",), needs("sm_100 8.6"), "9.7.9.13",
+    (Address("a"), Scalar("size", "b64"), Constant("initval", (0,))),
 )  # fmt: skip
 DISCARD = InstructionRow(
     "ptx.discard", "forget a line of memory, which need not be written back",

@@ -104,12 +104,15 @@ MBARRIER_TRY_WAIT_STATE = _row(
 _DROPS = f"{_ARRIVES}, which no later phase waits for"
 _OPEN = ", and complete no phase"
 _BYTES = "let the phase of an mbarrier wait for so many bytes"
+_RELAXED = tuple(
+    f"{name}.relaxed.{scope}" for name in ("arrive", "arrive_drop") for scope in ("cta", "cluster")
+)
 _COUNTED = tuple(
     _row(
         "ptx.mbarrier.arrival" if "arrive" in name else "ptx.mbarrier", does,
         f"mbarrier.{name}.shared.b64", needed,
         *((_STATE,) if "arrive" in name else ()), _BARRIER,
-        Choice("count", optional=name == "arrive_drop"),
+        Choice("count", optional=name in ("arrive_drop", *_RELAXED)),
     )
     for name, needed, does in (
         ("init", MBARRIER_INIT.needs, MBARRIER_INIT.does),
@@ -119,6 +122,14 @@ _COUNTED = tuple(
         ("arrive_drop", _AMPERE, _DROPS),
         ("arrive_drop.expect_tx", _HOPPER, f"{_DROPS}; this one waits for so many bytes more"),
         ("arrive_drop.noComplete", _AMPERE, f"{_DROPS}{_OPEN}"),
+        *(
+            (f"{name}.relaxed.{scope}", needs("sm_90 8.6"), f"{does}, and order nothing")
+            for name, does in (
+                ("arrive", _ARRIVES), ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.does),
+                ("arrive_drop", _DROPS), ("arrive_drop.expect_tx", _DROPS),
+            )
+            for scope in ("cta", "cluster")
+        ),
         ("expect_tx.relaxed.cta", _HOPPER, f"{_BYTES} more"),
         ("complete_tx.relaxed.cta", _HOPPER, f"{_BYTES} less"),
     )

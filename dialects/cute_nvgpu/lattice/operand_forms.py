@@ -2,6 +2,7 @@
 another one. Those that lead to memory are in `memory_forms.py`.
 
 vector      {a0,a1}    registers in braces, one as well
+wide        q          a register of 128 bits
 register    e          one register, with or without braces where `braces` is None
 scalar      a          a register of an instruction type, or a constant of it
 result      d|p        a register that is written to; some with a predicate, some left out: _
@@ -166,6 +167,20 @@ class Register(OperandForm):
         given = (item.text for item in inner if item.kind == "register")
         where = "" if self.braces else " without braces"
         return Misfit(f"a .{self.register} register{where}", next(given, self.spelling))
+
+
+@frozen
+class Wide(OperandForm):
+    """A register of 128 bits, of which tilewright has the halves, the low one first."""
+
+    register: ClassVar[str] = "b64"
+
+    def write(self, *words: str) -> str:
+        return words[0] if len(words) == 1 else "{" + ", ".join(words) + "}"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        fits = written.kind == "register"
+        return None if fits else Misfit("a .b128 register", self.spelling)
 
 
 NO_LITERAL = (

@@ -43,6 +43,8 @@ REGISTER_OF: dict[str, str] = {
 def registers_of(form: str) -> tuple[str, int]:
     """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
     *words, type_ = form.split(".")
+    if type_ == "b128":
+        return "b64", 2
     count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
     return REGISTER_OF[type_], count
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, f32, f64, i1, i32, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import floating_point, scalar_programs
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
 from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
+from tilewright.dialects.ptx.control_flow import BY_WARPS
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     RELATIONS,
     ThreadWord,
+    compared_floats,
     elementwise,
+    on_integers,
     word,
 )
 from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
@@ -32,6 +36,7 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.passes.cuda_tile.layouts.elements import element_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _FLOAT: dict[type[Operation], type[Operation]] = {
     floating_point.AddFOp: arith.AddfOp,
@@ -88,7 +93,33 @@ def _floats(op: Operation, kernel: Kernel) -> None:
             quotients(kernel, *(kernel.elements(x, layout) for x in op.operands))
         ])  # fmt: skip
         return
+    late = kernel.late
+    rescales = isinstance(op, BinaryFloat) and late is not None and op.lhs is late.added
+    if rescales and isinstance(op, floating_point.MulFOp) and plainly:
+        kernel.give(op, partial(_rescaled, op, kernel))
+        return
     elementwise(op, kernel, float_function(op, kernel))
+
+
+_FEW = 8
+"""The elements of a thread for each factor from which on a branch around their products pays."""
+
+
+def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Sequence[SSAValue]]:
+    """Sums times factors of rows, where a warp has one that is not 1: those of attention are 1
+    while no score is greater than before, and what is multiplied by 1 stays as it is."""
+    sums, factors = (kernel.elements(x, layout) for x in (op.lhs, op.rhs))
+    own, compute = list(dict.fromkeys(factors)), float_function(op, kernel)
+    if _FEW * len(own) > len(sums):
+        return [[*map(compute, sums, factors)]]
+    one = kernel.constant(1.0, own[0].type)
+    stays = [compared_floats(kernel, "equal", factor, one) for factor in own]
+    all_stay = reduce(lambda x, y: on_integers(kernel, arith.AndIOp, x, y), stays)
+    scaled = kernel.emitter.either(all_stay, lambda: sums, lambda: [*map(compute, sums, factors)])
+    branch = scaled[0].owner
+    assert isinstance(branch, Operation)
+    branch.attributes[BY_WARPS] = UnitAttr()
+    return [scaled]
 
 
 def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:

@@ -8,7 +8,6 @@ that every region ends in one place: of a kernel in nothing, of a `for` in what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -269,16 +268,15 @@ def _first_iteration(
 def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -> None:
     """Multiply what the last iteration has put off, if there was one."""
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
-    before = kernel[late.sums] = kernel[result]
+    kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
 
     def last() -> Sequence[SSAValue]:
         late.multiply()
         kernel.groups.wait()
-        return kernel[late.sums].fragments
+        return passed.registers([late.sums])
 
     runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    sums = emitter.either(runs, last, lambda: before.fragments)
-    kernel[result] = replace(before, fragments=tuple(sums))
+    passed.bind(emitter.either(runs, last, lambda: passed.registers([result])))
 
 
 def _does_nothing(block: Block) -> bool:

@@ -11,6 +11,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
+from tilewright.lowering.cuda_tile.control_flow.early_divisions import divide_before
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import make_room_for_loop
@@ -59,8 +60,11 @@ class LoopRings(LoopPart):
         self._ahead = Rings.in_kernel(kernel)
         self._own, self._rings = self._ahead.of(op), self._ahead.carried_by(op)
         self._others: list[tuple[Ring, StagePlace]] = []
+        loads = [] if copies is None else copies.plan.loads
+        self._copied = {load.op for load in loads}
 
     def before(self, bounds: Range) -> None:
+        divide_before(self._op, self._copied, self._kernel)
         if self._own is not None:
             self._own.before_loop(bounds)
         if self._kernel.tensor.record is not None:
@@ -93,6 +97,8 @@ class LoopRings(LoopPart):
         flights = {} if self._copies is None else self._copies.flights()
         if self._own is not None:
             flights |= self._own.after_loop(bounds)
+        for ring in self._ahead.all:
+            ring.release_behind(self._op)
         _fly(flights, self._op, self._op.results, self._kernel)
         if self._copies is not None or _reads_memory_first(self._op):
             # ptxas keeps no MMAs in flight where other waits come first.
@@ -101,11 +107,10 @@ class LoopRings(LoopPart):
     def _is_accessed_by_threads(self) -> bool:
         """True where threads access memory in the loop but by copies: ptxas keeps no MMAs in flight
         then."""
-        copies = self._copies
-        copied = set[Operation]() if copies is None else {load.op for load in copies.plan.loads}
         accesses = (inner for inner in self._op.walk() if isinstance(inner, MemoryOp))
         return any(
-            access not in copied and self._ahead.plan.of(access) is None for access in accesses
+            access not in self._copied and self._ahead.plan.of(access) is None
+            for access in accesses
         )
 
 

@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryFenceAliasTkoOp, TokenOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -123,6 +124,8 @@ class DeferredProduct(Protocol):
     """A product of the loop that is being lowered, which is computed an iteration late."""
 
     op: Operation
+    added: SSAValue | None
+    """The sums that it is added to where they are read."""
 
     def defer(self) -> None:
         """Remember what is to be multiplied."""
@@ -178,6 +181,8 @@ class Kernel:
         self.late: DeferredProduct | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
+        self.guard: SSAValue | None = None
+        """The condition under which memory is loaded from, where it is not that of the program."""
 
     # --- values ---
 
@@ -255,9 +260,11 @@ class Kernel:
     ) -> None:
         """Say how the results of an op, which have one layout, are computed in a layout: now, in
         the layout that was found, or where they are needed."""
-        layout = self.layout(op.results[0])
+        layout, tiles = self.layout(op.results[0]), op.results
+        if isinstance(tiles[-1].type, TokenType):
+            tiles = tiles[:-1]
         if layout is not None:
-            for result, elements in zip(op.results, compute(layout), strict=True):
+            for result, elements in zip(tiles, compute(layout), strict=True):
                 self.place(result, layout, elements)
             return
 
@@ -269,7 +276,7 @@ class Kernel:
             finally:
                 self.emitter.location = outer
 
-        for i, result in enumerate(op.results):
+        for i, result in enumerate(tiles):
             self.values[result] = DerivedTile(partial(later, i))
 
     def tensor_map(self, source: ArgumentAttr) -> SSAValue:

@@ -150,7 +150,9 @@ class CopyRing(LoopPart):
             for load in self.plan.loads:
                 self._copy_tile(load, self._base(load, stage), runs)
 
+        kernel.guard = runs
         at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
+        kernel.guard = None
         emitter.add(copy.CpAsyncCommitGroupOp())
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:

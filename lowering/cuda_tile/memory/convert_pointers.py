@@ -12,10 +12,10 @@ from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
-from tilewright.lowering.cuda_tile.memory.memory_access import load, store
+from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -23,7 +23,9 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of
 
 
 @finds(memory.LoadPtrTkoOp)
-def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout:
+def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
+    if LOADED_PLACES in op.attributes:
+        return None
     layout = table.wanted.get(op) or table.layouts.get(op.source)
     if layout is not None:
         return layout
@@ -37,17 +39,17 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
         kernel[op.result], token = ahead, kernel.token_of(op)
         kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return
-    layout = kernel.layout(op.result)
-    assert layout is not None
     type_ = kernel.scalar_type(op, op.result)
     run = pointer_run(op.source, op.mask, WIDEST)
-    accesses = pointed(op.source, op.mask, layout, kernel, run)
-    padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
-    if op.padding_value is not None:
-        padding = kernel.elements(op.padding_value, layout)
-    with kernel.access(op, reads=True, writes=not is_weak(op)):
-        elements = load(op, accesses, layout, type_, padding, kernel)
-    kernel.place(op.result, layout, elements)
+
+    def prepared(layout: TileLayout) -> Callable[[], list[SSAValue]]:
+        accesses = pointed(op.source, op.mask, layout, kernel, run)
+        padding: Sequence[SSAValue] = [kernel.constant(0, type_)] * layout.count
+        if op.padding_value is not None:
+            padding = kernel.elements(op.padding_value, layout)
+        return partial(load, op, accesses, layout, type_, padding, kernel)
+
+    load_tile(op, prepared, kernel)
 
 
 @lowers(memory.StorePtrTkoOp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -20,12 +21,12 @@ from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
-from tilewright.lowering.cuda_tile.memory.memory_access import load, store
+from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,
     Extent,
@@ -106,7 +107,9 @@ def _give(op: views.Extents, result: SSAValue, number: SSAValue, kernel: Kernel)
 
 
 @finds(views.LoadViewTkoOp)
-def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout:
+def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout | None:
+    if LOADED_PLACES in op.attributes:
+        return None
     if (wanted := table.wanted.get(op)) is not None:
         return wanted
     return access_layout(op, table)
@@ -119,18 +122,18 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
         kernel[op.tile], token = ahead, kernel.token_of(op)
         kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return
-    layout = kernel.layout(op.tile)
-    assert layout is not None
     type_ = kernel.scalar_type(op, op.tile)
     padding = kernel.constant(_padding(op), type_)
     if op.nan_flag is not None:
         nan = kernel.constant(number_of(float("nan"), element_of(op.tile)), type_)
         padding = kernel.emitter.select(kernel.scalar(op.nan_flag), nan, padding)
-    with kernel.access(op, reads=True, writes=not is_weak(op)):
+
+    def prepared(layout: TileLayout) -> Callable[[], list[SSAValue]]:
         stepwise = isinstance(op.parent_op(), ForOp)
         accesses = tile_accesses(op, layout, kernel, stepwise=stepwise)
-        elements = load(op, accesses, layout, type_, [padding] * layout.count, kernel)
-    kernel.place(op.tile, layout, elements)
+        return partial(load, op, accesses, layout, type_, [padding] * layout.count, kernel)
+
+    load_tile(op, prepared, kernel)
     if op in kernel.prefetched:
         prefetch_ahead(op, kernel)
 

@@ -10,7 +10,8 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import MemoryScope
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, INSTRUCTIONS, SUMS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -63,7 +64,7 @@ def load(
     listed = [] if weak else list(accesses)
     with ordered(op, len(listed), kernel) as semantics:
         for access in listed or accesses:
-            condition = kernel.both(first, access.condition)
+            condition = kernel.both(kernel.both(first, access.condition), kernel.guard)
             otherwise = [padding[register] for register in access.registers]
             load = address.LoadOp(
                 access.address, otherwise if condition is not None else (),
@@ -76,6 +77,18 @@ def load(
     if weak or not layout.idle:
         return elements
     return kernel.scratch.exchanged(layout, elements, layout)
+
+
+Prepared = Callable[[TileLayout], Callable[[], list[SSAValue]]]
+"""Computes what a load of a tile in a layout needs, and then loads it."""
+
+
+def load_tile(op: LoadPtrTkoOp | LoadViewTkoOp, prepared: Prepared, kernel: Kernel) -> None:
+    """Load a tile in its layout, or where it is needed, as is `prepared` in front of all."""
+    layout = kernel.layout(op.results[0])
+    made = None if layout is None else prepared(layout)
+    with kernel.access(op, reads=True, writes=not is_weak(op)):
+        kernel.give(op, lambda layout: [(made or prepared(layout))()])
 
 
 def store(

@@ -101,7 +101,7 @@ class Rings:
             first = ring.copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
-        if op.result_token.first_use is not None:
+        if group.around or op.result_token.first_use is not None:
             tile.ready()
         return tile
 

@@ -345,7 +345,14 @@ class Ring:
                 self.kernel.emitter.add(wait)
 
     def _groups_of(self, product: Operation) -> list[LoadGroup]:
-        return [group for group in self.pipeline.groups if group.product is product]
+        own = (group for group in self.pipeline.groups if not group.around)
+        return [group for group in own if group.product is product]
+
+    def release_behind(self, loop: ForOp) -> None:
+        """Behind a loop within its own: what no other one multiplies is read."""
+        for group in self.pipeline.groups:
+            if group.around and group.product.parent_op() is loop:
+                self.release(group, self.place)
 
     def end(self) -> None:
         """End an iteration."""

@@ -56,6 +56,24 @@ class AccumulatorTile:
         return kernel.scratch.converted(self.layouts.layout("C"), elements, layout)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class AddedTile:
+    """A tile and a product, which may be in flight, whose sum is wanted."""
+
+    totals: Sequence[SSAValue]
+    product: AccumulatorTile
+
+    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+        """The elements of the sum, once the product is there."""
+        own = self.product.layouts.layout("C")
+        parts = self.product.elements_in(own, kernel)
+        sums = [
+            on_floats(kernel, arith.AddfOp, total, part)
+            for total, part in zip(self.totals, parts, strict=True)
+        ]
+        return kernel.scratch.converted(own, sums, layout)
+
+
 def accumulator_type(layouts: WarpgroupLayouts) -> FragmentType:
     """The type of a fragment of the accumulators."""
     return FragmentType.of(layouts.atom.element("C"), layouts.values("C"))
@@ -92,10 +110,14 @@ class WarpgroupProduct:
         kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
         kernel.groups.wait(1)
 
-    def multiplied(self, registers: Registers, sums: Fragments) -> AccumulatorTile:
-        """The sum of fragments and the product of A in registers, in flight."""
+    def multiplied(self, registers: Registers, sums: SSAValue) -> AccumulatorTile | AddedTile:
+        """The sum of a tile and the product of A in registers, in flight."""
         self._find_operands(registers)
-        return self._multiplied(sums, fresh=False)
+        if not is_added(self.op):
+            given = accumulators(sums, self.layouts, self.kernel)
+            return self._multiplied(given, fresh=False)
+        totals = self.kernel.elements(sums, self.layouts.layout("C"))
+        return AddedTile(totals, self._multiplied([self._zero], fresh=True))
 
     def _find_operands(self, registers: Registers | OperandFragments | None) -> None:
         kernel, op = self.kernel, self.op
@@ -111,7 +133,14 @@ class WarpgroupProduct:
         major = "k" if self.a is None else self.a.major
         self.atom = atom_of_majors(self.layouts, major, self.b.major, registers=self.a is None)
 
-    def _multiplied(self, given: Fragments, *, fresh: bool) -> AccumulatorTile:
+    @property
+    def _zero(self) -> SSAValue:
+        """A fragment of accumulators that are zero."""
+        type_, width = accumulator_type(self.layouts), self.layouts.values("C")
+        zeros = [self.kernel.constant(0, type_.element_type)] * width
+        return from_elements(zeros, type_, self.kernel.emitter, (self.layouts.atom, "C"))
+
+    def _multiplied(self, given: Sequence[SSAValue], *, fresh: bool) -> AccumulatorTile:
         kernel, layouts, places = self.kernel, self.layouts, self.layouts.fragments("C")
         sums = dict(zip(places, given, strict=True))
         steps = range(0, layouts.extents["k"], self.atom.shape[2])
@@ -157,11 +186,8 @@ class WarpgroupProduct:
         """Sums of so much of K as 14 bits are enough for, each added in f32; one fragment after the
         other, so that registers suffice."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
-        own, type_ = layouts.layout("C"), accumulator_type(layouts)
-        wide, width = type_.element_type, layouts.values("C")
+        own, width, zero = layouts.layout("C"), layouts.values("C"), self._zero
         totals = [*kernel.elements(op.acc, own)]
-        form = layouts.atom, "C"
-        zero = from_elements([kernel.constant(0, wide)] * width, type_, kernel.emitter, form)
         depth, step = layouts.extents["k"], self.atom.shape[2]
         rounds = [
             (i, place, k)

@@ -27,6 +27,7 @@ from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
     accumulators,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateMultiplication
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 
 
 class LateProduct(LoopPart):
@@ -38,6 +39,7 @@ class LateProduct(LoopPart):
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         self.weights: list[SSAValue] = []
+        self.added: SSAValue | None = None
 
     @classmethod
     def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
@@ -66,8 +68,13 @@ class LateProduct(LoopPart):
         weights = WarpgroupProduct(self._late.op, layouts, kernel).in_registers()
         assert weights is not None
         self.weights = list(weights.values())
-        sums = accumulators(self._late.op.acc, layouts, kernel)
-        kernel[self._late.op.result] = AccumulatorTile(layouts, sums, None)
+        given, result = self._late.op.acc, self._late.op.result
+        if is_added(self._late.op):
+            own = layouts.layout("C")
+            kernel.place(result, own, kernel.elements(given, own))
+        else:
+            sums = accumulators(given, layouts, kernel)
+            kernel[result] = AccumulatorTile(layouts, sums, None)
 
     def multiply(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
@@ -82,8 +89,8 @@ class LateProduct(LoopPart):
         kernel.at(self.op)
         product = WarpgroupProduct(self._late.op, layouts, kernel)
         weights = dict(zip(layouts.fragments("A"), self.weights, strict=True))
-        sums = accumulators(self.sums, layouts, kernel)
-        kernel[self.sums] = product.multiplied(weights, sums)
+        kernel[self.sums] = product.multiplied(weights, self.sums)
+        self.added = self.sums if is_added(self._late.op) else None
         ring.place, self.weights = now, []
         product.group.before_wait = partial(ring.wait, self._late.group, now)
 

@@ -97,9 +97,11 @@ class SharedOperands:
     def _staged(
         self, operand: str, value: SSAValue
     ) -> tuple[MatrixOrder, Attribute, SmemDescViewType, TileLayout, Sequence[SSAValue]]:
-        """How threads lay an operand down: along the dimension in which they hold neighbours."""
+        """How threads lay an operand down: along the dimension in which they hold neighbours, of
+        what any layout will do for along K."""
         kernel, (depth, across, batch) = self.kernel, self.layouts.bits(operand)
-        source = kernel.table.of(value)
+        along_k = kernel.table.dealt([*depth, *across, *batch], log2(2 * CHUNK))
+        source = kernel.layout(value) or along_k
         elements = kernel.elements(value, source)
         size = bytes_of(elements[0].type)
         if self.layouts.atom.element(operand).bits < 8:
@@ -124,8 +126,7 @@ class SharedOperands:
         kernel, (depth, across, batch) = self.kernel, self.layouts.bits(operand)
         source = kernel.table.of(value)
         if source.registers[:1] != tuple(depth[:1]):
-            order = [*depth, *across, *batch]
-            source = kernel.table.dealt(order, log2(2 * CHUNK))
+            source = kernel.table.dealt([*depth, *across, *batch], log2(2 * CHUNK))
         pairs = kernel.elements(value, source)
         octets = [
             (ThreadWord(kernel, low) | ThreadWord(kernel, high) << 4).value

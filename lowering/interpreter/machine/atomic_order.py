@@ -36,7 +36,7 @@ class AccessOrder:
     @classmethod
     def of(cls, semantics: str, instruction: str) -> AccessOrder:
         """That of `ld`, `st`, `atom` or `fence`."""
-        word, _, scope = semantics.partition(".")
+        word, _, scope = semantics.removeprefix("mmio.").partition(".")
         return cls(word, scope, instruction != "st", instruction != "ld")
 
     @property

@@ -5,6 +5,7 @@ Every access is checked: it must lie in a buffer, on its own alignment.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,9 @@ SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
 
 _TENSOR_MAPS = 1 << 62
-_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+WIDE = np.dtype([("low", np.uint64), ("high", np.uint64)])
+"""Words of 128 bits."""
+_WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: WIDE}
 
 
 @dataclass(eq=False, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
@@ -30,14 +31,16 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
         first, last = share.part(launch.ctas, per_wave if in_waves else size)
     if launch.most is not None:
         last = min(last, -(-launch.most // size) * size)
-    bounds = [*range(first, last, per_wave), last]
+    waiting: list[int] = ctas[first:last].tolist()
     executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
-    for first, last in pairwise(bounds):
-        machine = Machine(program, launch, memory, accesses, ctas[first:last])
+    while waiting:
+        wave = np.array(waiting[:per_wave])
+        del waiting[:per_wave]
+        machine = Machine(program, launch, memory, accesses, wave, waiting)
         machine.run(list(arguments))
         executed += machine.executed
         if launch.progress is not None:
-            launch.progress(last, launch.ctas)
+            launch.progress(last - len(waiting), launch.ctas)
     if "unwritten" in ASKED.get():
         launch.written = accesses.written()
     if share is not None:

@@ -142,7 +142,10 @@ class Machine:
         memory: GlobalMemory,
         accesses: GlobalAccesses,
         ctas: Int64Array,
+        waiting: list[int] | None = None,
     ):
+        # The CTAs that begin after this wave.
+        self.waiting = [] if waiting is None else waiting
         self.program = program
         self.launch = launch
         self.memory = memory

@@ -159,10 +159,11 @@ class Mbarriers:
             yield np.flatnonzero(places == place), (barrier.column, barrier.completed)
 
     def arrive(
-        self, lanes: Lanes, address: Bits, count: int, expect: int = 0, *, reads: bool = False
-    ) -> None:
+        self, lanes: Lanes, address: Bits, count: int, expect: int = 0, *, reads: bool = False,
+        relaxed: bool = False,
+    ) -> None:  # fmt: skip
         """Each thread lets the phase wait for `expect` bytes more, and arrives `count` times: in
-        another CTA behind what it has read alone, with `reads`."""
+        another CTA behind what it has read alone, with `reads`; behind nothing where `relaxed`."""
         places = self.find(lanes, address)
         if self._cluster > 1:
             self._shared.remote.note(lanes, places // self._shared.stride, "an arrival")
@@ -171,12 +172,12 @@ class Mbarriers:
             for apart in (False, True):
                 there = np.flatnonzero((places == place) & (far == apart))
                 while len(there):
-                    barrier, scope = self._at[place], (apart, reads)
+                    barrier, scope = self._at[place], (apart, reads, relaxed)
                     there = there[self._arrive(barrier, lanes, there, count, expect, *scope) :]
 
     def _arrive(
         self, barrier: Mbarrier, lanes: Lanes, there: Int64Array, count: int, expect: int,
-        far: bool, reads: bool,
+        far: bool, reads: bool, relaxed: bool,
     ) -> int:  # fmt: skip
         """The first of the threads that are there, by index, arrive: as many as the phase waits
         for. Returns how many."""
@@ -193,11 +194,12 @@ class Mbarriers:
         barrier.bytes += expect * number
         self._check_bytes(barrier, int(there[-1]))
         barrier.arrived.note(arriving, self._clocks.now(arriving), asynchronous=expect > 0)
-        known = self._clocks.publish(arriving)
-        if far and not reads:
-            barrier.written = together(barrier.written, known)
-        near = self._clocks.of_reads(known) if far else known
-        barrier.known = together(barrier.known, near)
+        if not relaxed:
+            known = self._clocks.publish(arriving)
+            if far and not reads:
+                barrier.written = together(barrier.written, known)
+            near = self._clocks.of_reads(known) if far else known
+            barrier.known = together(barrier.known, near)
         barrier.pending -= count * number
         barrier.settle()
         return number

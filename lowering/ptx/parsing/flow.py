@@ -73,11 +73,25 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 @dataclass(eq=False, slots=True)
 class Callee:
     """A function whose body takes the place of calls: the names of its results and parameters, in
-    the order in which calls give them, and its statements."""
+    the order in which calls give them, their types, and its statements."""
 
     name: str
     parameters: list[str]
+    types: list[str]
     statements: list[PtxStatement]
+
+
+_TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
+
+
+def parameter_types(text: str) -> list[str]:
+    """The types of the results and parameters of a function's head or of a prototype: how many
+    bits, and how many elements."""
+    lists = text.split(")")[:2] if text.lstrip().startswith("(") else ["", text]
+    return [
+        "".join((";" * (not place), type_[1:], size))
+        for place, one in enumerate(lists) for type_, size in _TYPE.findall(one)
+    ]  # fmt: skip
 
 
 _CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
@@ -101,7 +115,7 @@ class Flow:
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
         """Add the statements of a body. Raises PtxError."""
-        body = without_tables(body)
+        body = without_tables(body, self._of_prototype)
         targets = {
             label for one in body
             if one.name in ("bra", "bra.uni") for label in NAMES.findall(one.text)
@@ -125,6 +139,11 @@ class Flow:
                     self._instruction(statement, scope)
                 case _:
                     pass
+
+    def _of_prototype(self, text: str) -> list[str]:
+        """The functions whose results and parameters are of the types of a prototype."""
+        types = parameter_types(text)
+        return [name for name, callee in self.callees.items() if callee.types == types]
 
     def finish(self) -> None:
         """Find the blocks of all labels. Raises PtxError for one that there is not."""

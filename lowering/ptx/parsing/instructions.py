@@ -98,7 +98,10 @@ def _scalar(mnemonic: str) -> ReadingRule | None:
         if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
         typed = zip(sources, (*types, types[-1]), strict=False)
-        inputs = [reader.take(text, type_) for text, type_ in typed]
+        if name == "isspacep":
+            inputs = [reader.address(read(sources[0])[0], "b64", apart=False)[0]]
+        else:
+            inputs = [reader.take(text, type_) for text, type_ in typed]
         if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])

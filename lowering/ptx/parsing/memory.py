@@ -64,7 +64,7 @@ def _access(mnemonic: str) -> ReadingRule | None:
     words = rest.split(".")
     type_ = next((word for word in words if word in _TYPES), None)
     if type_ is None:
-        return None
+        return _in_window(f"{mnemonic}.shared::cta") if mnemonic == "st.bulk.weak" else None
     words.remove(type_)
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
@@ -81,8 +81,10 @@ def _access(mnemonic: str) -> ReadingRule | None:
             order.append(word)
         elif word in CACHING:
             cache.append(word)
-        elif word != WEAK:
+        elif word not in (WEAK, "mmio"):
             return None
+    if "mmio" in words:
+        order.insert(0, "mmio")
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
     semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
@@ -247,6 +249,25 @@ def _wait_for_all(reader: Reader, _: str) -> None:
     reader.add(data_movement.CpAsyncWaitGroupOp(0))
 
 
+def _unless_ignored(copy: ReadingRule, reader: Reader, operands: str) -> None:
+    """A copy, of nothing but zeros where a predicate holds that stands for the size of its
+    source."""
+    into, source, size, *rest = read(operands)
+    named = reader.scope.find(rest[0].text.lstrip("! ")) if rest else None
+    if isinstance(named, Variable) and named.kind == "pred":
+        ignored = reader.take(rest[0].text, "pred")
+        sizes = reader.constant(0, "b32"), reader.constant(size.value, "b32")
+        left, outer = Variable("b32"), reader.scope
+        chosen = reader.add(scalars.SelpOp.of("b32", [*sizes, ignored])).results[0]
+        reader.ssa.write(reader.block, left, chosen)
+        reader.scope = Names(outer, {"$left": left})
+        texts = into.text, source.text, size.text, "$left", *(one.text for one in rest[1:])
+        copy.read(reader, ", ".join(texts))
+        reader.scope = outer
+    else:
+        copy.read(reader, operands)
+
+
 @reads("tensormap")
 def _replace(mnemonic: str) -> ReadingRule | None:
     form = mnemonic.removeprefix("tensormap.replace.")
@@ -261,7 +282,8 @@ def _copy(mnemonic: str) -> ReadingRule | None:
     for row in (CP_ASYNC, CP_ASYNC_PREFETCH):
         for cache_ in row.sizes:
             if mnemonic == row.mnemonic(cache_):
-                return by_fields(data_movement.CpAsyncOp, {"cache": cache_}, row.operands(cache_))
+                plain = by_fields(data_movement.CpAsyncOp, {"cache": cache_}, row.operands(cache_))
+                return ReadingRule(partial(_unless_ignored, plain))
     if mnemonic == "cp.async.wait_all":
         return ReadingRule(_wait_for_all)
     if mnemonic not in _copies():

@@ -11,13 +11,13 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.dialects.ptx.control_flow import EntryOp
-from tilewright.lowering.ptx.parsing.flow import Callee
+from tilewright.lowering.ptx.parsing.flow import Callee, parameter_types
 from tilewright.lowering.ptx.parsing.kernels import (
     PARAMETER,
     KernelReading,
     Source,
 )
-from tilewright.lowering.ptx.parsing.names import Names
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.statements import (
     NAME,
     PtxError,
@@ -69,6 +69,7 @@ class _ModuleReading:
                 case "line" if statement.name == ".target":
                     self._target(statement)
                 case "declaration":
+                    self._name_function(statement)
                     self.variables.declare(statement, self._scope, self._source.location)
                 case "function":
                     self._function(statement, following)
@@ -108,10 +109,18 @@ class _ModuleReading:
         match = _FUNCTION.search(text)
         if match is None:
             raise PtxError("expected the name of a function behind .func", head.position)
+        self._name_function(head)
         names = [
             parameter["name"]
             for some in (match[1], match[3])
             for one in (some or "").split(",")
             if (parameter := PARAMETER.fullmatch(one.strip())) is not None
         ]
-        self._callees[match[2]] = Callee(match[2], names, body)
+        types = parameter_types(text.partition(".func")[2])
+        self._callees[match[2]] = Callee(match[2], names, types, body)
+
+    def _name_function(self, statement: PtxStatement) -> None:
+        """Let the address of a function be the place where the text has its name first."""
+        if match := _FUNCTION.search(f"{statement.name} {statement.text}"):
+            symbol = Symbol("func", match[2], position=statement.position)
+            self._scope.names.setdefault(match[2], symbol)

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
@@ -20,6 +19,7 @@ from tilewright.dialects.ptx.cluster import RankOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
     SPECIAL_REGISTERS,
+    VARYING,
     ConstOp,
     ListMakeOp,
     LocalAddressOp,
@@ -204,10 +204,10 @@ class Reader:
         """A special register."""
         if name == "%cluster_ctarank":
             return self.add(RankOp()).results[0]
-        if (kind := TIMES.get(name[1:])) is not None:
+        if (kind := VARYING.get(name[1:])) is not None:
             return self.add(TimeOp(reg(kind), name[1:])).results[0]
         if name[1:] not in SPECIAL_REGISTERS:
-            legal = ", ".join((*SPECIAL_REGISTERS, *TIMES))
+            legal = ", ".join((*SPECIAL_REGISTERS, *VARYING))
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.add(SregOp(name[1:])).results[0]
 
@@ -251,6 +251,8 @@ class Reader:
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
             case "param" if symbol.value is not None:
                 return symbol.value
+            case "func":
+                return self.constant(symbol.position, "b64")
             case _:
                 raise self.fail(f"expected a variable whose address is known, got {symbol.name}")
 

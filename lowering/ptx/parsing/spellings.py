@@ -39,6 +39,8 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"prefetchu\.L1", "prefetch.L1"),
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
+        (r"ldu\.(.*)", r"ld.\1"),
+        (r"st\.bulk(?:\.weak)?(\.shared::cta)?", r"st.bulk.weak\1"),
         (r"ld\.param::entry\.(.*)", r"ld.param.\1"),
         (r"membar\.proxy\.alias", "fence.proxy.alias"),
         (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),

@@ -1,36 +1,66 @@
-"""`brx.idx`, which goes to one label of a table, as comparisons and branches. PTX ISA 9.7.12.4."""
+"""`brx.idx`, which goes to one label of a table, and `call` of an address, that of one of several
+functions, as comparisons and branches. PTX ISA 9.7.12.4 and 9.7.12.5."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from tilewright.lowering.ptx.parsing.statements import NAMES, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 
-_TABLE = ".branchtargets"
+_TABLES = (".branchtargets", ".calltargets", ".callprototype")
+_INDIRECT = re.compile(
+    rf"((?:\([^)]*\)\s*,\s*)?)({NAME})\s*((?:,\s*\([^)]*\)\s*)?),\s*({NAME})", re.DOTALL
+)
+
+Functions = Callable[[str], Sequence[str]]
+"""The names of the functions that have a prototype."""
 
 
-def without_tables(body: Sequence[PtxStatement]) -> Sequence[PtxStatement]:
-    """The statements, where a branch by a table is one for each of its labels; an index that is
-    beyond them, of which PTX says nothing, goes to the last. Raises PtxError."""
-    if not any(one.name == _TABLE for one in body):
+def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequence[PtxStatement]:
+    """The statements, where a branch by a table is one for each of its labels, and a call of an
+    address one for each of its functions. An index beyond the labels, and an address of no such
+    function, of which PTX says nothing, go to the last. Raises PtxError."""
+    if not any(one.name in _TABLES for one in body):
         return body
     tables = {
-        label.text: NAMES.findall(table.text)
+        label.text: functions(table.text) if table.name == _TABLES[2] else NAMES.findall(table.text)
         for label, table in pairwise(body)
-        if label.kind == "label" and table.name == _TABLE
+        if label.kind == "label" and table.name in _TABLES
     }
     plain = list[PtxStatement]()
     for one in body:
+        call = _INDIRECT.fullmatch(one.text) if one.name in ("call", "call.uni") else None
         if one.name.startswith("brx.idx"):
-            plain += _branches(one, tables)
-        elif one.name != _TABLE:
+            index, _, name = (part.strip() for part in one.text.partition(","))
+            labels = _table(tables, name, one)
+            ways = [(str(place), [("bra", label)]) for place, label in enumerate(labels)]
+            plain += _ways(one, index, "u32", ways)
+        elif call is not None:
+            results, address, arguments, name = call.groups()
+            past, plainly = f"$called{one.position}", one.name
+            ways = [
+                (function, [(plainly, f"{results}{function}{arguments}"), ("bra", past)])
+                for function in _table(tables, name, one)
+            ]
+            plain += [*_ways(one, address, "u64", ways), one._replace(kind="label", text=past)]
+        elif one.name not in _TABLES:
             plain.append(one)
     return plain
 
 
-def _branches(statement: PtxStatement, tables: dict[str, list[str]]) -> Iterator[PtxStatement]:
-    index, _, name = (part.strip() for part in statement.text.partition(","))
-    if (labels := tables.get(name)) is None:
-        raise PtxError(f"expected a table of labels, got {name}", statement.position)
+def _table(
+    tables: Mapping[str, Sequence[str]], name: str, statement: PtxStatement
+) -> Sequence[str]:
+    if not (entries := tables.get(name)):
+        raise PtxError(f"expected a table of labels or functions, got {name}", statement.position)
+    return entries
+
+
+def _ways(
+    statement: PtxStatement, number: str, type_: str,
+    ways: Sequence[tuple[str, Sequence[tuple[str, str]]]],
+) -> Iterator[PtxStatement]:  # fmt: skip
+    """The instructions of the first way whose value a number of a type has, or of the last."""
 
     def instruction(name: str, text: str, guard: str = "") -> PtxStatement:
         return statement._replace(name=name, text=text, guard=guard)
@@ -42,10 +72,17 @@ def _branches(statement: PtxStatement, tables: dict[str, list[str]]) -> Iterator
         yield instruction("bra", passed, guard if negated else f"!{guard}")
     yield PtxStatement("brace", statement.position, "", "{")
     yield PtxStatement("declaration", statement.position, ".reg", f".pred {condition}")
-    for place, label in enumerate(labels[:-1]):
-        yield instruction("setp.eq.u32", f"{condition}, {index}, {place}")
-        yield instruction("bra", label, condition)
-    yield instruction("bra", labels[-1])
+    for place, (value, there) in enumerate(ways):
+        after = f"$way{statement.position}_{place}"
+        if place + 1 < len(ways):
+            yield instruction(f"setp.eq.{type_}", f"{condition}, {number}, {value}")
+            if len(there) == 1:
+                yield instruction(*there[0], condition)
+                continue
+            yield instruction("bra", after, f"!{condition}")
+        for one in there:
+            yield instruction(*one)
+        yield PtxStatement("label", statement.position, "", after)
     yield PtxStatement("brace", statement.position, "", "}")
     if statement.guard:
         yield PtxStatement("label", statement.position, "", passed)

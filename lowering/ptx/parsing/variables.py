@@ -52,7 +52,7 @@ class ModuleVariables:
         if symbol.size > _LARGEST:
             what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
             raise PtxError(what, statement.position)
-        content = self.contents[symbol.name] = _content(statement, match, symbol.size)
+        content = self.contents[symbol.name] = _content(statement, match, symbol.size, scope)
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
         op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant)
@@ -76,14 +76,19 @@ def _variable_of(statement: PtxStatement) -> re.Match[str] | None:
     return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
 
 
-def _content(statement: PtxStatement, match: re.Match[str], size: int) -> bytes:
+def _content(statement: PtxStatement, match: re.Match[str], size: int, scope: Names) -> bytes:
     """The bytes of a variable before a kernel runs."""
     type_, content = match["type"], b""
     if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
         raise PtxError(what, statement.position)
     for word in filter(None, re.split(r"[{},\s]+", match["content"] or "")):
-        if (bits := constant_bits(word, type_)) is None:
+        named = scope.find(word)
+        if type_[1:] == "64" and isinstance(named, Symbol) and named.space == "func":
+            bits: int | None = named.position
+        else:
+            bits = constant_bits(word, type_)
+        if bits is None:
             raise PtxError(f"expected constants of .{type_}, got {word}", statement.position)
         width = int(type_[1:])
         content += (bits % (1 << width)).to_bytes(width // 8, "little")

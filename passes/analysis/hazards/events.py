@@ -24,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     tmem,
     tmem_access,
 )
+from tilewright.dialects.cute_nvgpu.lattice.launch_control import RESPONSE_BYTES, TRY_CANCEL
 from tilewright.dialects.cute_nvgpu.ops import address, wmma
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.sm100 import UMMA_OPS
@@ -145,6 +146,21 @@ def _bulk(op: Any) -> Effect:
     return Effect("tma.store", places=places) if places else Effect("unknown")
 
 
+def _st_bulk(op: Any) -> Effect:
+    size = op.size.owner.unsigned if isinstance(op.size.owner, ConstOp) else None
+    return (
+        Effect("access", places=(place_of(op, size, writes=True),)) if size else Effect("unknown")
+    )
+
+
+def _try_cancel(op: Any) -> Effect:
+    """The answer of 16 bytes, of a thread for its CTA."""
+    if op.multicast:
+        return Effect("unknown")
+    place = place_of(op, RESPONSE_BYTES, writes=True)
+    return Effect("tma.load", _mbarrier(op, "barrier"), (place,), (), RESPONSE_BYTES)
+
+
 def _replaced(op: Any) -> Effect | None:
     """A change of a tensor map in shared memory."""
     if ".shared::cta." not in op.form.data:
@@ -259,6 +275,8 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
+    (_st_bulk, (data_movement.ST_BULK,)),
+    (_try_cancel, (TRY_CANCEL,)),
     # Tensor maps in shared memory.
     (_replaced, (TensormapReplaceOp,)),
     (

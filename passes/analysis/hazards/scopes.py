@@ -60,7 +60,7 @@ def order_of(op: Any) -> tuple[str, int] | None:
     strong = isinstance(op, ORDERED) and not memory_operand(op).is_shared and is_strong(op)
     if not strong and not isinstance(op, OrdersThreads):
         return None
-    word, _, scope = op.semantics.data.rpartition(".")
+    word, _, scope = op.semantics.data.removeprefix("mmio.").rpartition(".")
     return word, list(SCOPES).index(scope)
 
 

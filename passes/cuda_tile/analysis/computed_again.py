@@ -10,9 +10,12 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable_number
+from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable_number
+from tilewright.passes.cuda_tile.analysis.view_access import extents_of, tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 
@@ -25,6 +28,7 @@ SCALAR = (
 )  # fmt: skip
 
 """The ops that may be computed a second time, of a later iteration."""
+Load = LoadViewTkoOp | LoadPtrTkoOp
 
 
 def is_computed_from(value: SSAValue, numbers: Container[SSAValue]) -> bool:
@@ -52,10 +56,21 @@ def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool
         return True
     if not is_repeatable_number(owner) and not (isinstance(owner, SCALAR) and is_derived(value)):
         return False
-    if not all(follows(operand, loop, needed) for operand in without_tokens(owner)):
+    operands = places_of(owner) if isinstance(owner, Load) else owner.operands
+    if not all(follows(operand, loop, needed) for operand in operands):
         return False
     needed[owner] = None
     return True
+
+
+def places_of(load: Load) -> list[SSAValue]:
+    """The values that say where a load's tile lies."""
+    if isinstance(load, LoadPtrTkoOp):
+        return [load.source] if load.mask is None else [load.source, load.mask]
+    tensor = tensor_of(load.view)
+    sizes, strides = extents_of(tensor)
+    extents = [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
+    return [*load.index, tensor.base, *extents]
 
 
 def without_tokens(op: Operation) -> list[SSAValue]:
@@ -95,6 +110,7 @@ def is_derived(value: SSAValue) -> bool:
         case core.ConstantOp() | core.IotaOp() | core.BroadcastOp():
             return True
         case Operation() as owner:
-            return isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
+            computed = isinstance(owner, SCALAR) and all(map(is_derived, owner.operands))
+            return computed or LOADED_PLACES in owner.attributes
         case _:
             return False

@@ -332,10 +332,12 @@ def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0)
 
 
 def late_registers(
-    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int, added: int = 0
 ) -> int | None:
-    """The same of a thread that holds so many weights more; None also where fewer CTAs with so much
-    shared memory would share a multiprocessor."""
+    """The same of a thread that holds so many weights more, and so many sums in flight that are
+    added to others, for which no register is spared; None also where fewer CTAs with so much shared
+    memory would share a multiprocessor."""
+    weights += max(added - _SPARE, 0)
     raised = raised_registers(entry, arch, ctas, weights)
     needed = registers_of(entry, arch) + weights + _SPARE
     together = ctas if raised else _held(thread_count(entry, arch) + WARP, needed)

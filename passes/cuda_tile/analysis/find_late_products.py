@@ -66,7 +66,8 @@ def find_late_products(
     by_loop, registers = dict(_by_loop(plan, table)), None
     operands = register_operands(entry, arch, table)
     if by_loop:
-        registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes)
+        added = max(_added(late) for late in by_loop.values())
+        registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes, added)
     if registers is not None:
         return LateProducts(by_loop, registers)
     shared = bool(by_loop) and ctas_beside(entry, arch, plan.bytes) > plan.ctas
@@ -74,6 +75,11 @@ def find_late_products(
     if any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
         raised = raised_registers(entry, arch, plan.ctas, operands)
     return LateProducts({}, raised or 0, shared)
+
+
+def _added(late: LateMultiplication) -> int:
+    """The registers of a thread for a product that is added to others once it is complete."""
+    return late.layouts.layout("C").count if is_added(late.op) else 0
 
 
 def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
@@ -112,7 +118,7 @@ def _late(
     if (
         not isinstance(op, MmaFOp)
         or not isinstance(layouts, WarpgroupLayouts)
-        or is_added(op)
+        or (is_added(op) and not layouts.is_added_once)
         or shape_of(op.lhs)[-1] < _LEAST_DEPTH
         or not layouts.takes(table.of(op.lhs))
         or len(uses) != 1

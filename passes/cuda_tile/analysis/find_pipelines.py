@@ -7,7 +7,7 @@ before any loop, has one stage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, BlockArgument, Operation
@@ -66,6 +66,8 @@ class LoadGroup:
     """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
     beside: bool = False
     """True where the tiles are no operands: threads read them some time in the iteration."""
+    around: bool = False
+    """True where the multiplications are in loops within that of the loads."""
     by_warps: bool = False
     """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
 
@@ -107,6 +109,11 @@ class LoadPipeline(LoopSlice):
     def loads(self) -> list[BoxedAccess]:
         """The loads of all groups."""
         return [load for group in self.groups for load in group.loads]
+
+    @property
+    def is_around(self) -> bool:
+        """True where loops within its loop multiply what it loads."""
+        return any(group.around for group in self.groups)
 
     @property
     def trailing(self) -> list[Operation]:
@@ -161,6 +168,13 @@ class Pipelines:
     def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
         """Where a load belongs to."""
         return next((place for place in self._places() if place[2].op is load), None)
+
+    def refuse_around(self, refused: Callable[[LoadGroup], bool], why: str) -> None:
+        """Load nothing ahead for loops within the one of a load where a group is such."""
+        for own in [own for own in self.by_loop.values() if own.is_around]:
+            if any(map(refused, own.groups)):
+                del self.by_loop[own.loop]
+                self.refuse(own.loads, why)
 
     def refuse(self, loads: Iterable[BoxedAccess], why: str) -> None:
         """Say why some loads have no pipeline."""
@@ -242,7 +256,11 @@ def find_pipelines(
                 plan.refused[load] = why
     _add_others(entry, arch, plan)
     for pipeline, group in plan.groups:
-        _find_readers(group, pipeline.loop)
+        if group.around and pipeline.loop is not None:
+            _find_reading_loop(group, pipeline.loop)
+        else:
+            _find_readers(group, pipeline.loop)
+    plan.refuse_around(lambda group: not group.alone, "not only products of loops within read it")
     if any(is_asynchronous(product, arch) for product in products):
         beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
@@ -293,6 +311,25 @@ def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
         group.trailing = group.alone and trails
 
 
+def _find_reading_loop(group: LoadGroup, loop: ForOp) -> None:
+    """Find out whether only products by warpgroups of loops within a loop read what a group loads,
+    and the last one."""
+    block = loop.region.block
+    places = dict[int, Operation]()
+    for op in (op for load in group.loads for op in readers_of(load.op.tile)):
+        inner = op.parent_op()
+        if (
+            not isinstance(op, Multiplication)
+            or not isinstance(inner, ForOp)
+            or inner.parent is not block
+            or in_tensor_memory(op)
+            or is_trailing(op, inner)
+        ):
+            return
+        places[block.get_operation_index(inner)] = op
+    group.alone, group.product = True, places[max(places)]
+
+
 def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) -> str | None:
     """Give a load its place, in a group like its own; else why it has none."""
     parent = boxed.op.parent_op()
@@ -304,7 +341,9 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
         if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
             return "its loop has iterations that end early"
         needed = needed_ahead(boxed.op.index, loop)
-        if own.product.parent is not boxed.op.parent:
+        own.around = own.product.parent is not boxed.op.parent
+        beside = any(isinstance(op, Multiplication) for op in loop.region.block.ops)
+        if own.around and (beside or boxed.ctas > 1 or own.by_warps or own.by_threads):
             return "its product is in another block"
         if isinstance(needed, str):
             return needed
@@ -341,6 +380,11 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
         beside += _room(once)
         if not once.groups:
             del plan.by_loop[None]
+    for own in [own for own in plan.by_loop.values() if own.is_around]:
+        if beside + _stage(own) > shared_memory_limit(arch):
+            plan.refuse_around(own.groups.__contains__, "shared memory has no room for it")
+        else:
+            beside += _stage(own)
     if not _stages_found(entry, arch, plan, beside, copied):
         for pipeline in plan.by_loop.values():
             for group in pipeline.groups:
@@ -361,7 +405,7 @@ def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, c
 
 def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> bool:
     """Find the stages of loops; False where loads beside products leave too few."""
-    rings = [ring for ring in plan.rings() if ring[0].loop is not None]
+    rings = [ring for ring in plan.rings() if ring[0].loop and not ring[0].is_around]
     total = sum(_room(ring[0]) for ring in rings)
     pipelines = [pipeline for ring in rings for pipeline in ring]
     groups = [(group, own.loop) for own in pipelines for group in own.groups]

@@ -78,6 +78,8 @@ class PointedTile:
     moved: Polynomial
     dimensions: Sequence[TensorDimension]
     wraps: Sequence[tuple[int, Polynomial]]
+    times: dict[int, int] = field(default_factory=dict[int, int])
+    """The neighbours along an axis of the tile that are one element, where they are several."""
 
 
 @dataclass
@@ -164,6 +166,7 @@ class PointerTiles:
             return bounds
         rest: Polynomial = {}
         strides: dict[int, Polynomial] = {}
+        times: dict[int, int] = {}
         wraps: list[tuple[int, Polynomial]] = []
         for monomial, coefficient in first[1].items():
             placed = known.placed(monomial)
@@ -175,24 +178,31 @@ class PointerTiles:
                 return "a dimension has no one stride"
             axis, stride, inner, limit = own
             strides[axis] = stride
+            times[axis] = placed[0].times
             if limit is not None:
                 end = known.sum(limit, inner, -1)
                 wraps.append((axis, end))
                 old = bounds.get(axis, MaskBounds())
                 bounds[axis] = replace(old, above=(*old.above, end), origins=(*old.origins, inner))
                 rest = known.sum(rest, known.product(stride, inner))
-        if sorted(strides) != axes:
+        times = {i: times.get(i, shape[i]) for i in axes if times.get(i) != 1}
+        if times.keys() & bounds.keys() or not strides:
             return "a dimension has no stride"
+        axes = [i for i in axes if i in strides]
         dimensions: dict[int, TensorDimension] = {}
         for axis in sorted(axes, key=lambda i: _size(strides[i]), reverse=True):
             dimensions[axis] = self._dimension(
-                axis, shape[axis], strides[axis], rest, bounds.get(axis, MaskBounds())
+                axis,
+                shape[axis] // times.get(axis, 1),
+                strides[axis],
+                rest,
+                bounds.get(axis, MaskBounds()),
             )
             rest = known.sum(rest, known.product(strides[axis], dimensions[axis].start), -1)
         outer: list[TensorDimension] = []
         if len(axes) > 1:
             rest, outer = self._outer(rest, MAX_RANK - len(axes))
-        return PointedTile(first[0], rest, [*outer, *(dimensions[i] for i in axes)], wraps)
+        return PointedTile(first[0], rest, [*outer, *(dimensions[i] for i in axes)], wraps, times)
 
     def _stride(
         self, monomial: Monomial, coefficient: int, placed: Sequence[Factor]

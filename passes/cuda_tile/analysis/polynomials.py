@@ -3,6 +3,7 @@
     64 * %block + iota                          64 b + i       i: the place along the dimension
     offset(%p, row * %stride + column + 8)      %p, i s + j + 8
     (64 * %block + iota) % %n                   (64 b + i) mod n, a factor of its own
+    (64 * %block + iota) / 2                    32 b + i / 2, the place of every two elements
     if %tile >= %first { (%tile - %first) / %n }    not negative
 
 Equal polynomials are equal numbers, whatever ops compute them. Taken for granted is what Triton's
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
@@ -52,12 +53,16 @@ class Factor:
     """True where it is not negative."""
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     axis: int | None = None
+    times: int = 1
+    """The neighbours along the dimension that have one place."""
     inner: Polynomial = field(default_factory=dict[Monomial, int])
     limit: Polynomial = field(default_factory=dict[Monomial, int])
     divided: tuple[Polynomial, int] | None = None
     """The polynomial that it is a quotient of without a remainder, and the divisor."""
     parts: tuple[Polynomial, ...] = ()
     """The operands that it is computed of."""
+    kind: type[Operation] | None = None
+    """The op that computes it of them."""
     divisor: int = 1
     """A power of two that divides it."""
 
@@ -265,8 +270,9 @@ class Polynomials:
             factor.values.append(value)
         return {(self._numbers[key],): 1}
 
-    def _place(self, axis: int) -> int:
-        ((number,),) = self._factor(("place", axis), axis=axis, natural=True)
+    def _place(self, axis: int, times: int = 1) -> int:
+        key = ("place", axis, times)
+        ((number,),) = self._factor(key, axis=axis, times=times, natural=True)
         return number
 
     def _assumed(self, op: AssumeOp) -> Polynomial | None:
@@ -288,7 +294,8 @@ class Polynomials:
         if not (self.is_scalar(a) and self.is_scalar(b)):
             return None
         key = (type(op), *op.properties.values(), frozen(a), frozen(b), natural)
-        return self._factor(key, op.results[0], natural=natural, parts=(a, b))
+        given: dict[str, Any] = {"natural": natural, "parts": (a, b), "kind": type(op)}
+        return self._factor(key, op.results[0], **given)
 
     def _wrapped(self, inner: Polynomial, limit: Polynomial, rest: Hashable) -> Polynomial | None:
         """A tile that is `inner` below a limit, and something else, which is in `rest`, above."""
@@ -325,7 +332,7 @@ class Polynomials:
             for number in monomial:
                 factor, same = self.factors[number], {(number,): 1}
                 if factor.axis is not None:
-                    same = {(self._place(axes[factor.axis]),): 1}
+                    same = {(self._place(axes[factor.axis], factor.times),): 1}
                 elif factor.inner:
                     inner = self._renumbered(factor.inner, axes)
                     key = ("moved", number, *axes.items())
@@ -362,11 +369,32 @@ class Polynomials:
         by = b.get(ONE, 0) if set(b) == {ONE} else 0
         if by > 0 and all(coefficient % by == 0 for coefficient in a.values()):
             return {monomial: coefficient // by for monomial, coefficient in a.items()}
+        if by > 0 and by & by - 1 == 0 and not self.is_scalar(a):
+            return self._quotient_of_places(a, by, op)
         quotient = self._computed(a, b, op, natural=self._is_natural_at(a, op))
         if quotient is not None and by > 0 and self._counts_by(a, by):
             ((number,),) = quotient
             self.factors[number].divided = a, by
         return quotient
+
+    def _quotient_of_places(self, a: Polynomial, by: int, op: Operation) -> Polynomial | None:
+        """The quotient of a tile that counts along a dimension from a multiple, by a power of two:
+        the same for so many neighbours, or for all."""
+        placed = [monomial for monomial in a if self.placed(monomial)]
+        factor = self.factors[placed[0][0]]
+        if len(placed) > 1 or len(placed[0]) > 1 or a[placed[0]] != 1 or factor.axis is None:
+            return None
+        rest = self.sum(a, {placed[0]: -1})
+        whole = gcd(by, *(
+            times * prod(self.factors[x].divisor for x in own) for own, times in rest.items()
+        ))  # fmt: skip
+        if not self.is_natural(rest):
+            return None
+        if shape_of(op.results[0])[factor.axis] // factor.times <= whole:
+            return self._quotient(rest, {ONE: by}, op)
+        first = self._quotient(rest, {ONE: by}, op) if whole == by else None
+        place = (self._place(factor.axis, factor.times * by),)
+        return None if first is None else self.sum(first, {place: 1})
 
     def _counts_by(self, polynomial: Polynomial, by: int) -> bool:
         """True of a loop's variable, less where it begins, where its step is a multiple."""

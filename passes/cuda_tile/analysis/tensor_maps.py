@@ -207,12 +207,16 @@ def is_repeatable(load: LoadViewTkoOp | LoadPtrTkoOp) -> bool:
     return is_weak(load) and reads_only(load.token)
 
 
+LOADED_PLACES = "loaded_places"
+"""Attribute of a load of numbers by which other loads of its loop lie."""
+
+
 def is_repeatable_number(op: Operation) -> bool:
-    """True of a load of one number that may be made once more: by who copies what it says where
-    to find, an expert or a page."""
+    """True of a load of one number, or of several that are places, that may be made once more: by
+    who copies what it says where to find, an expert or a page."""
     return (
         isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
-        and bits_of(shape_of(op.results[0])) == 0
+        and (bits_of(shape_of(op.results[0])) == 0 or LOADED_PLACES in op.attributes)
         and is_repeatable(op)
     )
 

@@ -11,7 +11,8 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
-from tilewright.dialects.cuda_tile.ops.core import ReshapeOp
+from tilewright.dialects.cuda_tile.ops.core import CatOp, ReshapeOp
+from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.views import (
     ANYWHERE,
@@ -22,6 +23,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
     MakeStridedViewOp,
     MakeTensorViewOp,
     MakeView,
+    StoreViewTkoOp,
     ViewAccess,
 )
 from tilewright.dialects.cuda_tile.types import (
@@ -33,15 +35,23 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileView,
 )
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import (
     FINDERS,
     LayoutTable,
     order_of,
 )
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, above, dim_bits, log2
+from tilewright.passes.cuda_tile.layouts.layouts import (
+    TileLayout,
+    above,
+    dim_bits,
+    joined_bits,
+    log2,
+)
 
 WIDEST = 16
 """The most bytes that one access moves."""
@@ -216,6 +226,7 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
         run = max(run, min(max(beside, default=0), log2(2 * WIDEST // _size(op))))
     order = [*own, *others]
     if op.results[1:]:
+        run = min([run, *_stored_runs(op.results[0])])
         order = order_of(op.results[0], own, others, table.thread_bits, run)
     return table.dealt(order, run)
 
@@ -232,6 +243,25 @@ def _loaded_beside(tile: SSAValue) -> Iterator[LoadViewTkoOp]:
                     value = value.owner.operands[0]
                 if isinstance(value.owner, LoadViewTkoOp):
                     yield value.owner
+
+
+def _stored_runs(tile: SSAValue) -> Iterator[int]:
+    """The bits of the neighbours of a tile that one access stores where each becomes several, of
+    tiles joined element by element: lanes then store what lies side by side."""
+    seen = {tile}
+    for value, bits in (todo := [(tile, 0)]):
+        for op in (use.operation for use in value.uses):
+            if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
+                if bits:
+                    yield max(
+                        log2(WIDEST // bytes_of(scalar_type(op, element_of(value)))) - bits, 0
+                    )
+            elif op.results and op.results[0] not in seen and (
+                isinstance(op, ReshapeOp | CatOp) or (type(op) not in FINDERS and not op.regions)
+            ):  # fmt: skip
+                own = isinstance(op, CatOp) and joined_bits(op)[0] == 0
+                seen.add(op.results[0])
+                todo.append((op.results[0], bits + own))
 
 
 def _remark_width(op: ViewAccess, dimensions: list[TileDimension]) -> None:

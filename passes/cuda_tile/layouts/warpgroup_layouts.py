@@ -75,6 +75,11 @@ class WarpgroupLayouts(AsyncLayouts):
             left[mode] -= 1
         return bits
 
+    @property
+    def is_added_once(self) -> bool:
+        """True of a product that, where sums are added in f32, is one fragment, added once."""
+        return len(self.fragments("C")) == 1 and self.extents["k"] <= ADDED_DEPTH
+
     def takes(self, layout: TileLayout) -> bool:
         """True of a layout in which A is taken from registers: the lanes that have its rows have
         all they need of them, or, where warpgroups would wait for each other in front of shared

@@ -90,10 +90,16 @@ def _place(loop: ForOp, first: SSAValue, amount: SSAValue) -> SSAValue:
     if not is_zero(loop.lower_bound):
         lower = before.resized(loop.lower_bound, wide, SIGNED)
         number = before.add(SubIOp, [number, lower], **_WRAPPING)
-    if known_integer(loop.step) != 1:
-        step = before.resized(loop.step, wide, SIGNED)
-        number = before.add(DivIOp, [number, step], **SIGNED)
-    by = before.resized(amount, wide, SIGNED)
+    step, by = known_integer(loop.step), known_integer(amount)
+    if step is not None and by is not None and by % step == 0:
+        by = before.constant(by // step, wide)
+    else:
+        if step != 1:
+            divisor = before.resized(loop.step, wide, SIGNED)
+            if step is not None:
+                divisor = before.constant(step, wide)
+            number = before.add(DivIOp, [number, divisor], **SIGNED)
+        by = before.resized(amount, wide, SIGNED)
     far = before.spread(before.add(MulIOp, [number, by], **_WRAPPING), shape_of(first))
     if element == wide:
         return before.add(AddIOp, [first, far], **_WRAPPING)

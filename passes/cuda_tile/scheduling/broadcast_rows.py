@@ -33,6 +33,9 @@ _Load = LoadViewTkoOp | LoadPtrTkoOp
 _MOST = 10
 """The bits of the number of an element of a row: as many as there are threads, at most."""
 
+_FEW = 2
+"""The accesses of a thread in place of shared memory, and of two barriers around it."""
+
 
 def load_for_each_shape(entry: EntryOp) -> None:
     """Make a load once for each shape that it is broadcast to."""
@@ -72,12 +75,11 @@ def reader_layouts(
     wanted = dict[Operation, TileLayout]()
     for load, _, broadcast in _broadcast(entry):
         bits = broadcast_bits(shape_of(broadcast.source), shape_of(broadcast.result))
-        own = table.of(load.results[0])
         for reader, wide in _readers(broadcast.result, table):
             loop, layout = reader.parent_op(), wide.renumbered(bits)
             if isinstance(loop, ForOp) and not loop.is_ancestor(load):
                 wanted[load] = layout
-            elif load not in staged and _accesses(load, layout) <= _accesses(load, own):
+            elif load not in staged and _accesses(load, layout) <= _most(load, table):
                 wanted.setdefault(load, layout)
     for load in entry.walk():
         if isinstance(load, LoadPtrTkoOp) and is_weak(load) and load not in staged:
@@ -117,6 +119,14 @@ def _broadcast(entry: EntryOp) -> Iterator[tuple[_Load, list[Operation], Broadca
             value = value.owner.operands[0]
         if isinstance(value.owner, _Load) and is_weak(value.owner) and bits_of(shape_of(value)):
             yield value.owner, way, op
+
+
+def _most(load: _Load, table: LayoutTable) -> int:
+    """The accesses of a load that take no longer than those of its own layout; in a loop, where it
+    may be known in any layout where it lies, a few do without barriers."""
+    anywhere = not isinstance(load, LoadPtrTkoOp) or table.layouts.get(load.source) is None
+    few = _FEW if anywhere and isinstance(load.parent_op(), ForOp) else 0
+    return max(_accesses(load, table.of(load.results[0])), few)
 
 
 def _accesses(load: _Load, layout: TileLayout) -> int:

@@ -6,27 +6,41 @@ A launch starts as many CTAs as fit, along x, and tells the grid of blocks by th
     for %n in (%cta to X Y Z, step %ctas):    x = n mod X Y mod X;  y = n mod X Y / X;  z = n / X Y
 
 What no block's number has to do with stays in front of the loop: views of tensors, and scalars.
+Where blocks differ in how long they take, as in causal attention, the longest come first, and CTAs
+take them there and back, so that each has as much to do as the others:
+
+    for %turn in (0 to as many as are left to it):    n = %turn %ctas + (%cta, or %ctas - 1 - %cta)
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.passes.cuda_tile.legalization.shaped_builder import INDEX, ShapedBuilder, loop_of
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    EQUAL,
+    INDEX,
+    UNSIGNED,
+    ShapedBuilder,
+    loop_of,
+)
 from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     are_simple,
     long_dimension,
@@ -34,11 +48,15 @@ from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     slow_dimension,
 )
 
+_PAIR, _MOST_ROWS = 2, 128
+"""The products of a loop of attention, and the rows that one CTA has."""
+
 
 @dataclass(frozen=True)
 class CudaTileMakePersistentPass(ModulePass):
-    """Let CTAs compute tile blocks one after the other, in kernels of one product of matrices, of
-    views, whose blocks neither wait for each other nor differ in how long they take."""
+    """Let CTAs compute tile blocks one after the other, in kernels of views, of one product of
+    matrices and blocks that take as long as each other, or of two in each of its loops, as in
+    attention; no block waits for another."""
 
     name = "cuda-tile-make-persistent"
 
@@ -49,15 +67,28 @@ class CudaTileMakePersistentPass(ModulePass):
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
-    """True of a kernel of one product, that accesses views alone."""
+    """True of a kernel of one product, or of pairs in loops, that accesses views alone."""
     ops = list(entry.walk())
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
+    products = Counter(op.parent_op() for op in ops if isinstance(op, Multiplication))
+    alike = products.total() == 1 and long_dimension(ops) is None
     return (
-        sum(isinstance(op, Multiplication) for op in ops) == 1
+        (alike or _are_pairs(products))
         and sum(isinstance(op, ReturnOp) for op in ops) == 1
         and all(isinstance(op, LoadViewTkoOp | StoreViewTkoOp) for op in accesses)
         and are_simple(ops)
-        and long_dimension(ops) is None
+    )
+
+
+def _are_pairs(products: Counter[Operation | None]) -> bool:
+    """True of two products in each of some loops, of so few rows that threads have registers left.
+    Of 8 bits they have none beside sums that are added."""
+    loops = [loop for loop in products if isinstance(loop, ForOp)]
+    own = [op for loop in loops for op in loop.region.block.ops if isinstance(op, Multiplication)]
+    return (
+        bool(products)
+        and all(isinstance(loop, ForOp) and count == _PAIR for loop, count in products.items())
+        and all(shape_of(op.result)[-2] <= _MOST_ROWS and not is_added(op) for op in own)
     )
 
 
@@ -74,9 +105,16 @@ def _make_persistent(entry: EntryOp) -> None:
     row = at.add(integer.MulIOp, [x, y])
     total = at.add(integer.MulIOp, [row, z])
     inner = ShapedBuilder(entry, InsertPoint.at_start(body))
-    number = body.args[0]
-    dim = slow_dimension(entry.walk())
-    numbers = numbers_of(inner, number, extents, 2 if dim is None else dim)
+    number, bounds = body.args[0], [cta[0], total, ctas[0]]
+    slow, long = (find(entry.walk()) for find in (slow_dimension, long_dimension))
+    if long is not None:
+        bounds = [at.constant(0, i32), _turns(at, total, cta[0], ctas[0]), at.constant(1, i32)]
+        number = _there_and_back(inner, number, cta[0], ctas[0])
+    dim = next((x for x in (long, slow) if x is not None), 2)
+    numbers = numbers_of(inner, number, extents, dim)
+    if long is not None:
+        last = inner.add(integer.SubIOp, [extents[dim], inner.constant(1, i32)])
+        numbers[dim] = inner.add(integer.SubIOp, [last, numbers[dim]])
     own: set[Operation] = set(body.ops)
     for op in ops:
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
@@ -84,14 +122,32 @@ def _make_persistent(entry: EntryOp) -> None:
             for old, new in zip(op.results, place, strict=True):
                 old.replace_all_uses_with(new)
             Rewriter.erase_op(op)
-        elif not _is_common(op, own, number):
+        elif not _is_common(op, own, body.args[0]):
             op.detach()
             body.add_op(op)
             own.add(op)
     body.add_op(ContinueOp.create())
-    loop = loop_of([cta[0], total, ctas[0]], body)
+    loop = loop_of(bounds, body)
     ShapedBuilder(entry, InsertPoint.before(end)).insert(loop)
     entry.attributes[TAKES_BLOCKS] = UnitAttr()
+
+
+def _there_and_back(at: ShapedBuilder, turn: SSAValue, cta: SSAValue, ctas: SSAValue) -> SSAValue:
+    """The number of the block that a CTA takes at its turn."""
+    one = at.constant(1, i32)
+    back = at.compare(EQUAL, at.add(integer.AndIOp, [turn, one]), one)
+    mirrored = at.add(integer.SubIOp, [at.add(integer.SubIOp, [ctas, one]), cta])
+    place = at.add(core.SelectOp, [back, mirrored, cta], INDEX)
+    return at.add(integer.AddIOp, [at.add(integer.MulIOp, [turn, ctas]), place])
+
+
+def _turns(at: ShapedBuilder, total: SSAValue, cta: SSAValue, ctas: SSAValue) -> SSAValue:
+    """The turns of a CTA: those that all have, and one if its place in the next is a block."""
+    whole = at.add(integer.DivIOp, [total, ctas], **UNSIGNED)
+    number = _there_and_back(at, whole, cta, ctas)
+    has = at.compare(ComparisonPredicate.LESS_THAN, number, total)
+    more = at.add(integer.AddIOp, [whole, at.constant(1, i32)])
+    return at.add(core.SelectOp, [has, more, whole], INDEX)
 
 
 def _is_common(op: Operation, own: set[Operation], number: SSAValue) -> bool:

@@ -278,7 +278,8 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     everywhere = set() if space == CLUSTER_SPACE else {("sm_70", (6, 0)), ("sm_70", (6, 3))}
     hints = {("sm_80", (7, 4))} if space in ("global", GENERIC) else set()
     vectors = {("sm_90", (8, 1))} if space == "global" else set()
-    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *hints, *vectors}
+    wide = {("sm_90", (8, 3)), ("sm_90", (8, 4))} if name == "atom" else set()
+    assert set(forms) == {("sm_90", (7, 8)), *everywhere, *hints, *vectors, *wide}
     for needs, some in forms.items():
         kernel = Kernel(shared=4096)
         for i, (semantics, form, hint) in enumerate(some):
@@ -288,7 +289,8 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
             register, count = registers_of(form)
             values = [kernel.input(register) for _ in range(operand_count(form))]
             if count > 1:
-                values = [kernel.add(ListMakeOp(values * count, reg(register, count)))]
+                lists = (ListMakeOp([value] * count, reg(register, count)) for value in values)
+                values = [kernel.add(one) for one in lists]
             offset = OFFSETS[i % 3]
             if name == "atom":
                 atom = AtomOp(

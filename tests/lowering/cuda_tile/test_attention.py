@@ -61,6 +61,27 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
 
+def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
+    """It is in flight while threads compute the next weights, beside the sums that it is added to
+    then; both are complete in front of the stores. Registers suffice. Sums whose factors are all 1,
+    as where scores of later keys are small, are not multiplied, but for factors that are none."""
+    text = attention(128, 128, 128, GIVEN, "f8E4M3FN")
+    for trips, later in (0, 1), (1, 1), (3, 1), (3, 0), (2, np.nan):
+        q, k, v = (x.astype(FP8) for x in operands(128, 384, 128, 1))
+        k[:, 128:] = (k[:, 128:].astype(np.float32) * later).astype(FP8)
+        args = arguments([q, k, v], trips)
+        args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
+        equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    kernel = tw.compile(text, "sm_90a")
+    lines = [line.split() for line in kernel.ptx.splitlines()]
+    waits = [i for i, line in enumerate(lines) if line[:1] == ["wgmma.wait_group.sync.aligned"]]
+    assert [lines[i][1] for i in waits] == ["0;", "1;", "0;", "0;"]
+    meanwhile = lines[waits[1] : waits[2]]
+    assert any(line and line[0].startswith("ex2") for line in meanwhile)
+    assert ["vote.sync.all.pred"] in [line[:1] for line in lines[waits[2] : waits[3]]]
+    assert ptxas(kernel.ptx, "sm_90a").clean
+
+
 COUNT = """
     %x, %y, %z = get_tile_block_id : tile<i32>
     %o = constant <i32: 0> : tile<i32>

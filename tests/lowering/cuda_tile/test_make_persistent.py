@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attention_kernel import GIVEN, attention
+from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product
 from tile_ir import entry
@@ -65,6 +65,25 @@ def test_blocks_taken_in_turn(
     assert kernel.takes_blocks and not tw.compile(text, arch).entry().takes_blocks
 
 
+@pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
+@pytest.mark.parametrize("ctas", [1, 4, 7])
+def test_attention_taken_in_turn(end: str, ctas: int) -> None:
+    """Queries of the next block come while the last one is stored: they have a stage, which is free
+    behind the loop that multiplies them. Also where one CTA has more turns than another, or none,
+    and with blocks of no iteration."""
+    text = attention(64, 64, 64, end)
+    args = arguments(operands(192, 192, 64, 2), 0 if end is GIVEN and ctas == 4 else 2)
+    options: dict[str, Any] = {"arch": "sm_90a"}
+    want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, **options)[-1]
+    got = tw.interpret(
+        taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1], level="ptx", schedule=3,
+        **options,
+    )[-1]  # fmt: skip
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
+
+
 def test_what_is_common_stays_in_front() -> None:
     """So tensor maps are made of arguments, and copies are boxes."""
     module = taken(product(TYPES, (64, 64, 16)))
@@ -77,12 +96,12 @@ def test_what_is_common_stays_in_front() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        attention(64, 64, 64, GIVEN),
+        attention(64, 64, 64, GIVEN, "f8E4M3FN"),
         entry("%p: tile<ptr<i32>>", "    %i = iota : tile<64xi32>\n"),
         product(TYPES, (64, 64, 16)).replace("weak %sum", "relaxed device %sum"),
         product(TYPES, (64, 64, 16)).replace("to %steps,", "to %i,"),
     ],
-    ids=["two products", "no product", "blocks that others may wait for", "blocks that differ"],
+    ids=["sums of 8 bits", "no product", "blocks that others may wait for", "blocks that differ"],
 )
 def test_kernels_that_keep_a_cta_for_each_block(text: str) -> None:
     module = parse_module(text, "text")

@@ -268,3 +268,44 @@ def test_parts_of_a_tile_behind_a_tensor_are_not_accessed() -> None:
     source = np.arange(512, dtype=np.float32)
     _, left = compiled(parameters, body, [source, np.full(512, -1, np.float32)])
     np.testing.assert_array_equal(left, np.where(source < 500, source, -1))
+
+
+DIVIDED = """cuda_tile.module @m {
+  entry @k(%a: tile<ptr<f32>>, %c: tile<ptr<f32>>, %n: tile<i32>) {
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %9 = constant <i32: 9> : tile<i32>
+    %z = constant <f32: 0.0> : tile<128xf32>
+    %i = iota : tile<128xi32>
+    %n0 = reshape %n : tile<i32> -> tile<1xi32>
+    %n1 = broadcast %n0 : tile<1xi32> -> tile<128xi32>
+    %r = remi %i, %n1 signed : tile<128xi32>
+    %a0 = reshape %a : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %a1 = broadcast %a0 : tile<1xptr<f32>> -> tile<128xptr<f32>>
+    %p = offset %a1, %r : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+    %s = for %k in (%0 to %9, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<128xf32>) {
+      %k0 = reshape %k : tile<i32> -> tile<1xi32>
+      %k1 = broadcast %k0 : tile<1xi32> -> tile<128xi32>
+      %q = offset %p, %k1 : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+      %x, %t = load_ptr_tko weak %q : tile<128xptr<f32>> -> tile<128xf32>, token
+      %y = addf %acc, %x : tile<128xf32>
+      continue %y : tile<128xf32>
+    }
+    %c0 = reshape %c : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %c1 = broadcast %c0 : tile<1xptr<f32>> -> tile<128xptr<f32>>
+    %o = offset %c1, %i : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+    %u = store_ptr_tko weak %o, %s : tile<128xptr<f32>>, tile<128xf32> -> token
+    return
+  }
+}
+"""
+
+
+def test_rows_that_wrap_around_are_divided_before_the_loop() -> None:
+    """Once, where ptxas would not move it from the loop that loads them."""
+    ptx = tw.compile(DIVIDED, "sm_90a").ptx
+    before, loop = ptx.split("_body:")
+    assert before.count("rem.s32") == 4 and "rem.s32" not in loop
+    args = [np.arange(72, dtype=np.float32), np.zeros(128, np.float32), 50]
+    left = tw.interpret(DIVIDED, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[1]
+    np.testing.assert_array_equal(left, 9 * (np.arange(128) % 50) + 36)

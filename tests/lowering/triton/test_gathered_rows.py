@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import tilewright as tw
 
@@ -60,9 +61,10 @@ GATHERED = """tt.func public @k(%rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}
 
 
 def test_rows_that_are_gathered_are_loaded_ahead() -> None:
-    """Though the loop shapes their mask: which rows there are is known before it."""
+    """Though the loop shapes their mask: which rows there are is known before it, and what it
+    advances by is a multiple of its step."""
     ptx = tw.compile(GATHERED, "sm_80").ptx
-    assert "ld.global.v4" not in ptx and "ld.global.b16" not in ptx
+    assert "div." not in ptx and "ld.global.v4" not in ptx and "ld.global.b16" not in ptx
     generator = np.random.default_rng(0)
     a, b = (generator.standard_normal((32, 64)).astype(np.float16) for _ in "ab")
     rows = generator.permutation(32).astype(np.int32)
@@ -72,6 +74,66 @@ def test_rows_that_are_gathered_are_loaded_ahead() -> None:
     np.testing.assert_array_equal(program, ptx)
     want = np.where(rows[:, None] < 30, a[rows].astype(np.float32) @ b.T, 0)
     np.testing.assert_allclose(ptx, want, atol=1e-2)
+
+
+PAGED = """tt.func public @k(%pages: !tt.ptr<i32> {tt.divisibility = 16 : i32},
+    %a: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %b: !tt.ptr<f16> {tt.divisibility = 16 : i32},
+    %c: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
+    %none = arith.constant dense<0.0> : tensor<32x32xf32>
+    %row = arith.constant dense<32> : tensor<32x1xi32>
+    %c0 = arith.constant 0 : i32
+    %c32 = arith.constant 32 : i32
+    %i = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32>
+    %i0 = tt.expand_dims %i {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+    %j0 = tt.expand_dims %i {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %j = tt.broadcast %j0 : tensor<1x32xi32> -> tensor<32x32xi32>
+    %i1 = arith.muli %i0, %row : tensor<32x1xi32>
+    %i2 = tt.broadcast %i1 : tensor<32x1xi32> -> tensor<32x32xi32>
+    %at = arith.addi %i2, %j : tensor<32x32xi32>
+    %as = tt.splat %a : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %ap = tt.addptr %as, %at : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+    %u = tt.load %ap : tensor<32x32x!tt.ptr<f16>>
+    %ps = tt.splat %pages : !tt.ptr<i32> -> tensor<32x!tt.ptr<i32>>
+    %bs = tt.splat %b : !tt.ptr<f16> -> tensor<32x32x!tt.ptr<f16>>
+    %sum = scf.for %k = %c0 to %n step %c32 iter_args(%acc = %none) -> (tensor<32x32xf32>) : i32 {
+      %ks = tt.splat %k : i32 -> tensor<32xi32>
+      %ki = arith.addi %ks, %i : tensor<32xi32>
+      %pp = tt.addptr %ps, %ki : tensor<32x!tt.ptr<i32>>, tensor<32xi32>
+      %page = tt.load %pp : tensor<32x!tt.ptr<i32>>
+      %p0 = tt.expand_dims %page {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+      %p1 = arith.muli %p0, %row : tensor<32x1xi32>
+      %p2 = tt.broadcast %p1 : tensor<32x1xi32> -> tensor<32x32xi32>
+      %bt = arith.addi %p2, %j : tensor<32x32xi32>
+      %bp = tt.addptr %bs, %bt : tensor<32x32x!tt.ptr<f16>>, tensor<32x32xi32>
+      %v = tt.load %bp : tensor<32x32x!tt.ptr<f16>>
+      %d = tt.dot %u, %v, %acc : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+      scf.yield %d : tensor<32x32xf32>
+    }
+    %cs = tt.splat %c : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>>
+    %cp = tt.addptr %cs, %at : tensor<32x32x!tt.ptr<f32>>, tensor<32x32xi32>
+    tt.store %cp, %sum : tensor<32x32x!tt.ptr<f32>>
+    tt.return
+}"""
+
+
+@pytest.mark.parametrize("length", [0, 32, 224])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_rows_by_numbers_of_the_loop_are_loaded_ahead(arch: str, length: int) -> None:
+    """The numbers, too, and none beyond the last one."""
+    ptx = tw.compile(PAGED, arch).ptx
+    body = ptx[ptx.index("_body:") :]
+    assert body.count("cp.async.cg.shared.global") == body.count("ld.global.b32") == 1
+    assert "ld.global.v4" not in body
+    generator = np.random.default_rng(0)
+    a, b = (generator.standard_normal((x, 32)).astype(np.float16) for x in (32, 224))
+    pages = generator.permutation(224).astype(np.int32)[:length]
+    args = [pages, a, b, np.zeros((32, 32), np.float32), length]
+    program, ptx = (tw.interpret(PAGED, "k", grid=(1,), args=args, level=level, arch=arch)[3]
+                    for level in ("program", "ptx"))  # fmt: skip
+    np.testing.assert_array_equal(program, ptx)
+    steps = range(0, length, 32)
+    want = sum((a.astype(np.float32) @ b[pages[k : k + 32]] for k in steps), np.zeros((32, 32)))
+    np.testing.assert_allclose(ptx, want, atol=1e-1)
 
 
 COLUMNS = """tt.func public @k(%rows: !tt.ptr<i32>, %a: !tt.ptr<f16> {tt.divisibility = 16 : i32},

@@ -18,6 +18,8 @@ from tilewright.source.verification import verify
 from tilewright.tile_kernel import flat_arguments
 
 ROW = "tensor<4xi32>"
+WHOLE_ROWS = f"%by = arith.constant dense<BY> : {ROW}\n%l = arith.divsi %i, %by : {ROW}"
+SHARED_ROWS = {by: WHOLE_ROWS.replace("BY", str(by)) for by in (2, 4, 8)}
 WRAPPED = f"%l = arith.remsi %i, %ns : {ROW}"
 
 
@@ -30,7 +32,7 @@ def kernel(row: str = "", rows: str = "", tile: str = "", pointers: str = "") ->
     rows = rows or f"%r = arith.cmpi slt, %i, %ns : {ROW}"
     tile = tile or "%u = arith.addi %t, %zero : tensor<4x8xi32>"
     pointers = pointers or "%p = tt.addptr %as, %from : tensor<4x8x!tt.ptr<i32>>, tensor<4x8xi32>"
-    loaded = "c1" if row == WRAPPED else "mask"
+    loaded = "c1" if row in (WRAPPED, *SHARED_ROWS.values()) else "mask"
     return f"""tt.func public @k(%a: !tt.ptr<i32>, %b: !tt.ptr<i32>, %n: i32, %s: i32) {{
     %zero = arith.constant dense<0> : tensor<4x8xi32>
     %c4 = arith.constant 4 : i32
@@ -96,6 +98,7 @@ ALIKE = {
     "rows from the first one on": {"rows": ABOVE.replace("<1>", "<0>")},
     "rows up to the one before the last": {"rows": f"%r = arith.cmpi sgt, %ns, %i : {ROW}"},
     "rows that wrap around and are not stored": {"row": WRAPPED},
+    **{f"rows that {by} share": {"row": row} for by, row in SHARED_ROWS.items()},
     "pointers advanced to the columns": {
         "pointers": """%p0 = tt.addptr %a, %j0 : !tt.ptr<i32>, i32
     %p1 = tt.addptr %p0, %i0 : !tt.ptr<i32>, i32

@@ -17,6 +17,7 @@ from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
+from tilewright.lowering.interpreter.machine.global_memory import WIDE
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.ops.instructions.operands import (
@@ -62,6 +63,8 @@ _LETTERS = {"u": "uint", "b": "uint", "s": "int", "f": "float"}
 
 
 def _dtype(type_: str) -> np.dtype[Any]:
+    if type_ == "b128":
+        return WIDE
     return np.dtype(ml_dtypes.bfloat16 if type_ == "bf16" else f"{_LETTERS[type_[0]]}{type_[1:]}")
 
 
@@ -139,6 +142,10 @@ def _perform(
     count, at = len(lanes), spread(address, len(lanes))
     change = combine(form, shared=shared)
     words = [np.ascontiguousarray(spread(value, count)) for value in values]
+    if form.endswith(".b128"):
+        whole = [word.view(WIDE)[:, 0] for word in words]
+        old = machine.atomics.perform(lanes, at, whole, change, number, order, shared=shared)
+        return old[:, None].view(np.uint64)
     if form not in SIDE_BY_SIDE:
         words = [word.astype(word_type(form)) for word in words]
         return machine.atomics.perform(lanes, at, words, change, number, order, shared=shared)

@@ -61,7 +61,7 @@ def _count(op: Any, builder: Builder) -> Step:
             mbarriers.keep_open(lanes, address, count)
         if what == "arrive_drop":
             mbarriers.drop(lanes, address, arrivals[0])
-        mbarriers.arrive(lanes, address, *arrivals)
+        mbarriers.arrive(lanes, address, *arrivals, relaxed="relaxed" in words)
 
     def run(machine: Machine, gang: Gang, address: Bits, count: Bits | None) -> Bits | None:
         counts = spread(np.ones(1, np.uint32) if count is None else count, gang.count)

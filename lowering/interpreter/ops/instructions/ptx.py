@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
 from tilewright.dialects.cute_nvgpu.lattice.scalar import UNKNOWN_SPACES
 from tilewright.dialects.ptx import (
     carry,
@@ -23,6 +23,7 @@ from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
+from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
@@ -34,9 +35,13 @@ from tilewright.lowering.interpreter.ops.base.arith import (
 )
 from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
 from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
-from tilewright.lowering.interpreter.ops.instructions.operands import as_columns, side_by_side
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    as_columns,
+    located,
+    side_by_side,
+)
 from tilewright.lowering.interpreter.program import Exit
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, uniform
+from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
 from tilewright.source.diagnostic import OpError
 
 
@@ -144,6 +149,9 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
     """The steps that all threads have executed: time goes on with them."""
     register = op.register.data
+    if register in OF_LAUNCH:
+        raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
+                      "which the driver or the launch says what it holds")  # fmt: skip
     shift, width = (32 if register.endswith("_hi") else 0), KINDS[op.result.type.kind.data]
 
     def run(machine: Machine, gang: Gang) -> Bits:
@@ -224,14 +232,32 @@ executes(
 )(nothing)  # fmt: skip
 
 
-@runs(data_movement.CreatePolicyOp)
-def _create_policy(op: data_movement.CreatePolicyOp, builder: Builder) -> Step:
+@runs(
+    data_movement.CreatePolicyOp, data_movement.CreatePolicyRangeOp, data_movement.CreatePolicyCvtOp
+)
+def _create_policy(op: Operation, builder: Builder) -> Step:
     """Any number is a policy: there are no caches."""
+    return pure(op, builder, lambda *_: np.zeros(1, np.uint64))
 
-    def compute(fraction: Bits) -> Bits:
-        return np.zeros(1, np.uint64)
 
-    return pure(op, builder, compute)
+@runs(data_movement.StBulkOp)
+def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
+    number = builder.number(op)
+
+    def run(machine: Machine, gang: Gang, address: Bits, size: Bits) -> None:
+        counts, parts = np.divmod(spread(size, gang.count).astype(np.int64), 8)
+        if parts.any():
+            lane = int(np.argmax(parts > 0))
+            raise Fault(
+                f"expected a multiple of 8 bytes, got {8 * counts[lane] + parts[lane]}", lane
+            )
+        rows = np.repeat(np.arange(gang.count), counts)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        words = spread(address, gang.count)[rows].astype(np.int64) + 8 * place
+        zeros = np.zeros((len(rows), 8), np.uint8)
+        machine.shared.store(gang.lanes[rows], words, zeros, number)
+
+    return effect(op, builder, run, located(op, builder), op.size)
 
 
 runs(control_flow.BraOp)(branch)

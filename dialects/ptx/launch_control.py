@@ -1,0 +1,53 @@
+"""Clusters that have not begun, whose work another one does. PTX ISA, clusterlaunchcontrol."""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from tilewright.dialects.cute_nvgpu.lattice import launch_control as rows
+from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.ptx.instruction import FormOp, RowOp
+from tilewright.dialects.ptx.types import B32, RegType, reg
+
+
+@fields_op(rows.TRY_CANCEL.op, rows.TRY_CANCEL, rows.TRY_CANCEL_MULTICAST)
+class TryCancelOp(RowOp):
+    """`clusterlaunchcontrol.try_cancel.async... [addr], [mbar]`: 16 bytes that say which cluster
+    will not begin, if any, arrive at an mbarrier; of a `multicast` in each CTA of the cluster.
+
+    ```mlir
+    ptx.clusterlaunchcontrol.try_cancel %a, 0, %mbar
+    ```
+    """
+
+    OPERANDS: ClassVar = {"addr": "address + offset", "mbar": "barrier"}
+
+    address = operand_def(B32)
+    offset = prop_def(NUMBER)
+    barrier = operand_def(B32)
+    multicast = opt_prop_def(UnitAttr)
+
+    assembly_format = "$address `,` $offset `,` $barrier (`multicast` $multicast^)?"
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        return rows.TRY_CANCEL_MULTICAST if self.multicast else rows.TRY_CANCEL
+
+
+@fields_op(rows.IS_CANCELED.op, rows.IS_CANCELED, rows.FIRST_CTAID, rows.FIRST_CTAID_OF_AXIS)
+class QueryCancelOp(FormOp):
+    """`clusterlaunchcontrol.query_cancel.FORM d, response`, of two registers of 64 bits.
+
+    ```mlir
+    %p = ptx.clusterlaunchcontrol.query_cancel "query_cancel.is_canceled.pred.b128" %response
+    ```
+    """
+
+    OPERANDS: ClassVar = {"try_cancel_response": "response"}
+
+    response = operand_def(reg("b64", 2))
+    result = result_def(RegType)
+
+    traits = traits_def(Pure())

@@ -1,0 +1,59 @@
+"""Divisions of which a loop computes where its loads lie, in front of it: ptxas leaves them there.
+
+%r = remi %rows, %n;  %p = offset %a, %r      in the layout of the load of the loop that lies
+for %k { load_ptr_tko (offset %p, %k) }       at %p, now
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, is_derived
+from tilewright.passes.cuda_tile.analysis.facts import known_integer
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
+
+
+def divide_before(loop: ForOp, copied: Container[Operation], kernel: Kernel) -> None:
+    """Compute what a loop's loads, but those that are `copied`, lie by that is divided, and does
+    not change in it."""
+    for load in loop.region.block.ops:
+        if isinstance(load, LoadPtrTkoOp) and load not in copied:
+            layout = kernel.layout(load.result)
+            if layout is not None:
+                _divide(load.source, layout, loop, kernel)
+
+
+def _divide(value: SSAValue, layout: TileLayout, loop: ForOp, kernel: Kernel) -> None:
+    op = value.owner
+    if not isinstance(op, SCALAR) or not is_derived(value) or not shape_of(value):
+        return
+    if not loop.is_ancestor(op):
+        if _is_divided(value):
+            kernel.elements(value, layout)
+        return
+    if isinstance(op, core.BroadcastOp):
+        layout = layout.renumbered(broadcast_bits(shape_of(op.source), shape_of(op.result)))
+    for operand in op.operands:
+        _divide(operand, layout, loop, kernel)
+
+
+def _is_divided(value: SSAValue) -> bool:
+    """True of what a division by a number that is not known is a part of."""
+    todo, seen = [value.owner], set[object]()
+    while todo:
+        op = todo.pop()
+        if not isinstance(op, SCALAR) or op in seen:
+            continue
+        seen.add(op)
+        divides = isinstance(op, integer.DivIOp | integer.RemIOp) and bool(shape_of(op.results[0]))
+        if divides and known_integer(op.operands[1]) is None:
+            return True
+        todo += [operand.owner for operand in op.operands]
+    return False
