@@ -19,24 +19,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from xdsl.dialects.builtin import Float64Type
-from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import floating_point
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
-from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
 from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.live_ranges import live_ranges, tile_registers
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.elements import shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
@@ -164,7 +160,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
     if multiplied:
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
-        registers = max(map(_registers, _tiles(entry)))
+        registers = max(map(tile_registers, _tiles(entry)))
         return _MOST if registers >= _CROWDED * _USUAL // (1 + once) else count
     words = _words_of(entry)
     while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
@@ -191,12 +187,6 @@ def _words_of(entry: EntryOp) -> int:
     return max((type_.elements * _bits(type_) // 32 for type_ in _tiles(entry)), default=1)
 
 
-def _registers(type_: TileType) -> int:
-    """Those of all threads for a tile; other numbers of 64 bits than floats are of addresses, which
-    are computed late."""
-    return type_.elements * (1 + isinstance(type_.element_type, Float64Type))
-
-
 def _shares(entry: EntryOp) -> tuple[int, int]:
     """The elements of the largest tile for each thread, and the most threads for that."""
     ops = list(entry.walk())
@@ -218,9 +208,9 @@ def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
     nothing, and what is computed before it, or carried by a loop, and read after it."""
     threads, most = thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
-        places, times = _times(block) if block else ({}, [])
+        places, times = live_ranges(block) if block else ({}, [])
         for op in products:
-            own = _held_by(_registers(tile_type(op.result)), threads, arch)
+            own = _held_by(tile_registers(tile_type(op.result)), threads, arch)
             if isinstance(op.acc.owner, ConstantOp) and op.acc.owner.elements.is_splat:
                 own //= parts
             elif is_added(op):
@@ -232,31 +222,6 @@ def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
             )
             most = max(most, own + sum(x for x in beside if x >= _PER_THREAD))
     return most
-
-
-def _times(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int, int]]]:
-    """The places of a block's ops; and for each tile that registers hold the first and the last
-    place, and how many registers. Operands of products, loads, and what is computed wherever it is
-    read do not count."""
-    places = {op: place for place, op in enumerate(block.ops)}
-    values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
-    values += [
-        (place, result)
-        for op, place in places.items() if not isinstance(op, LoadViewTkoOp | LoadPtrTkoOp)
-        for result in op.results
-    ]  # fmt: skip
-    times: list[tuple[int, int, int]] = []
-    for first, value in values:
-        if not isinstance(value.type, TileType) or value.type.elements < WARP or is_derived(value):
-            continue
-        users = (
-            block.find_ancestor_op_in_block(use.operation)
-            for use in value.uses
-            if not isinstance(use.operation, Multiplication) or use.operation.acc is value
-        )
-        last = max((places[user] for user in users if user), default=first)
-        times.append((first, last, _registers(value.type)))
-    return places, times
 
 
 def _held_by(registers: int, threads: int, arch: Target) -> int:
