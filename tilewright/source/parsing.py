@@ -36,6 +36,7 @@ from tilewright.dialects.locations import unverified
 from tilewright.source.diagnostic import CompileError, Diagnostic
 from tilewright.source.nearest_name import nearest_name
 from tilewright.source.recursion import deep_recursion
+from tilewright.xdsl_patches.assignments import LOADING
 from tilewright.xdsl_patches.quick_parser import QuickParser, ReadBefore
 
 
@@ -251,12 +252,28 @@ READ = ReadBefore()
 """Types and ops that the default context has read."""
 
 
+class _SharedContext(Context):
+    """A context that several threads read in: one of them loads a dialect, which the others know
+    when it is whole."""
+
+    def load_registered_dialect(self, name: str) -> None:
+        """Load a dialect that is registered, once."""
+        with LOADING:
+            if name not in self._loaded_dialects:
+                dialect = self._registered_dialects[name]()
+                for op in dialect.operations:
+                    self.load_op(op)
+                for attribute in dialect.attributes:
+                    self.load_attr_or_type(attribute)
+                self._loaded_dialects[name] = dialect
+
+
 @cache
 def default_context() -> Context:
     """A context that knows every dialect of xDSL and of tilewright, loaded as they are used; what
     is read in it is read by xDSL with our changes."""
     xdsl_patches.install()
-    context = Context()
+    context = _SharedContext()
     register_dialects(context)
     return context
 
