@@ -256,3 +256,21 @@ op.verify()
 assert op.result.type == a.type == i32
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_first_compilations_may_be_in_several_threads() -> None:
+    """xDSL is changed once, and a dialect is loaded once."""
+    program = f"""
+import sys, threading, tilewright as tw
+sys.setswitchinterval(1e-6)
+start, ready = threading.Barrier(32), []
+def read():
+    start.wait()
+    ready.append(tw.compile({(EXAMPLES / "axpy.mlir").read_text()!r}, "sm_80"))
+threads = [threading.Thread(target=read) for _ in range(32)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert len(ready) == 32
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
