@@ -10,10 +10,10 @@ Prints a row of a table for each file: the tests that launch a kernel here and r
 or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
 the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests
 in turn, ours also as a second run that finds kernels kept; the exit status is 1 where ours take
-longer in all the first time. "Front end" is what Triton took from Python to TTIR. On the GPU the tests are those
-that launch and pass by Triton's compiler, and those that read its ttgir, llir, PTX or cubin and
-fail here are a column of their own. Needs torch, triton and pytest. The exit status is 1 where
-fewer than 90 % pass here, 95 % on the GPU.
+longer in all the first time. "Front end" is what Triton took from Python to TTIR. On the GPU the
+tests are those that launch and pass by Triton's compiler, and those that read its ttgir, llir, PTX
+or cubin and fail here are a column of their own. Needs torch, triton and pytest. The exit status is
+1 where fewer than 90 % pass here, 95 % on the GPU.
 """
 
 from __future__ import annotations
