@@ -65,7 +65,7 @@ into those that a thread of so many may have."""
 _TALL = 128
 """The rows of a product that two warpgroups share."""
 
-_LEAST, _LEAST_COLUMNS = 64, 64
+_LEAST = 64
 """The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
 are less than the 128 bytes that TMA copies at once."""
 
@@ -276,8 +276,7 @@ def small_axis(rows: int, columns: int, parts: int) -> int | None:
     """Along which dimension CTAs of a small grid split a product: so that a CTA loads least, and
     has whole MMAs; None where a part would be too small."""
     loaded = {0: rows // parts + columns, 1: rows + columns // parts}
-    least = _LEAST, _LEAST_COLUMNS
-    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= least[axis] * parts]
+    legal = [axis for axis, extent in enumerate((rows, columns)) if extent >= _LEAST * parts]
     return min(legal, key=lambda axis: loaded[axis], default=None)
 
 
