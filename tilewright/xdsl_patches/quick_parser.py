@@ -31,6 +31,8 @@ _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 """Parts of a line that mean something else elsewhere, or may hold a `%`."""
+_NEXT = re.compile(r"\n\s*([%}])")
+"""What an op does not go on with in the next line, where another one of its line did not."""
 _MOST = 1 << 12
 
 
@@ -45,8 +47,8 @@ class ReadOp:
 
 @frozen
 class ReadBefore:
-    """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
-    for it and the names of values."""
+    """Parts of texts that a context has read: types, and ops of one line but for its place and the
+    names of values, by that line and what comes behind it."""
 
     types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
     ops: dict[Any, ReadOp] = field(default_factory=dict[Any, ReadOp])
@@ -69,10 +71,12 @@ class QuickParser(Parser):
         start, text = self.pos, self.lexer.input.content
         end = text.find("\n", start)
         place = text.rfind(" loc(", start, end)
-        if self._known is None or place < 0:  # an op without a place may go on in the next line
+        # An op without a place may go on in the next line.
+        following = None if place >= 0 or end < 0 else _NEXT.match(text, end)
+        if self._known is None or (place < 0 and following is None):
             return super().parse_operation()
-        line = text[start:place]
-        key = (_VALUE.sub("%", line), *self._parser_state.dialect_stack)
+        line = text[start : end if place < 0 else place]
+        key = (_VALUE.sub("%", line), following and following[1], *self._parser_state.dialect_stack)
         read = self._known.ops.get(key)
         if read is not None and (op := self._again(read, line)) is not None:
             return op
