@@ -34,7 +34,7 @@ _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 """Parts of a line that mean something else elsewhere, or may hold a `%`."""
 _NEXT = re.compile(r"\n\s*([%}])")
-"""What an op does not go on with in the next line, where another one of its line did not."""
+"""The next line of an op that ends with its own, as another one of the same line did."""
 _MOST = 1 << 12
 
 
