@@ -43,6 +43,14 @@ MAPA = InstructionRow(
     ("mapa.shared::cluster.u32",), _CLUSTERS, "mapa",
     (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
 )  # fmt: skip
+LEADER_MASKS = range(0xFE000000, 0xFF000000)
+"""What leaves of an address that of the CTA of a pair whose rank is even: ranks stand from bit 24
+on (`RANK_SHIFT`)."""
+MAPA_LEADER = InstructionRow(
+    "ptx.mapa.leader", "the address of the same place in the CTA of the pair whose rank is even",
+    ("and.b32",), _CLUSTERS, "tcgen05.mma",
+    (Result("d"), Scalar("a", "b32", plain=True), Choice("mask", LEADER_MASKS)),
+)  # fmt: skip
 GETCTARANK = InstructionRow(
     "ptx.getctarank", "the rank of the CTA whose shared memory an address is of",
     ("getctarank.shared::cluster.u32",), _CLUSTERS, "getctarank",
