@@ -358,9 +358,9 @@ class Reader:
 
 def _is_address(use: Use) -> bool:
     """True where an instruction has an address there."""
-    op = use.operation
-    forms = op.operand_forms if isinstance(op, PtxOp) else ()
-    names = [op.fields_of(form)[0] for form in forms if isinstance(form, Address)]
+    if not isinstance(op := use.operation, PtxOp):
+        return False
+    names = [op.fields_of(form)[0] for form in op.operand_forms if isinstance(form, Address)]
     return any(getattr(op, name, None) is op.operands[use.index] for name in names)
 
 
