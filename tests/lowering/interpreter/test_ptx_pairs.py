@@ -89,7 +89,7 @@ def test_boxes_at_the_barrier_of_the_leader(mask: str, ctas: int, start: str, pt
 
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 def test_words_of_the_leader(engine: Any, ptxas: Ptxas) -> None:
-    """Each thread of a pair writes a word of the leader's."""
+    """Each thread of a pair writes a word of the leader's, as an H200 leaves them."""
     check(FAR, "sm_90", ptxas)
     args = [np.zeros((8, 32), np.uint32)]
     (out,) = tw.interpret(FAR, grid=(4,), block=(32,), args=args, arch="sm_90a", engine=engine)
