@@ -16,6 +16,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.memory_access import ordered
 from tilewright.passes.cuda_tile.analysis.runs import run_of
+from tilewright.passes.cuda_tile.layouts.elements import tile_type
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _MOST, _LEAST = 4096, 1024
@@ -26,15 +27,15 @@ _FORM, _SIZE = "add.u32", 4
 def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: Kernel) -> bool:
     """True where a tile was added so: its result has no use, and its pointers are one moved by a
     tile of numbers of which neighbours need not differ."""
-    moved, size = op.pointers.owner, layout.count << len(layout.threads)
+    moved = op.pointers.owner
     if form != _FORM or op.result.first_use is not None or not isinstance(moved, core.OffsetOp):
         return False
-    source = moved.ptr
+    source, scratch = moved.ptr, kernel.scratch
     while isinstance(owner := source.owner, core.BroadcastOp | core.ReshapeOp):
         source = owner.source
-    if source.type.elements > 1 or run_of(moved.offset).counting or size < _LEAST:  # type: ignore[attr-defined]
+    bins = min(tile_type(moved.offset).elements, _MOST)
+    if tile_type(source).elements > 1 or run_of(moved.offset).counting or bins < _LEAST:
         return False
-    bins, scratch = min(size >> layout.idle.bit_count(), _MOST), kernel.scratch
     if bins * _SIZE > scratch.conversion_bytes - scratch.reserved:
         return False
     with kernel.access(op, reads=True, writes=True):
@@ -71,11 +72,13 @@ def _add(
             ))  # fmt: skip
 
         for number, at, value, mask in zip(numbers, addresses, values, masks, strict=True):
-            high = emitter.binary("and", number, -bins)
-            low = emitter.resized(number, number.type.bitwidth, 32)  # type: ignore[attr-defined]
-            bin_ = emitter.binary("add", line, scaled(emitter, low, _SIZE))
+            width = number.type.bitwidth  # type: ignore[attr-defined]
+            wide = emitter.resized(number, width, max(width, 32))
+            high = emitter.binary("and", wide, -bins)
+            low = emitter.resized(wide, max(width, 32), 32)
+            place = emitter.binary("add", line, scaled(emitter, low, _SIZE))
             allowed = kernel.both(own, mask)
-            add(bin_, value, kernel.both(allowed, emitter.compare("eq", high, 0)))
+            add(place, value, kernel.both(allowed, emitter.compare("eq", high, 0)))
             add(at, value, kernel.both(allowed, emitter.compare("ne", high, 0)))
         scratch.written()
         to = emitter.binary("add", base, emitter.resized(first, 32, 64))
