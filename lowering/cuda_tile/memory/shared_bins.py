@@ -72,7 +72,7 @@ def _add(
             ))  # fmt: skip
 
         for number, at, value, mask in zip(numbers, addresses, values, masks, strict=True):
-            width = number.type.bitwidth  # type: ignore[attr-defined]
+            width = 8 * address.bytes_of(number.type)
             wide = emitter.resized(number, width, max(width, 32))
             high = emitter.binary("and", wide, -bins)
             low = emitter.resized(wide, max(width, 32), 32)
