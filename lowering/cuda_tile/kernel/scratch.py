@@ -105,7 +105,10 @@ class Scratch:
 
     @property
     def left_beside(self) -> float:
-        """The bytes that tiles which change layout may take so that another CTA has room."""
+        """The bytes that tiles which change layout may take so that another CTA has room; less than
+        none where it has none as it is."""
+        if self.bytes > self.shared:
+            return -inf
         return self.shared - (self.bytes - self._plain.size) - self.reserved
 
     @property
