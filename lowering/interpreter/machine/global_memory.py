@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, U
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
-from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
@@ -179,9 +179,7 @@ class GlobalMemory:
         if not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
-        buffer = window_of(every)
-        for number in distinct(buffer):
-            rows = np.flatnonzero(buffer == number)
+        for rows in self._groups(every):
             sizes = np.full(len(rows), size)
             where, first = self._bounds(every[rows], rows, sizes, "access")
             yield Span(lanes[rows], rows, where.data, first, size)
