@@ -222,6 +222,12 @@ class GlobalMemory:
             result[lanes] = np.where(inside, data, 0)
         return result
 
+    def text(self, address: int) -> str:
+        """The characters from an address up to a NUL."""
+        at = np.array([address], np.uint64)
+        where, [first] = self._bounds(at, np.arange(1), np.ones(1, np.int64), "read of a text")
+        return bytes(where.data[first : where.size]).partition(b"\0")[0].decode(errors="replace")
+
     def check_writable(self, address: Bits, width: int) -> None:
         """Raise Fault where a word at one of these addresses may not be written."""
         if any(allocation.read_only is not None for allocation in self.allocations):
