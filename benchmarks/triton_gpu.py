@@ -8,8 +8,9 @@ Each tutorial's own function, and those of libraries of Triton kernels, run as t
 once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included (40 ms for each
 configuration, by both); results are compared with torch's, or Triton's where there is no function
 of torch. Time is device time by CUDA events of a CUDA graph of the call, the L2 flushed before
-each, the median of turns of all three. The last line is the geometric mean of ours over Triton's, and the least. Kernels are compiled in
-`--jobs` processes before anything is timed: the caches on disk have them then.
+each, the median of turns of all three. The last line is the geometric mean of ours over Triton's,
+and the least. Kernels are compiled in `--jobs` processes before anything is timed: the caches on
+disk have them then.
 """
 
 import importlib
