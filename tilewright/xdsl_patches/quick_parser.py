@@ -157,8 +157,7 @@ class QuickParser(Parser):
         return super().resolve_operand(operand, type)
 
     def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
-        start = self.pos
-        match = self._known and _DICTIONARY.match(self._parser_state.lexer.input.content, start)
+        match = _DICTIONARY.match(self._parser_state.lexer.input.content, self.pos)
         if self._known is None or match is None:
             return super().parse_optional_dictionary_attr_dict()
         attributes = self._known.get(match[0])
