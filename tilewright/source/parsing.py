@@ -248,7 +248,7 @@ _DEFINITION = re.compile(
     rf"^([#!][\w.$-]+)[ \t]*=[ \t]*(?:{_LOCATION.pattern})?", re.ASCII | re.MULTILINE
 )
 
-READ = ReadBefore()
+READ: ReadBefore = {}
 """Types and ops that the default context has read."""
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any
 
 from xdsl.context import Context
@@ -35,7 +34,7 @@ _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 """Parts of a line that mean something else elsewhere, or may hold a `%`."""
 _NEXT = re.compile(r"\n\s*([%}])")
 """The next line of an op that ends with its own, as another one of the same line did."""
-_MOST = 1 << 12
+_MOST = 1 << 14
 
 
 @frozen
@@ -47,19 +46,12 @@ class ReadOp:
     rest: dict[str, Any]
 
 
-@frozen
-class ReadBefore:
-    """Parts of texts that a context has read: types, dictionaries, and ops of one line but for its
-    place and the names of values, by that line and what comes behind it."""
-
-    types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
-    dictionaries: dict[str, dict[str, Attribute]] = field(
-        default_factory=dict[str, dict[str, Attribute]]
-    )
-    ops: dict[Any, ReadOp] = field(default_factory=dict[Any, ReadOp])
+ReadBefore = dict[Any, Any]
+"""Parts of texts that a context has read: types and dictionaries, and ops of one line but for its
+place and the names of values, by that line and what comes behind it."""
 
 
-def _keep(known: dict[Any, Any], text: Any, what: Any) -> None:
+def _keep(known: ReadBefore, text: Any, what: Any) -> None:
     if len(known) >= _MOST:
         known.clear()
     known[text] = what
@@ -82,7 +74,7 @@ class QuickParser(Parser):
             return super().parse_operation()
         line = text[start : end if place < 0 else place]
         key = (_VALUE.sub("%", line), following and following[1], *self._parser_state.dialect_stack)
-        read = self._known.ops.get(key)
+        read = self._known.get(key)
         if read is not None and (op := self._again(read, line)) is not None:
             return op
         op = super().parse_operation()
@@ -93,7 +85,7 @@ class QuickParser(Parser):
                 rest = {"result_types": op.result_types, "properties": {**op.properties},
                         "attributes": {**op.attributes}}  # fmt: skip
                 operands = [*zip(places, op.operand_types, strict=True)]
-                _keep(self._known.ops, key, ReadOp(type(op), operands, rest))
+                _keep(self._known, key, ReadOp(type(op), operands, rest))
         return op
 
     def _again(self, read: ReadOp, line: str) -> Operation | None:
@@ -165,14 +157,13 @@ class QuickParser(Parser):
         return super().resolve_operand(operand, type)
 
     def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
-        start = self.pos
-        match = self._known and _DICTIONARY.match(self._parser_state.lexer.input.content, start)
+        match = _DICTIONARY.match(self._parser_state.lexer.input.content, self.pos)
         if self._known is None or match is None:
             return super().parse_optional_dictionary_attr_dict()
-        attributes = self._known.dictionaries.get(match[0])
+        attributes = self._known.get(match[0])
         if attributes is None:
             attributes = super().parse_optional_dictionary_attr_dict()
-            _keep(self._known.dictionaries, match[0], attributes)
+            _keep(self._known, match[0], attributes)
         else:
             self._resume_from(match.end())
         return {**attributes}
@@ -184,7 +175,7 @@ class QuickParser(Parser):
         text: Any = lexer.input.content
         match = _TYPE.match(text, start)
         spelling = self._current_token.text if match is None else match[0]
-        type_ = self._known.types.get(spelling)
+        type_ = self._known.get(spelling)
         end = start + len(spelling)
         if type_ is not None:
             self._resume_from(end)
@@ -192,5 +183,5 @@ class QuickParser(Parser):
         type_ = super().parse_optional_type()
         is_alias = match is None and spelling.startswith("!")
         if type_ is not None and not is_alias and _BLANK.fullmatch(text, end, self.pos):
-            _keep(self._known.types, spelling, type_)
+            _keep(self._known, spelling, type_)
         return type_

@@ -24,20 +24,17 @@ from xdsl.irdl import (
     RangeConstraint,
     operations,
 )
-from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.irdl.operations import (
     BaseAccessor,
     BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
     VarIRConstruct,
 )
-from xdsl.parser import Parser
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
 from tilewright.dialects.once import once_each
-from tilewright.dialects.signature import FactsBySignature, identity
 from tilewright.xdsl_patches import dense, lexer, verification
 from tilewright.xdsl_patches.assignments import Patches
 
@@ -358,44 +355,6 @@ def _erase(op: Operation, safe_erase: bool = True, drop_references: bool = True)
     _erase_any(op, safe_erase, drop_references)
 
 
-# Text
-
-
-_Types = tuple[Sequence[Sequence[Attribute]], Sequence[Sequence[Attribute]]]
-_inferred = FactsBySignature[_Types]()
-"""The types of operands and results, by what the text of an op says of them."""
-
-
-def _parse(program: FormatProgram, parser: Parser, op_type: Any) -> Any:
-    """Parse an op by its format: what follows from the types and attributes that are written is
-    verified and inferred once for all ops where these are the same."""
-    state: Any = ParsingState(op_type)
-    for directive in program.stmts:
-        directive.parse(parser, state)
-    written = [one for some in (*state.operand_types, *state.result_types) for one in some or ()]
-    named = [*state.properties.items(), *state.attributes.items()]
-    key = (
-        op_type, len(state.properties), *map(len, state.operands),
-        *[-1 if some is None else len(some) for some in state.operand_types],
-        *[-1 if some is None else len(some) for some in state.result_types],
-        *map(id, written), *[name for name, _ in named], *[identity(value) for _, value in named],
-    )  # fmt: skip
-    if (types := _inferred.get(key)) is None:
-        definition = op_type.get_irdl_definition()
-        program.resolve_constraint_variables(state, definition)
-        operand_types = program.resolve_operand_types(state, definition)
-        types = operand_types, program.resolve_result_types(state, definition)
-        _inferred.keep(key, types, (*written, *[value for _, value in named]))
-    operands = [
-        parser.resolve_operands(some, wanted, parser.pos)
-        for some, wanted in zip(state.operands, types[0], strict=True)
-    ]
-    return op_type.build(
-        result_types=types[1], operands=operands, attributes=state.attributes,
-        properties=state.properties, regions=state.regions, successors=state.successors,
-    )  # fmt: skip
-
-
 _ROOTS: tuple[Any, ...] = (
     _IRNode, IRWithUses, IRWithName, Attribute, AttrConstraint, RangeConstraint,
 )  # fmt: skip
@@ -432,7 +391,6 @@ PATCHES: Patches = {
     "attaching": ((Block, "_attach_op", _attach), (Block, "add_op", _append)),
     "erasure": ((Operation, "erase", _erase),),
     "lexer": ((MLIRLexer, "lex", lexer.lex),),
-    "inferred_formats": ((FormatProgram, "parse", _parse),),
     **dense.PATCHES,
     **verification.PATCHES,
 }

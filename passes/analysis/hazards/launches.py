@@ -66,7 +66,7 @@ class ClusterLaunch:
 
     block: Extents
     cluster: Extents = (1, 1, 1)
-    leaves: Mapping[Leaf, int] = field(default_factory=dict["Leaf", int])
+    leaves: Mapping[Leaf, Any] = field(default_factory=dict["Leaf", Any])
     guessed: bool = True
     is_kernel: bool = True
     first: Extents = (0, 0, 0)
@@ -287,7 +287,8 @@ def _nearest(
 ) -> int:
     """The first number of an argument that makes a loop as long as wanted, or nearest to it; the
     last one by which it does not go round."""
-    rounds = _rounds(loop, FirstRound(launch, {**leaves, leaf: np.array(_LADDER)}))
+    several = replace(launch, leaves={**leaves, leaf: np.array(_LADDER)})
+    rounds = _rounds(loop, FirstRound(several))
     if not goal:
         first = next((place for place, length in enumerate(rounds) if length), 0)
         return _LADDER[first - 1] if first else 0
@@ -303,15 +304,13 @@ def _nearest(
 
 def _rounds(loop: Loop, numbers: FirstRound) -> list[int]:
     """How often a loop goes round by each number of the ladder."""
-    bounds = [numbers.of(value) for value in _bounds(loop)]
+    step, lower, upper = bounds = [numbers.of(value) for value in _bounds(loop)]
     if any(bound is UNKNOWN for bound in bounds):
         return [0] * len(_LADDER)
-    columns = [np.broadcast_to(bound, len(_LADDER)).tolist() for bound in bounds]
-    rounds: list[int] = []
-    for step, lower, upper in zip(*columns, strict=True):
-        step -= lower if isinstance(loop, CountedLoop) else 0
-        rounds.append(max(0, -((lower - upper) // step)) if step else 0)
-    return rounds
+    step = step - lower if isinstance(loop, CountedLoop) else step
+    with np.errstate(divide="ignore"):  # by 0 it is 0
+        rounds = np.maximum(-np.floor_divide(lower - upper, step), 0)
+    return np.broadcast_to(rounds, len(_LADDER)).tolist()
 
 
 def _bounds(loop: Loop) -> list[SSAValue]:
@@ -345,11 +344,11 @@ def _leaves(loop: Loop, launch: ClusterLaunch) -> list[Leaf]:
 
 class FirstRound:
     """Numbers of thread 0 in the first round of the loops around them; `own` are numbers that are
-    not those of the launch, by register and axis or by argument, or several at a time."""
+    not those of the launch, by register and axis."""
 
-    def __init__(self, launch: ClusterLaunch, own: Mapping[Any, Any]):
+    def __init__(self, launch: ClusterLaunch, own: Mapping[tuple[str, int], Any] | None = None):
         self._launch = launch
-        self._own = own
+        self._own = own or {}
         self._known: dict[SSAValue, Any] = {}
 
     def of(self, value: SSAValue) -> Any:
@@ -379,7 +378,7 @@ class FirstRound:
             [self._known.get(source, UNKNOWN) for source in self._sources(value)],
         )
         if isinstance(owner, Block):
-            return sources[0] if sources else self._leaf(value)
+            return sources[0] if sources else self._launch.leaf(value)
         if isinstance(owner, ConstOp):
             return truncated(owner.bits.value.data, KINDS[owner.result.type.kind.data])
         if (compute := computed(owner)) is not None:
@@ -389,16 +388,12 @@ class FirstRound:
         if isinstance(owner, arith.ConstantOp):
             return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
         if isinstance(owner, memref.DimOp):
-            return self._leaf(value)
+            return self._launch.leaf(value)
         if (register := register_of(owner)) is None:
             return UNKNOWN
         number = self._own.get(register)
         number = self._launch.special(*register) if number is None else number
         return number if register in self._own or isinstance(number, int) else int(number[0])
-
-    def _leaf(self, value: SSAValue) -> Any:
-        number = self._own.get(leaf_of(value))
-        return self._launch.leaf(value) if number is None else number
 
 
 def _first(value: SSAValue, block: Block, launch: ClusterLaunch) -> SSAValue | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects import memref, scf
@@ -131,7 +130,7 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
-                elif _is_strong(type(op)) and order_of(op) is not None:
+                elif isinstance(op, STRONG) and order_of(op) is not None:
                     self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events
@@ -226,11 +225,6 @@ class Slice:
     def slot(self, value: SSAValue) -> int:
         """Where a value is kept; of what is not needed, a place of its own."""
         return self._slots.setdefault(value, len(self._slots))
-
-
-@cache
-def _is_strong(kind: type[Operation]) -> bool:
-    return issubclass(kind, STRONG)
 
 
 def is_number(value: SSAValue) -> bool:
