@@ -102,6 +102,18 @@ def latency(name: str, space: str = "") -> Latency:
     return LATENCIES.get(f"{name}.{space}" if space else name) or LATENCIES.get(name, ALU)
 
 
+_FREE = ("ptx.const", "ptx.mov", "ptx.pack", "ptx.unpack")
+"""The ops that ptxas makes nothing of where it can."""
+
+
+def slots_of(name: str) -> tuple[tuple[str, int], ...]:
+    """The units of a quarter that an op of a warp takes, and for how many cycles: all instructions
+    are issued one at a time; of functions there are four results a cycle. [G]"""
+    row = LATENCIES.get(name, ALU)
+    functions = (("functions", 8),) if "16 results" in row.source else ()
+    return () if name in _FREE else (("issue", 1), *functions)
+
+
 def multiply_adds(arch: str, bits: int) -> int:
     """Multiply-adds a cycle and SM of a chip, of elements of so many bits."""
     rates = MULTIPLY_ADDS[max(chip for chip in MULTIPLY_ADDS if chip <= max(_number(arch), 70))]

@@ -1,42 +1,75 @@
-"""The time of a launch by the latency model: its first CTAs run, and stand for the others."""
+"""The time of a launch by the latency model: its first and last CTAs stand for the others."""
 
 from collections import defaultdict
+from math import ceil, inf, prod
+from typing import Any
 
-from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from xdsl.ir import Operation
+
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.machine import Machine
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
+from tilewright.lowering.interpreter.timeline.latencies import slots_of
 from tilewright.lowering.interpreter.timeline.record import Timeline
 
 
 class LaunchTime(Timeline):
-    """A timeline of one CTA, or of one cluster; no others run."""
+    """A timeline of the first CTA and of the last one, or of the first of these clusters; no others
+    run. `registers` are those of a thread; 0 where nobody knows."""
 
-    def __init__(self) -> None:
-        super().__init__(1)
+    reorders = True
+
+    def __init__(self, registers: int = 0) -> None:
+        super().__init__()
+        self._registers = registers
+        self._busy = defaultdict[tuple[int, str], int](int)
+        """The cycles that units are taken, by CTA: those of the first quarter."""
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
-        """Wrap the steps of a program, and let one CTA run."""
+        """Wrap the steps of a program, and let these CTAs run."""
         super().watch(program, builder, launch)
         self._launch, self._shared = launch, program.shared_bytes
-        launch.most = 1
+        launch.ends = True
+        self._most = (1 + prod(launch.cluster)) * -(-launch.threads // WARP)
+
+    def _issue(self, machine: Machine, op: Operation, *others: Any) -> int:
+        warp, per_cta = others[3], machine.slots // WARP
+        if warp % per_cta % 4 == 0:
+            for unit, cycles in slots_of(op.name):
+                self._busy[warp // per_cta, unit] += cycles
+        return super()._issue(machine, op, *others)
 
     @property
     def microseconds(self) -> float:
-        """The time of all CTAs; as many as fit, registers aside, share an SM's pipes."""
+        """The time of all CTAs; as many as fit share an SM's pipes. Where the first one takes
+        longer than the last, they take as long as both on the average: SMs that are free early
+        begin with the next ones."""
         chip = chip_of(divmod(target(self.arch).number, 10))
+        threads = self._launch.threads
         fitting = min(
             chip.ctas,
-            chip.threads // self._launch.threads,
+            chip.threads // threads,
             (chip.shared << 10) // (self._shared + RESERVED),
+            REGISTERS // (-(-self._registers // 8) * 8 * threads) if self._registers else inf,
         )
         together = max(min(fitting, -(-self._launch.ctas // chip.count)), 1)
-        turns = -(-self._launch.ctas // (chip.count * together))
+        turns = self._launch.ctas / (chip.count * together)
+        first, last = (self._cycles(cta, together) for cta in (0, len(self.blocks) - 1))
+        in_turn = (first + last) / 2 * turns + last * (ceil(turns) - turns)
+        return max(first, last, in_turn) / chip.ghz / 1e3
+
+    def _cycles(self, cta: int, together: float) -> float:
+        """The time of a CTA beside others like it."""
         busy = defaultdict[tuple[str, int], int](int)
         for (name, number), pipe in self._pipes.items():
-            unit = "tma" if name == "cp.async" else name  # One way into the SM.
-            busy[unit, number] += sum(end - start for start, end in pipe.taken)
-        cycles = max(self.cycles, together * max(busy.values(), default=0))
-        return turns * cycles / chip.ghz / 1e3
+            if number // 4 == cta:
+                unit = "tma" if name == "cp.async" else name  # One way into the SM.
+                busy[unit, number] += sum(end - start for start, end in pipe.taken)
+        units = (cycles for (own, _), cycles in self._busy.items() if own == cta)
+        own = (event.end for event in self.events if event.cta == cta)
+        return max(max(own, default=0), together * max([*busy.values(), *units], default=0))
