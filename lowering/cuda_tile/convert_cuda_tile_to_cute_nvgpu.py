@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
-from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
@@ -66,6 +66,7 @@ from tilewright.passes.cuda_tile.analysis.find_late_products import (
     find_late_products,
     register_operands,
 )
+from tilewright.passes.cuda_tile.analysis.gathered_loads import known_by_others
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
     unpair_products,
@@ -81,9 +82,9 @@ from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
     fragment_layouts,
     thread_read_layouts,
 )
-from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
-from tilewright.passes.cuda_tile.layouts.find_layouts import find_layouts
-from tilewright.passes.cuda_tile.layouts.layouts import log2
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, find_layouts
+from tilewright.passes.cuda_tile.layouts.layouts import bits_of, log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import reader_layouts
 from tilewright.passes.cuda_tile.steps import STEPS
@@ -162,7 +163,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     entry, arch = plan.entry, plan.arch
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    staged = {load.op for load in plan.ahead.loads()} | plan.copies.loads
+    staged = {load.op for _, group in plan.ahead.groups for load in group.all} | plan.copies.loads
     wanted = {
         **thread_read_layouts(plan.ahead, log2(threads), arch), **plan.copies.read,
         **fragment_layouts(entry, staged, log2(threads), arch),
@@ -170,6 +171,9 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     table = find_layouts(source, log2(threads), arch, wanted)
     if read := reader_layouts(entry, table, {*staged, *wanted}):
         table = find_layouts(source, log2(threads), arch, read | wanted)
+    if plan.ahead.gathers:
+        # Where rows lie is nothing to those who multiply.
+        table.layouts.update(dict.fromkeys(known_by_others(plan.copied or set(), plan.ahead)))
     kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted
@@ -220,7 +224,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     lone = (own is not None) + (kernel.tensor.record is not None)
-    threads += WARPGROUP if late.registers else lone * WARP
+    threads += WARPGROUP if late.registers or plan.ahead.gathers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.ahead.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
@@ -280,10 +284,26 @@ def _specialise(
         for ring in Rings.in_kernel(kernel).all:
             ring.drain()
 
+    def gather() -> None:
+        """Of a warpgroup all threads do it, which have tiles where they need them."""
+        table, kernel.threads.among = kernel.table, WARPGROUP
+        kernel.table = LayoutTable(log2(WARPGROUP), table.arch)
+        values = [*source.args, *(value for op in needed for value in op.results)]
+        tiles = [value for value in values if isinstance(value.type, TileType)]
+        numbers = [value for value in tiles if bits_of(shape_of(value)) == 0]
+        kernel.table.layouts.update(dict.fromkeys(numbers, kernel.table.scalar))
+        for argument in source.args:
+            kernel.place(argument, kernel.table.scalar, given[argument].elements)
+        produce()
+        kernel.table, kernel.threads.among = table, None
+
     def copy() -> None:
         if registers:
             emitter.add(SetmaxnregOp("dec", COPYING_REGISTERS))
-        emitter.when(first, produce)
+        if Rings.in_kernel(kernel).plan.gathers:
+            gather()
+        else:
+            emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()
 

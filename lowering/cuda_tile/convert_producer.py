@@ -11,7 +11,6 @@ whatever else the kernel does, the warps that read the stages do in the other br
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -74,10 +73,22 @@ class Producer(SpecializedWarp):
             if op in self.needed:
                 self.lower(op)
             elif isinstance(op, ForOp) and self.rings.carried_by(op):
-                self.loop(op, [], partial(self._walk_body, op))
+                self._walk_loop(op)
             elif isinstance(op, views.LoadViewTkoOp):
                 self.rings.produce(op)
 
-    def _walk_body(self, op: ForOp, *_: object) -> Sequence[SSAValue]:
-        self.walk(op.region.block)
-        return []
+    def _walk_loop(self, op: ForOp) -> None:
+        ring, bounds = self.rings.of(op), loop_bounds(op, self.kernel)
+        gathers = ring is not None and bool(ring.gathered)
+        if ring is not None and gathers:
+            ring.find_places(bounds)
+
+        def body(at: Range, _: object) -> Sequence[SSAValue]:
+            if ring is not None:
+                ring.range = at
+            self.walk(op.region.block)
+            return []
+
+        self.loop(op, [], body)
+        if ring is not None and gathers:
+            ring.fill_last(bounds)

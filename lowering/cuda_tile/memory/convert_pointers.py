@@ -35,7 +35,7 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
 
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
-    if (ahead := kernel.copied.load(op)) is not None:
+    if (ahead := kernel.ahead.load(op) or kernel.copied.load(op)) is not None:
         kernel[op.result], token = ahead, kernel.token_of(op)
         kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return

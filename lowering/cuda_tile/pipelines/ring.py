@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
+from tilewright.dialects.cute_nvgpu.ops import address, copy, mbarrier, tma, wgmma_sync
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -26,6 +26,7 @@ from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.emit.mbarriers import (
     commit_mmas,
     everyone,
@@ -33,9 +34,13 @@ from tilewright.lowering.emit.mbarriers import (
     release_stage,
     shared_words,
 )
+from tilewright.passes.cuda_tile.analysis.computed_again import places_of
+from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     LoadGroup,
     LoadPipeline,
+    StagedLoad,
 )
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
@@ -59,13 +64,13 @@ class Ring:
         self.stages = first.stages
         made = partial(shared_words, kernel.emitter, i64, self.stages)
         self._made_barriers = [(made(), made()) for _ in first.groups]
-        lines = [[self._line(load) for load in group.loads] for group in first.groups]
+        lines = [[self._line(load) for load in group.all] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
-        self._lines: dict[BoxedAccess, SSAValue] = {}
+        self._lines: dict[StagedLoad, SSAValue] = {}
         for pipeline in pipelines:
             self._barriers.update(zip(pipeline.groups, self._made_barriers, strict=True))
             for group, own in zip(pipeline.groups, lines, strict=True):
-                self._lines.update(zip(group.loads, own, strict=True))
+                self._lines.update(zip(group.all, own, strict=True))
         zero = kernel.emitter.constant(0, 32)
         self.first = self.place = StagePlace(zero, zero)
         self.produces = True
@@ -85,23 +90,25 @@ class Ring:
 
     # --- memory ---
 
-    def _line(self, load: BoxedAccess) -> SSAValue:
+    def _line(self, load: StagedLoad) -> SSAValue:
         type_ = load.order.line(load.element, self.stages * self._room(load))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
 
-    def _room(self, load: BoxedAccess) -> int:
+    def _room(self, load: StagedLoad) -> int:
         return load.order.bytes // load.order.order.size
 
     def prefetch(self) -> None:
         """Bring the tensor maps near, by one thread."""
-        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in self._lines):
+        loads = [load for pipeline in self.pipelines for load in pipeline.loads]
+        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in loads):
             self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
             count = (1 if group.released_by_mma else readers) * group.ctas
-            initialise(self.kernel.emitter, self.stages, (full, 1), (empty, count))
+            filling = 1 + bool(group.gathered) * WARPGROUP // WARP
+            initialise(self.kernel.emitter, self.stages, (full, filling), (empty, count))
 
     # --- places ---
 
@@ -143,6 +150,16 @@ class Ring:
         at = self._index(place.stage)
         if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
+        if group.gathered:
+            first = emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
+            emitter.when(first, partial(self._copy_boxes, group, place))
+            self._gather(group, place)
+        else:
+            self._copy_boxes(group, place)
+
+    def _copy_boxes(self, group: LoadGroup, place: StagePlace) -> None:
+        """Copy what TMA copies of a group, by one thread."""
+        emitter, (full, _), at = self.kernel.emitter, self._barriers[group], self._index(place.stage)
         if group.paired:
             both = mbarrier.ArriveExpectTxOp(full, [at], 2 * group.bytes)
             emitter.when(self.kernel.leads, lambda: emitter.add(both))
@@ -150,6 +167,69 @@ class Ring:
             emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
         for load in group.loads:
             self._copy(load, group, at, self._start(load, place))
+
+    # --- a warpgroup that copies, too ---
+
+    @property
+    def gathered(self) -> list[CopiedLoad]:
+        """What the threads of a warpgroup copy for the loop."""
+        return [load for group in self.pipeline.groups for load in group.gathered]
+
+    @property
+    def _behind(self) -> int:
+        """The iterations whose copies threads have in flight beside one's own."""
+        return min(self.stages - 2, 2)
+
+    def find_places(self, bounds: Range) -> None:
+        """In front of the loop, compute what says where tiles lie and is the same in it."""
+        loop, kernel = self.pipeline.loop, self.kernel
+        assert loop is not None
+
+        def build() -> None:
+            for load in self.gathered:
+                layout = load.layout(kernel.table.thread_bits)
+                for value in places_of(load.op):
+                    kernel.elements(value, layout)
+
+        at_iteration(kernel, loop, self.pipeline.slice, bounds.lower, build)
+
+    def _gather(self, group: LoadGroup, place: StagePlace) -> None:
+        """Copy a thread's part of what a warpgroup copies, and say that an earlier stage is full."""
+        emitter, bounds = self.kernel.emitter, self.range
+        assert bounds is not None
+        for load in group.gathered:
+            base = emitter.emit(address.AddressOp(self._lines[load]))
+            start = scaled(emitter, place.stage, load.order.bytes)
+            copy_tile(load, emitter.binary("add", base, start), None, self.kernel)
+        emitter.add(copy.CpAsyncCommitGroupOp())
+        self._filled(group, place, self._behind, self._behind)
+
+    def _filled(self, group: LoadGroup, place: StagePlace, by: int, pending: int) -> None:
+        """Wait for all but so many of the thread's copies; the stage so many uses before is full,
+        where the loop has had as many iterations."""
+        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
+        assert bounds is not None
+        emitter.add(copy.CpAsyncWaitGroupOp(pending))
+        emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
+        (full, _), stage = self._barriers[group], place.stage
+        if by:
+            stage = self._moved(place, self.stages - by).stage
+        type_ = bounds.number.type
+        far = emitter.binary("mul", bounds.step, kernel.constant(by, type_))
+        first = emitter.binary("add", bounds.lower, far)
+        below = emitter.binary("sub", first, kernel.constant(1, type_))
+        release = partial(release_stage, full, self._index(stage), 1, emitter)
+        emitter.when(emitter.compare("lt", below, bounds.number), release)
+
+    def fill_last(self, bounds: Range) -> None:
+        """Behind the loop, say that the last stages are full."""
+        one = self.kernel.constant(1, bounds.step.type)
+        emitter = self.kernel.emitter
+        behind = emitter.binary("add", bounds.upper, emitter.binary("sub", bounds.step, one))
+        self.range = bounds.at(behind)
+        for group in self.pipeline.groups:
+            for i in range(self._behind, 0, -1):
+                self._filled(group, self.place, i, i - 1)
 
     @property
     def is_drained(self) -> bool:
@@ -172,7 +252,7 @@ class Ring:
                 at, parity = self._index(place.stage), self._other(place.parity)
                 self.kernel.emitter.add(mbarrier.WaitOp(empty, [at], parity))
 
-    def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
+    def _start(self, load: StagedLoad, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
     def _copy(self, load: BoxedAccess, group: LoadGroup, stage: SSAValue, start: SSAValue) -> None:
@@ -225,11 +305,12 @@ class Ring:
 
     # --- the consumers ---
 
-    def tile(self, group: LoadGroup, load: BoxedAccess) -> SharedTile:
+    def tile(self, group: LoadGroup, load: StagedLoad) -> SharedTile:
         """The tile that a load is at this place."""
         start, line = self._start(load, self.place), self._lines[load]
         ready = partial(self.wait, group, self.place)
-        return SharedTile(line, start, load.order, load.element, ready, load.is_rounded)
+        rounded = isinstance(load, BoxedAccess) and load.is_rounded
+        return SharedTile(line, start, load.order, load.element, ready, rounded)
 
     def wait(self, group: LoadGroup, place: StagePlace) -> None:
         """Wait until a stage is full, once."""
@@ -284,7 +365,7 @@ class Ring:
         flights: dict[Operation, MmaGroup] = {}
         for product in self.pipeline.trailing:
             own = [group for group in self.pipeline.groups if group.product is product]
-            direct = [load for group in own if group.trailing for load in group.loads]
+            direct = [load for group in own if group.trailing for load in group.all]
             flight = MmaGroup(reads_scratch=len(direct) < len({*product.operands[:2]}))
             flight.completed += [follow(group) for group in own if group.trailing]
             flights[product] = flight

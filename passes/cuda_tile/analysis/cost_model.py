@@ -314,6 +314,12 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     return raised is not None and (raised > 0 or _held(threads, registers_of(entry, arch)) >= ctas)
 
 
+def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
+    """True where registers have room for a warpgroup more that needs as many as the others."""
+    threads = thread_count(entry, arch) + WARPGROUP
+    return _held(threads, registers_of(entry, arch)) >= ctas
+
+
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:
     """The registers that threads which compute are raised to beside one warp that copies; 0 where
     there are few accumulators."""

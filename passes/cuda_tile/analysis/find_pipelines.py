@@ -7,8 +7,9 @@ before any loop, has one stage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -41,6 +42,7 @@ from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_co
 from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
+from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import TRANSPOSED, is_added
 
@@ -52,6 +54,17 @@ NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
 
 
+class StagedLoad(Protocol):
+    """A load to stages: how its tile lies in one, and the type of its elements in memory."""
+
+    @property
+    def op(self) -> Operation: ...
+    @property
+    def order(self) -> MatrixOrder: ...
+    @property
+    def element(self) -> Attribute: ...
+
+
 @dataclass(eq=False)
 class LoadGroup:
     """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
@@ -60,6 +73,8 @@ class LoadGroup:
 
     product: Operation
     loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
+    gathered: list[StagedLoad] = field(default_factory=list[StagedLoad])
+    """The loads that the threads of a warpgroup copy beside those, to the same stages."""
     alone: bool = False
     trailing: bool = False
     by_threads: bool = False
@@ -80,6 +95,11 @@ class LoadGroup:
     def ctas(self) -> int:
         """The CTAs that load for each other."""
         return max(load.ctas for load in self.loads)
+
+    @property
+    def all(self) -> Sequence[StagedLoad]:
+        """The loads by TMA and by threads."""
+        return [*self.loads, *self.gathered]
 
     @property
     def paired(self) -> bool:
@@ -133,7 +153,7 @@ class LoadPipeline(LoopSlice):
                 group.ctas,
                 group.released_by_mma,
                 tuple(
-                    (load.order.elements, load.order.width, load.element) for load in group.loads
+                    (load.order.elements, load.order.width, load.element) for load in group.all
                 ),
             )
             for group in self.groups
@@ -155,17 +175,22 @@ class Pipelines:
 
     def loads(self) -> list[BoxedAccess]:
         """All of their loads."""
-        return [load for *_, load in self._places()]
+        return [load for _, group in self.groups for load in group.loads]
 
     @property
     def groups(self) -> list[tuple[LoadPipeline, LoadGroup]]:
         """All of their groups."""
         return [(own, group) for own in self.by_loop.values() for group in own.groups]
 
-    def _places(self) -> Iterator[tuple[LoadPipeline, LoadGroup, BoxedAccess]]:
-        return ((*place, load) for place in self.groups for load in place[1].loads)
+    @property
+    def gathers(self) -> bool:
+        """True where threads of a warpgroup copy, too."""
+        return any(group.gathered for _, group in self.groups)
 
-    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+    def _places(self) -> Iterator[tuple[LoadPipeline, LoadGroup, StagedLoad]]:
+        return ((*place, load) for place in self.groups for load in place[1].all)
+
+    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, StagedLoad] | None:
         """Where a load belongs to."""
         return next((place for place in self._places() if place[2].op is load), None)
 
@@ -428,7 +453,7 @@ def _stage(pipeline: LoadPipeline) -> int:
 
 
 def _room(pipeline: LoadPipeline) -> int:
-    return sum(load.order.bytes for load in pipeline.loads)
+    return sum(load.order.bytes for group in pipeline.groups for load in group.all)
 
 
 def _staged(plan: Pipelines) -> int:
