@@ -54,12 +54,14 @@ from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     COPYING_REGISTERS,
+    GATHERING_REGISTERS,
     WARP,
     WARPGROUP,
     bounded_ctas,
     ctas_beside,
     is_alone,
     is_crowded,
+    registers_beside_gatherers,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import (
@@ -205,6 +207,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         kernel.late_products = late
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
+        if plan.ahead.gathers:
+            registers = registers_beside_gatherers(threads, plan.ahead.ctas)
         _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
     kernel.at(entry)
     if heap is not None:
@@ -268,7 +272,7 @@ def _specialise(
     before it, the one that copies does so first. Where those that compute need more `registers`, a
     warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
-    number = kernel.threads.number
+    number, gathers = kernel.threads.number, Rings.in_kernel(kernel).plan.gathers
     first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))
 
     def compute() -> None:
@@ -299,8 +303,9 @@ def _specialise(
 
     def copy() -> None:
         if registers:
-            emitter.add(SetmaxnregOp("dec", COPYING_REGISTERS))
-        if Rings.in_kernel(kernel).plan.gathers:
+            few = GATHERING_REGISTERS if gathers else COPYING_REGISTERS
+            emitter.add(SetmaxnregOp("dec", few))
+        if gathers:
             gather()
         else:
             emitter.when(first, produce)

@@ -112,6 +112,8 @@ _ONE_AND_ITS_END = 2
 WARP, WARPGROUP = 32, 128
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
+GATHERING_REGISTERS = 88
+"""Those of a thread that copies from addresses of its own."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -318,6 +320,13 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where registers have room for a warpgroup more that needs as many as the others."""
     threads = thread_count(entry, arch) + WARPGROUP
     return _held(threads, registers_of(entry, arch)) >= ctas
+
+
+def registers_beside_gatherers(threads: int, ctas: int) -> int:
+    """The registers that so many threads are raised to beside that warpgroup."""
+    all_threads = threads + WARPGROUP
+    left = _of_thread(_REGISTERS, ctas * all_threads) * all_threads
+    return min(_of_thread(left - GATHERING_REGISTERS * WARPGROUP, threads), _MOST_REGISTERS // 8 * 8)
 
 
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:
