@@ -146,7 +146,7 @@ class Ring:
     def copy(self, group: LoadGroup, place: StagePlace, *, fresh: bool = False) -> None:
         """Copy what the group loads, to a stage that is empty, as it is where it is `fresh`; one
         thread does it."""
-        emitter, (full, empty) = self.kernel.emitter, self._barriers[group]
+        emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         at = self._index(place.stage)
         if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
@@ -159,7 +159,11 @@ class Ring:
 
     def _copy_boxes(self, group: LoadGroup, place: StagePlace) -> None:
         """Copy what TMA copies of a group, by one thread."""
-        emitter, (full, _), at = self.kernel.emitter, self._barriers[group], self._index(place.stage)
+        emitter, (full, _), at = (
+            self.kernel.emitter,
+            self._barriers[group],
+            self._index(place.stage),
+        )
         if group.paired:
             both = mbarrier.ArriveExpectTxOp(full, [at], 2 * group.bytes)
             emitter.when(self.kernel.leads, lambda: emitter.add(both))
@@ -173,7 +177,8 @@ class Ring:
     @property
     def gathered(self) -> list[CopiedLoad]:
         """What the threads of a warpgroup copy for the loop."""
-        return [load for group in self.pipeline.groups for load in group.gathered]
+        groups = self.pipeline.groups
+        return [x for group in groups for x in group.gathered if isinstance(x, CopiedLoad)]
 
     @property
     def _behind(self) -> int:
@@ -194,10 +199,10 @@ class Ring:
         at_iteration(kernel, loop, self.pipeline.slice, bounds.lower, build)
 
     def _gather(self, group: LoadGroup, place: StagePlace) -> None:
-        """Copy a thread's part of what a warpgroup copies, and say that an earlier stage is full."""
+        """Copy a thread's part of what a warpgroup copies; an earlier stage is full then."""
         emitter, bounds = self.kernel.emitter, self.range
         assert bounds is not None
-        for load in group.gathered:
+        for load in self.gathered:
             base = emitter.emit(address.AddressOp(self._lines[load]))
             start = scaled(emitter, place.stage, load.order.bytes)
             copy_tile(load, emitter.binary("add", base, start), None, self.kernel)

@@ -30,8 +30,8 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
         in_waves = launch.schedule is not None or launch.max_steps is not None
         first, last = share.part(launch.ctas, per_wave if in_waves else size)
     waiting: list[int] = ctas[first:last].tolist()
-    if launch.ends:
-        waiting = [*waiting[:size], *waiting[size:][-size:]]
+    if launch.ends is not None:
+        waiting = [*waiting[:size], *(waiting[size:][-size:] if launch.ends > 1 else ())]
     executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
     while waiting:
         wave = np.array(waiting[:per_wave])

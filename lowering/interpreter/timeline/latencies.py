@@ -15,6 +15,7 @@ rates; [A] assumed, in the order of what is like it.
 """
 
 import re
+from functools import cache
 
 from tilewright.dialects.frozen import frozen
 
@@ -106,6 +107,7 @@ _FREE = ("ptx.const", "ptx.mov", "ptx.pack", "ptx.unpack")
 """The ops that ptxas makes nothing of where it can."""
 
 
+@cache
 def slots_of(name: str) -> tuple[tuple[str, int], ...]:
     """The units of a quarter that an op of a warp takes, and for how many cycles: all instructions
     are issued one at a time; of functions there are four results a cycle. [G]"""

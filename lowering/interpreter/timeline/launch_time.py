@@ -2,20 +2,15 @@
 
 from collections import defaultdict
 from math import ceil, inf, prod
-from typing import Any
 
-from xdsl.ir import Operation
-
-from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, chip_of
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, Sm, chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
-from tilewright.lowering.interpreter.machine.machine import Machine
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
-from tilewright.lowering.interpreter.timeline.latencies import slots_of
-from tilewright.lowering.interpreter.timeline.record import Timeline
+from tilewright.lowering.interpreter.timeline.record import Line, Timeline
 
 
 class LaunchTime(Timeline):
@@ -27,30 +22,33 @@ class LaunchTime(Timeline):
     def __init__(self, registers: int = 0) -> None:
         super().__init__()
         self._registers = registers
-        self._busy = defaultdict[tuple[int, str], int](int)
-        """The cycles that units are taken, by CTA: those of the first quarter."""
+        self._ended = defaultdict[int, int](int)
+        """When the last event of a CTA ends."""
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Wrap the steps of a program, and let these CTAs run."""
         super().watch(program, builder, launch)
         self._launch, self._shared = launch, program.shared_bytes
-        launch.ends = True
-        self._most = (1 + prod(launch.cluster)) * -(-launch.threads // WARP)
+        # Of CTAs that all run at once the first one takes longest.
+        launch.ends = 1 + (launch.ctas > self._chip.count)
+        ctas = 1 + (launch.ends - 1) * prod(launch.cluster)
+        self._most = ctas * -(-launch.threads // WARP)
 
-    def _issue(self, machine: Machine, op: Operation, *others: Any) -> int:
-        warp, per_cta = others[3], machine.slots // WARP
-        if warp % per_cta % 4 == 0:
-            for unit, cycles in slots_of(op.name):
-                self._busy[warp // per_cta, unit] += cycles
-        return super()._issue(machine, op, *others)
+    @property
+    def _chip(self) -> Sm:
+        return chip_of(divmod(target(self.arch).number, 10))
+
+    def _note(
+        self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: Line | None
+    ) -> None:
+        self._ended[cta] = max(self._ended[cta], end)
 
     @property
     def microseconds(self) -> float:
         """The time of all CTAs; as many as fit share an SM's pipes. Where the first one takes
         longer than the last, they take as long as both on the average: SMs that are free early
         begin with the next ones."""
-        chip = chip_of(divmod(target(self.arch).number, 10))
-        threads = self._launch.threads
+        chip, threads = self._chip, self._launch.threads
         fitting = min(
             chip.ctas,
             chip.threads // threads,
@@ -71,5 +69,4 @@ class LaunchTime(Timeline):
                 unit = "tma" if name == "cp.async" else name  # One way into the SM.
                 busy[unit, number] += sum(end - start for start, end in pipe.taken)
         units = (cycles for (own, _), cycles in self._busy.items() if own == cta)
-        own = (event.end for event in self.events if event.cta == cta)
-        return max(max(own, default=0), together * max([*busy.values(), *units], default=0))
+        return max(self._ended[cta], together * max([*busy.values(), *units], default=0))

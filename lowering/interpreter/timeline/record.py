@@ -40,6 +40,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     Latency,
     latency,
     multiply_cycles,
+    slots_of,
 )
 from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
@@ -167,6 +168,8 @@ class Timeline:
         self._pipes = defaultdict[tuple[str, int], Pipe](Pipe)
         self._arrived = defaultdict[Any, int](int)
         self._done: dict[tuple[int, int], int] = {}
+        self._busy = defaultdict[tuple[int, str], int](int)
+        """The cycles that units of a CTA's first quarter are taken."""
 
     @property
     def cycles(self) -> int:
@@ -284,6 +287,9 @@ class Timeline:
     ) -> int:  # fmt: skip
         """A warp executes an instruction; when what it starts is over."""
         clock, cta = self._clocks[warp], warp * WARP // machine.slots
+        if warp % (machine.slots // WARP) % 4 == 0:
+            for unit, cycles in slots_of(op.name):
+                self._busy[cta, unit] += cycles
         known = max((clock.ready.get(slot, 0) for slot in reads), default=0)
         group = GROUPS.get(op.name)
         if self.reorders and writes and not row.pipe and group is None:

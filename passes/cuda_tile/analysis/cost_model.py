@@ -326,7 +326,9 @@ def registers_beside_gatherers(threads: int, ctas: int) -> int:
     """The registers that so many threads are raised to beside that warpgroup."""
     all_threads = threads + WARPGROUP
     left = _of_thread(_REGISTERS, ctas * all_threads) * all_threads
-    return min(_of_thread(left - GATHERING_REGISTERS * WARPGROUP, threads), _MOST_REGISTERS // 8 * 8)
+    return min(
+        _of_thread(left - GATHERING_REGISTERS * WARPGROUP, threads), _MOST_REGISTERS // 8 * 8
+    )
 
 
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:

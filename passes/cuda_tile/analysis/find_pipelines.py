@@ -152,9 +152,7 @@ class LoadPipeline(LoopSlice):
             (
                 group.ctas,
                 group.released_by_mma,
-                tuple(
-                    (load.order.elements, load.order.width, load.element) for load in group.all
-                ),
+                tuple((load.order.elements, load.order.width, load.element) for load in group.all),
             )
             for group in self.groups
         )

@@ -21,8 +21,8 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_
 def give_to_warpgroup(
     entry: EntryOp, arch: Target, ahead: Pipelines, copies: CopiedLoads
 ) -> set[Operation] | None:
-    """Let a warpgroup make the copies of threads: the ops that say where all that it loads lies, and
-    how often; None where the threads that multiply make them."""
+    """Let a warpgroup make the copies of threads: the ops that say where lies what it loads, and how
+    often; None where the threads that multiply make them."""
     groups = [_group(own, ahead) for own in copies.by_loop.values()]
     alone = len(products_of(entry, arch)) == 1 and ahead.cluster == 1
     if not groups or None in groups or not alone:
@@ -60,7 +60,9 @@ def known_by_others(needed: set[Operation], ahead: Pipelines) -> list[SSAValue]:
     own = {load.op for _, group in ahead.groups for load in group.gathered}
     left = set(needed)
     while True:
-        more = [op for op in left if all(use.operation in own for x in op.results for use in x.uses)]
+        more = [
+            op for op in left if all(use.operation in own for x in op.results for use in x.uses)
+        ]
         if not more:
             return [x for op in own for x in op.results if isinstance(x.type, TileType)]
         own.update(more)
