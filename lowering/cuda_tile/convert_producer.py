@@ -22,6 +22,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
+from tilewright.lowering.cuda_tile.pipelines.gathering_ring import GatheringRing
 
 
 class SpecializedWarp:
@@ -79,8 +80,7 @@ class Producer(SpecializedWarp):
 
     def _walk_loop(self, op: ForOp) -> None:
         ring, bounds = self.rings.of(op), loop_bounds(op, self.kernel)
-        gathers = ring is not None and bool(ring.gathered)
-        if ring is not None and gathers:
+        if isinstance(ring, GatheringRing):
             ring.find_places(bounds)
 
         def body(at: Range, _: object) -> Sequence[SSAValue]:
@@ -90,5 +90,5 @@ class Producer(SpecializedWarp):
             return []
 
         self.loop(op, [], body)
-        if ring is not None and gathers:
+        if isinstance(ring, GatheringRing):
             ring.fill_last(bounds)

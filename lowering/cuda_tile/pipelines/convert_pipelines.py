@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.pipelines.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
@@ -25,7 +26,8 @@ class Rings:
 
     def __init__(self, plan: Pipelines, kernel: Kernel) -> None:
         self.plan, self._kernel = plan, kernel
-        self.all = [Ring(pipelines, kernel) for pipelines in plan.rings()]
+        made = GatheringRing if plan.gathers else Ring
+        self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:
             return
         emitter = kernel.emitter

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cute_nvgpu.ops import address, copy, mbarrier, tma, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -26,7 +26,6 @@ from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.emit.mbarriers import (
     commit_mmas,
     everyone,
@@ -34,14 +33,8 @@ from tilewright.lowering.emit.mbarriers import (
     release_stage,
     shared_words,
 )
-from tilewright.passes.cuda_tile.analysis.computed_again import places_of
-from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
-from tilewright.passes.cuda_tile.analysis.find_pipelines import (
-    LoadGroup,
-    LoadPipeline,
-    StagedLoad,
-)
+from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 
@@ -56,7 +49,10 @@ class StagePlace:
 
 class Ring:
     """The stages of pipelines that run one after the other: a line of memory for each load,
-    mbarriers for each group. `pipeline` is the one that runs."""
+    mbarriers for each group. `pipeline` is the one that runs, `fillers` those who say of a stage
+    that it is full."""
+
+    fillers = 1
 
     def __init__(self, pipelines: Sequence[LoadPipeline], kernel: Kernel) -> None:
         first = pipelines[0]
@@ -107,8 +103,7 @@ class Ring:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
             count = (1 if group.released_by_mma else readers) * group.ctas
-            filling = 1 + bool(group.gathered) * WARPGROUP // WARP
-            initialise(self.kernel.emitter, self.stages, (full, filling), (empty, count))
+            initialise(self.kernel.emitter, self.stages, (full, self.fillers), (empty, count))
 
     # --- places ---
 
@@ -150,20 +145,12 @@ class Ring:
         at = self._index(place.stage)
         if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
-        if group.gathered:
-            first = emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
-            emitter.when(first, partial(self._copy_boxes, group, place))
-            self._gather(group, place)
-        else:
-            self._copy_boxes(group, place)
+        self._fill(group, place)
 
-    def _copy_boxes(self, group: LoadGroup, place: StagePlace) -> None:
-        """Copy what TMA copies of a group, by one thread."""
-        emitter, (full, _), at = (
-            self.kernel.emitter,
-            self._barriers[group],
-            self._index(place.stage),
-        )
+    def _fill(self, group: LoadGroup, place: StagePlace) -> None:
+        """Copy what a group loads to a stage that is empty."""
+        emitter, at = self.kernel.emitter, self._index(place.stage)
+        full, _ = self._barriers[group]
         if group.paired:
             both = mbarrier.ArriveExpectTxOp(full, [at], 2 * group.bytes)
             emitter.when(self.kernel.leads, lambda: emitter.add(both))
@@ -171,70 +158,6 @@ class Ring:
             emitter.add(mbarrier.ArriveExpectTxOp(full, [at], group.bytes))
         for load in group.loads:
             self._copy(load, group, at, self._start(load, place))
-
-    # --- a warpgroup that copies, too ---
-
-    @property
-    def gathered(self) -> list[CopiedLoad]:
-        """What the threads of a warpgroup copy for the loop."""
-        groups = self.pipeline.groups
-        return [x for group in groups for x in group.gathered if isinstance(x, CopiedLoad)]
-
-    @property
-    def _behind(self) -> int:
-        """The iterations whose copies threads have in flight beside one's own."""
-        return min(self.stages - 2, 2)
-
-    def find_places(self, bounds: Range) -> None:
-        """In front of the loop, compute what says where tiles lie and is the same in it."""
-        loop, kernel = self.pipeline.loop, self.kernel
-        assert loop is not None
-
-        def build() -> None:
-            for load in self.gathered:
-                layout = load.layout(kernel.table.thread_bits)
-                for value in places_of(load.op):
-                    kernel.elements(value, layout)
-
-        at_iteration(kernel, loop, self.pipeline.slice, bounds.lower, build)
-
-    def _gather(self, group: LoadGroup, place: StagePlace) -> None:
-        """Copy a thread's part of what a warpgroup copies; an earlier stage is full then."""
-        emitter, bounds = self.kernel.emitter, self.range
-        assert bounds is not None
-        for load in self.gathered:
-            base = emitter.emit(address.AddressOp(self._lines[load]))
-            start = scaled(emitter, place.stage, load.order.bytes)
-            copy_tile(load, emitter.binary("add", base, start), None, self.kernel)
-        emitter.add(copy.CpAsyncCommitGroupOp())
-        self._filled(group, place, self._behind, self._behind)
-
-    def _filled(self, group: LoadGroup, place: StagePlace, by: int, pending: int) -> None:
-        """Wait for all but so many of the thread's copies; the stage so many uses before is full,
-        where the loop has had as many iterations."""
-        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
-        assert bounds is not None
-        emitter.add(copy.CpAsyncWaitGroupOp(pending))
-        emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
-        (full, _), stage = self._barriers[group], place.stage
-        if by:
-            stage = self._moved(place, self.stages - by).stage
-        type_ = bounds.number.type
-        far = emitter.binary("mul", bounds.step, kernel.constant(by, type_))
-        first = emitter.binary("add", bounds.lower, far)
-        below = emitter.binary("sub", first, kernel.constant(1, type_))
-        release = partial(release_stage, full, self._index(stage), 1, emitter)
-        emitter.when(emitter.compare("lt", below, bounds.number), release)
-
-    def fill_last(self, bounds: Range) -> None:
-        """Behind the loop, say that the last stages are full."""
-        one = self.kernel.constant(1, bounds.step.type)
-        emitter = self.kernel.emitter
-        behind = emitter.binary("add", bounds.upper, emitter.binary("sub", bounds.step, one))
-        self.range = bounds.at(behind)
-        for group in self.pipeline.groups:
-            for i in range(self._behind, 0, -1):
-                self._filled(group, self.place, i, i - 1)
 
     @property
     def is_drained(self) -> bool:

@@ -305,8 +305,8 @@ def _of_thread(registers: int, threads: int) -> int:
 
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it, or for a
-    warpgroup that gives up its own. Warps take
-    registers four at a time where MMAs of warps have fragments in them, too."""
+    warpgroup that gives up its own. Warps take registers four at a time where MMAs of warps have
+    fragments in them, too."""
     threads = thread_count(entry, arch) + WARP
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
@@ -324,11 +324,9 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
 
 def registers_beside_gatherers(threads: int, ctas: int) -> int:
     """The registers that so many threads are raised to beside that warpgroup."""
-    all_threads = threads + WARPGROUP
-    left = _of_thread(_REGISTERS, ctas * all_threads) * all_threads
-    return min(
-        _of_thread(left - GATHERING_REGISTERS * WARPGROUP, threads), _MOST_REGISTERS // 8 * 8
-    )
+    room = _of_thread(_REGISTERS, ctas * (threads + WARPGROUP)) * (threads + WARPGROUP)
+    left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
+    return min(left, _MOST_REGISTERS // 8 * 8)
 
 
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:

@@ -13,7 +13,8 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.computed_again import places_of
 from tilewright.passes.cuda_tile.analysis.cost_model import has_room_for_warpgroup, products_of
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, CopiedLoop
-from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadGroup, Pipelines
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.analysis.specialized_warps import around, needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 
@@ -21,7 +22,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_
 def give_to_warpgroup(
     entry: EntryOp, arch: Target, ahead: Pipelines, copies: CopiedLoads
 ) -> set[Operation] | None:
-    """Let a warpgroup make the copies of threads: the ops that say where lies what it loads, and how
+    """Let a warpgroup make the copies of threads: the ops that say where they are from, and how
     often; None where the threads that multiply make them."""
     groups = [_group(own, ahead) for own in copies.by_loop.values()]
     alone = len(products_of(entry, arch)) == 1 and ahead.cluster == 1
