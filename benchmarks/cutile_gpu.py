@@ -304,7 +304,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Peers:
-    """What no configuration changes, by work: the first result, and the library's rate."""
+    """The first result of each work, and the library's rate, which no configuration changes."""
 
     results: dict[str, Any] = field(default_factory=dict[str, Any])
     libraries: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])

@@ -48,7 +48,9 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
+from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
+from tilewright.lowering.cuda_tile.pipelines.ring import Ring
 from tilewright.lowering.cuda_tile.plan import Plan, planned
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
@@ -192,7 +194,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         buffered = budget.double_buffered and issued is not None
         stages = accumulator_stages(entry, arch, plan.ahead) if buffered else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
-    kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel)
+    made = GatheringRing if plan.ahead.gathers else Ring
+    kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel, made)
     kernel.prefetched = prefetched_loads(entry)
     kernel.copied = CopyRings(plan.copies, kernel)
     if grid_dependencies.waits_first(entry):

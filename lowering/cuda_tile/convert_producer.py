@@ -21,8 +21,8 @@ from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
-from tilewright.lowering.cuda_tile.pipelines.gathering_ring import GatheringRing
 
 
 class SpecializedWarp:

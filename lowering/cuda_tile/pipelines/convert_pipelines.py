@@ -15,7 +15,6 @@ from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.pipelines.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
@@ -24,9 +23,8 @@ from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 class Rings:
     """The rings of a kernel."""
 
-    def __init__(self, plan: Pipelines, kernel: Kernel) -> None:
+    def __init__(self, plan: Pipelines, kernel: Kernel, made: type[Ring] = Ring) -> None:
         self.plan, self._kernel = plan, kernel
-        made = GatheringRing if plan.gathers else Ring
         self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:
             return

@@ -35,7 +35,7 @@ class GatheringRing(Ring):
 
     @property
     def _gathered(self) -> list[CopiedLoad]:
-        """What threads copy for the loop."""
+        """The loads of the loop that threads copy."""
         groups = self.pipeline.groups
         return [x for group in groups for x in group.gathered if isinstance(x, CopiedLoad)]
 
