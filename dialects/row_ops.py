@@ -6,10 +6,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
+from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.types import B32
@@ -42,9 +43,7 @@ class MemoryOperand(NamedTuple):
     @property
     def space(self) -> Space | None:
         """The memory that it is in; an address of 32 bits is one of shared memory."""
-        if is_memref(self.memory.type):
-            return space_of(self.memory.type.memory_space)
-        return Space.SMEM if self.memory.type in (i32, B32) else Space.GMEM
+        return _space_of(self.memory.type)
 
     @property
     def is_shared(self) -> bool:
@@ -64,6 +63,13 @@ def memory_operand(op: Any, name: str = "") -> MemoryOperand:
         return MemoryOperand(memory, tuple(getattr(op, indices, ())))
     offset = getattr(op, _field(op.__class__, name, "offset"), None)
     return MemoryOperand(memory, None, 0 if offset is None else offset.value.data)
+
+
+@once_each
+def _space_of(type_: Attribute) -> Space | None:
+    if is_memref(type_):
+        return space_of(type_.memory_space)
+    return Space.SMEM if type_ in (i32, B32) else Space.GMEM
 
 
 def box_corner(op: Any) -> tuple[SSAValue, ...]:

@@ -64,6 +64,23 @@ class MapaOp(RowOp):
     traits = traits_def(Pure())
 
 
+@fields_op("ptx.mapa.leader", rows.MAPA_LEADER)
+class MapaLeaderOp(RowOp):
+    """`and.b32 d, a, 0xFEFFFFFF`: the same place in the CTA of the pair whose rank is even, as
+    CUTLASS has it (`Sm100MmaPeerBitMask`), and clear low bits where the mask has such.
+
+    ```mlir
+    %0 = ptx.mapa.leader %address, -16777217
+    ```
+    """
+
+    address = operand_def(B32)
+    mask = prop_def(NUMBER)
+    result = result_def(B32)
+
+    traits = traits_def(Pure())
+
+
 @fields_op("ptx.getctarank", rows.GETCTARANK)
 class GetctarankOp(RowOp):
     """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""

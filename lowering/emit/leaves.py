@@ -46,8 +46,11 @@ class Leaf(Dynamic):
         bound: int | None = None,
     ) -> None:
         super().__init__(width, max(gcd(factor, addend), 1))
-        for name, field in zip(_FIELDS, (value, addend, factor, bound, emitter), strict=True):
-            _SETTERS[name](self, field)
+        _set_value(self, value)
+        _set_addend(self, addend)
+        _set_factor(self, factor)
+        _set_bound(self, bound)
+        _set_emitter(self, emitter)
 
     @property
     def below(self) -> int | None:
@@ -77,8 +80,9 @@ class Leaf(Dynamic):
         return Leaf(self.emitter.select(whole(self), *values), width, self.emitter)
 
 
-_FIELDS = ("value", "addend", "factor", "bound", "emitter")
-_SETTERS = {name: slot_setter(Leaf, name) for name in _FIELDS}
+_set_value, _set_addend, _set_factor, _set_bound, _set_emitter = (
+    slot_setter(Leaf, name) for name in ("value", "addend", "factor", "bound", "emitter")
+)
 
 
 def width_of_type(type_: Attribute) -> int:

@@ -11,6 +11,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
     tcgen05_sync,
     warp_specialization,
 )
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.lowering.emit.emitter import Emitter
 
 
@@ -44,9 +45,12 @@ def commit_mmas(
     emitter.add(tcgen05_sync.CommitOp(barriers, [at], mask=mask, cta_group=cta_group))
 
 
-def release_stage(empty: SSAValue, at: SSAValue, ctas: int, emitter: Emitter) -> None:
+def release_stage(
+    empty: SSAValue, at: SSAValue, ctas: int, emitter: Emitter, *, generic: bool
+) -> None:
     """Tell every CTA that copies to a stage, once for the warp, after what all of its threads have
-    read."""
+    read. Reads in the generic proxy are over behind a proxy fence alone (PTX ISA, 9.7.15.4): an
+    arrival overtakes an `ldmatrix` in flight on a chip, and the next copy what it reads."""
 
     def arrive() -> None:
         if ctas == 1:
@@ -56,5 +60,7 @@ def release_stage(empty: SSAValue, at: SSAValue, ctas: int, emitter: Emitter) ->
             rank = emitter.constant(number, 32)
             emitter.add(cluster.MbarrierArriveOp(empty, [at], rank, reads=True))
 
+    if generic:
+        emitter.add(FenceProxyAsyncOp(space="shared::cta"))
     emitter.add(sync.WarpSyncOp())
     emitter.when(emitter.emit(warp_specialization.ElectSyncOp()), arrive)

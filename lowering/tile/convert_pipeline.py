@@ -4,8 +4,11 @@ from functools import partial
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.cute.ops.copy import CopyOp
+from tilewright.dialects.cute.ops.elements import LoadOp, LoadVecOp
+from tilewright.dialects.cute.ops.operation import typed_value
 from tilewright.dialects.cute.ops.pipeline import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -221,4 +224,14 @@ def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
         return
     if pipeline.kind == "umma_async":
         emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
-    release_stage(empty, at, pipeline.type.ctas.data, emitter)
+    generic = pipeline.kind == "tma" and any(map(_threads_read, kernel.entry.walk()))
+    release_stage(empty, at, pipeline.type.ctas.data, emitter, generic=generic)
+
+
+def _threads_read(op: Operation) -> bool:
+    """True of an op by which threads read shared memory."""
+    if not isinstance(op, (CopyOp, LoadOp, LoadVecOp)):
+        return False
+    source = typed_value(op.source.type)
+    own = not isinstance(op, CopyOp) or typed_value(op.destination.type).value.space == "rmem"
+    return own and source.kind == "memref" and source.value.space == "smem"

@@ -20,6 +20,7 @@ from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.locations import unverified
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp
@@ -155,7 +156,8 @@ class Conversion(ValueNumbering):
         outer, source = self._location, op.location
         # What an op becomes says what it was; the source keeps its own location alive.
         if (place := self._places.get(key := (op.name, id(source)))) is None:
-            place = self._places[key] = NameLoc(StringAttr(op.name), source)
+            place = unverified(NameLoc, desc=unverified(StringAttr, data=op.name), location=source)
+            self._places[key] = place
         self._location = place
         rule(op, self)
         self._location = outer

@@ -7,7 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.llvm import LLVMStructType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
@@ -196,7 +196,8 @@ def remove_dead(region: Region) -> None:
             else:
                 if op.results and op.has_trait(Pure):
                     op.detach()
-                    op.erase()
+                    op.drop_all_references()
+                    op.results = SSAValues()  # Without a cycle it is gone at once.
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@ _FRONT_END = [0.0]
 
 
 def pytest_collection_finish() -> None:
-    """Time what Triton compiles from here on."""
+    """Time what Triton compiles from here on; what torch loads for its first comparison, sympy
+    among it, is no test's time."""
+    torch: Any = import_module("torch")
+    torch.testing.assert_close(torch.zeros(1), torch.zeros(1))
     compiler: Any = import_module("triton.compiler")
     compile = compiler.compile
 

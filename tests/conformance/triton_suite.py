@@ -133,7 +133,8 @@ class Suite:
         path = os.pathsep.join(filter(None, folders))
         named = [f"--rootdir={self.root}", f"--confcutdir={self.root}", "-c", os.devnull]
         command = [sys.executable, "-m", "pytest", "-q", *named]
-        own = {"OMP_NUM_THREADS": "1", "TRITON_ALWAYS_COMPILE": "1", "PYTHONPATH": path}
+        own = {"OMP_NUM_THREADS": "1", "TRITON_ALWAYS_COMPILE": "1", "PYTHONPATH": path,
+               "PYTHONHASHSEED": "0"}  # fmt: skip
         return subprocess.run(
             [*command, *arguments], cwd=self.root, env={**os.environ, **own, **environment},
             capture_output=True, text=True, check=False,

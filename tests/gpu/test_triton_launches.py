@@ -74,6 +74,20 @@ def meeting(count, out):
     tl.store(out + tl.program_id(0), 1)
 
 
+@triton.jit
+def scaled_product(a, b, scales, out, n, k):
+    rows = tl.program_id(0) * 32 + tl.arange(0, 32)
+    columns = tl.program_id(1) * 32 + tl.arange(0, 32)
+    total = tl.zeros((32, 32), tl.float32)
+    for start in range(0, tl.cdiv(k, 64)):
+        x = tl.load(a + rows[:, None] * k + start * 64 + tl.arange(0, 64)[None, :])
+        packed = tl.arange(0, 32)[:, None] + columns[None, :] * (k // 2)
+        y = tl.load(b + start * 32 + packed)
+        part = tl.load(scales + columns[:, None] * (k // 32) + start * 2 + tl.arange(0, 2)[None, :])
+        total += tl.dot_scaled(x, None, "bf16", y, part, "e2m1")
+    tl.store(out + rows[:, None] * n + columns[None, :], total)
+
+
 def vectors(number: int, size: int = N) -> Any:
     """Three vectors, of which the first two are numbers that say which they are."""
     a = torch.arange(size, device="cuda", dtype=torch.float32)
@@ -94,6 +108,24 @@ def test_other_arrays_sizes_and_alignments() -> None:
                 run((a, b, c))
                 run((a, b, c))
                 assert torch.equal(c, a + b)
+
+
+def test_copies_do_not_overtake_the_reads_of_threads() -> None:
+    """Stages that `ldmatrix` reads, in many blocks of few instructions each."""
+    size = 1024
+    numbers = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
+    a = torch.randint(-4, 5, (size, size), device="cuda").to(torch.bfloat16)
+    b = torch.randint(0, 256, (size, size // 2), device="cuda", dtype=torch.uint8)
+    scales = torch.randint(126, 129, (size, size // 32), device="cuda", dtype=torch.uint8)
+    nibbles = torch.stack([b & 15, b >> 4], -1).view(size, size).long()
+    values = torch.cat([numbers, -numbers])[nibbles]
+    values = values * torch.exp2(scales.repeat_interleave(32, 1).float() - 127)
+    wanted = (a.double() @ values.double().T).float()
+    with tw.triton.on_gpu():
+        for _ in range(20):
+            out = torch.empty(size, size, device="cuda")
+            scaled_product[(size // 32, size // 32)](a, b, scales, out, size, size)
+            assert torch.equal(out, wanted)
 
 
 def test_two_compilers_in_one_process() -> None:

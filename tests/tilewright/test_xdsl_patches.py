@@ -215,6 +215,31 @@ def test_ops_of_lines_that_were_read_have_other_values_and_places() -> None:
             sub(*names, "")
 
 
+GOES_ON = """func.func @f(%a: i32, %b: i32) {{
+  %0 = arith.subi %a, %b{0}
+  %1 = arith.subi %b, %a : i32
+  func.return
+}}"""
+
+
+def test_an_op_of_a_line_that_was_read_may_go_on_in_the_next_one() -> None:
+    def ops(rest: str) -> list[Operation]:
+        (function,) = parse_module(GOES_ON.format(rest)).ops
+        return list(function.regions[0].block.ops)
+
+    for rest, place, names, line in (
+        (" : i32", "<string>", [], 3), (" {x} : i32", "<string>", ["x"], 3),
+        (" {x}\n  : i32", "<string>", ["x"], 4), ("\n  {x}\n  : i32", "<string>", ["x"], 5),
+        (" : i32\n", "<string>", [], 4), (' : i32\n  loc("k":2:3)', "k", [], 4),
+        (" : i32 %c = arith.subi %a, %b : i32", "<string>", [], 3),
+    ):  # fmt: skip
+        for first, *_, second, _ in (ops(rest), ops(rest)):
+            assert [operand.index for operand in first.operands] == [0, 1]
+            assert (str(first.location), [*first.attributes]) == (f'loc("{place}":2:3)', names)
+            assert [operand.index for operand in second.operands] == [1, 0]
+            assert str(second.location) == f'loc("<string>":{line}:3)'
+
+
 def test_ops_that_ask_their_operands_say_so() -> None:
     """A shape of an instruction holds for all of its signature but of ops that say otherwise."""
     modules = [import_module(f"{ptx.__name__}.{file.name}") for file in iter_modules(ptx.__path__)]

@@ -27,10 +27,14 @@ def _bracketed(nested: str = "") -> str:
 
 _NESTED = _bracketed("|" + _bracketed("|" + _bracketed()))
 _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
+_DICTIONARY = re.compile(r'{(?:[^{}"#!/]|"[^"\\]*")*+}', re.ASCII)
+"""A dictionary of attributes without those that mean something else elsewhere."""
 _BLANK = re.compile(SPACE)
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 """Parts of a line that mean something else elsewhere, or may hold a `%`."""
+_NEXT = re.compile(r"\n\s*([%}])")
+"""The next line of an op that ends with its own, as another one of the same line did."""
 _MOST = 1 << 12
 
 
@@ -45,10 +49,13 @@ class ReadOp:
 
 @frozen
 class ReadBefore:
-    """Parts of texts that a context has read: types, and ops of one line that ends in a place, but
-    for it and the names of values."""
+    """Parts of texts that a context has read: types, dictionaries, and ops of one line but for its
+    place and the names of values, by that line and what comes behind it."""
 
     types: dict[str, TypeAttribute] = field(default_factory=dict[str, TypeAttribute])
+    dictionaries: dict[str, dict[str, Attribute]] = field(
+        default_factory=dict[str, dict[str, Attribute]]
+    )
     ops: dict[Any, ReadOp] = field(default_factory=dict[Any, ReadOp])
 
 
@@ -69,10 +76,12 @@ class QuickParser(Parser):
         start, text = self.pos, self.lexer.input.content
         end = text.find("\n", start)
         place = text.rfind(" loc(", start, end)
-        if self._known is None or place < 0:  # an op without a place may go on in the next line
+        # An op without a place may go on in the next line.
+        following = None if place >= 0 or end < 0 else _NEXT.match(text, end)
+        if self._known is None or (place < 0 and following is None):
             return super().parse_operation()
-        line = text[start:place]
-        key = (_VALUE.sub("%", line), *self._parser_state.dialect_stack)
+        line = text[start : end if place < 0 else place]
+        key = (_VALUE.sub("%", line), following and following[1], *self._parser_state.dialect_stack)
         read = self._known.ops.get(key)
         if read is not None and (op := self._again(read, line)) is not None:
             return op
@@ -154,6 +163,19 @@ class QuickParser(Parser):
             if value.type is type:
                 return value
         return super().resolve_operand(operand, type)
+
+    def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
+        start = self.pos
+        match = self._known and _DICTIONARY.match(self._parser_state.lexer.input.content, start)
+        if self._known is None or match is None:
+            return super().parse_optional_dictionary_attr_dict()
+        attributes = self._known.dictionaries.get(match[0])
+        if attributes is None:
+            attributes = super().parse_optional_dictionary_attr_dict()
+            _keep(self._known.dictionaries, match[0], attributes)
+        else:
+            self._resume_from(match.end())
+        return {**attributes}
 
     def parse_optional_type(self) -> TypeAttribute | None:
         if self._known is None:

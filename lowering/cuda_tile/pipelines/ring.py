@@ -259,7 +259,8 @@ class Ring:
             self.kernel.emitter.when(condition, partial(self.release, group, place))
             return
         emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
-        release_stage(empty, self._index(place.stage), group.ctas, emitter)
+        at = self._index(place.stage)
+        release_stage(empty, at, group.ctas, emitter, generic=not group.alone)
 
     # --- the loop ---
 

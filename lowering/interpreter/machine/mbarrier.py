@@ -232,9 +232,10 @@ class Mbarriers:
                 index,
             )
 
-    def places(self, lane: int, address: int, mask: int | None) -> list[int]:
+    def places(self, lane: int, address: int, mask: int | None, *, pair: bool = False) -> list[int]:
         """Where the mbarriers are that a commit arrives at: the one at the address or, with a mask,
-        those at the same place in the CTAs of the cluster whose bits are set."""
+        those at the same place in the CTAs of the cluster whose bits are set; of a `pair` in the
+        CTAs of their pairs whose ranks are even, or odd, as that of the address is."""
         bytes_ = self._shared.places(
             np.array([lane]), np.array([address]), MBARRIER_BYTES, "access"
         )
@@ -248,6 +249,8 @@ class Mbarriers:
                 f"expected a mask of some of the {self._cluster} CTAs of the cluster, got {mask:#b}"
             )
         ranks = [rank for rank in range(self._cluster) if mask >> rank & 1]
+        if pair:
+            ranks = [rank & ~1 | cta & 1 for rank in ranks]
         there = [(first + rank) * self._shared.stride + offset for rank in ranks]
         for rank, place in zip(ranks, there, strict=True):
             if place not in self._at:
@@ -257,15 +260,22 @@ class Mbarriers:
                 )
         return there
 
-    def receivers(self, lane: int, address: int, mask: int | None) -> list[tuple[int, int]]:
-        """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier.
-        Raises Fault where one is not made, or not known to be."""
-        there = self.places(lane, address, mask)
+    def receivers(
+        self, lane: int, address: int, mask: int | None, *, pair: bool = False
+    ) -> list[tuple[int, int]]:
+        """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier,
+        which may be in the other CTA of a `pair`. Raises Fault where one is not made, or not known
+        to be."""
+        there = self.places(lane, address, mask, pair=pair)
         for place in there:
             self._use(place, np.array([lane]))
         made = np.array(there)[:, None] + np.arange(MBARRIER_BYTES)
         self._shared.check_made(np.full(len(there), lane), made)
-        return [(place // self._shared.stride, place) for place in there]
+        ctas = [place // self._shared.stride for place in there]
+        if pair and mask is not None:
+            first = ctas[0] // self._cluster * self._cluster
+            ctas = [first + rank for rank in range(self._cluster) if mask >> rank & 1]
+        return list(zip(ctas, there, strict=True))
 
     def arrive_async(self, lane: int, place: int) -> tuple[int, int]:
         """One arrival at the mbarrier at `place` by what a thread started: the mbarrier's clock and

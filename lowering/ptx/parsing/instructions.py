@@ -83,7 +83,8 @@ def _by_words() -> dict[tuple[str, ...], str]:
 
 
 @reads(*SCALARS)
-def _scalar(mnemonic: str) -> ReadingRule | None:
+def scalar_rule(mnemonic: str) -> ReadingRule | None:
+    """The rule of a form of a scalar instruction."""
     name, _, suffix = mnemonic.partition(".")
     row, op = SCALARS[name], scalars.SCALAR_OPS[name]
     if (form := row.forms.get(suffix)) is None:

@@ -10,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.cluster import LEADER_MASKS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     CACHE_HINT,
@@ -48,7 +49,14 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, resizing, rule_of
+from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.lowering.ptx.parsing.instructions import (
+    by_fields,
+    reads,
+    resizing,
+    rule_of,
+    scalar_rule,
+)
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
@@ -208,6 +216,23 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         reader.scope = outer
 
     return ReadingRule(rule)
+
+
+@reads("and")
+def _and(mnemonic: str) -> ReadingRule | None:
+    """One of addresses with a mask is a map to the leader of a pair."""
+    rule = scalar_rule(mnemonic)
+    if rule is None or mnemonic != "and.b32":
+        return rule
+
+    def read_masked(reader: Reader, operands: str) -> None:
+        rule.read(reader, operands)
+        made = reader.block.last_op
+        mask = made.operands[1].owner if isinstance(made, scalars.AndOp) else None
+        if made is not None and isinstance(mask, ConstOp) and mask.unsigned in LEADER_MASKS:
+            reader.masked.append(made)
+
+    return dataclasses.replace(rule, read=read_masked)
 
 
 @reads("mbarrier")

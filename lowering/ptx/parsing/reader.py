@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.ptx.cluster import RankOp
+from tilewright.dialects.ptx.cluster import MapaLeaderOp, RankOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
     SPECIAL_REGISTERS,
@@ -128,6 +130,7 @@ class Reader:
         self.contents: dict[str, bytes] = {}
         self.unread: dict[UndefOp, PtxError] = {}
         self.states: list[tuple[Operation, type[Operation]]] = []
+        self.masked: list[Operation] = []
 
     def fail(self, message: str) -> PtxError:
         """The error of the instruction."""
@@ -325,7 +328,8 @@ class Reader:
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
-        reads; arrivals whose state nothing reads give none."""
+        reads; arrivals whose state nothing reads give none, and masked numbers that are addresses
+        lead to the leader of a pair."""
         for op, error in self.unread.items():
             if _is_read(op.result):
                 raise error
@@ -335,6 +339,13 @@ class Reader:
                 stateless = plain.create(operands=op.operands, properties=op.properties)
                 stateless.location = op.location
                 Rewriter.replace_op(op, stateless, [None])
+        for op in self.masked:
+            if any(_is_address(use) for use in op.results[0].uses):
+                address, mask = op.operands
+                assert isinstance(mask.owner, ConstOp)
+                leader = MapaLeaderOp(address, mask.owner.bits.value.data)
+                leader.location = op.location
+                Rewriter.replace_op(op, leader)
 
     def give_list(self, names: list[str], value: SSAValue) -> None:
         """Let registers of the text hold the registers of a list."""
@@ -343,6 +354,14 @@ class Reader:
             return
         for position, name in enumerate(names):
             self.give(name, ListedRegister(value, position))
+
+
+def _is_address(use: Use) -> bool:
+    """True where an instruction has an address there."""
+    if not isinstance(op := use.operation, PtxOp):
+        return False
+    names = [op.fields_of(form)[0] for form in op.operand_forms if isinstance(form, Address)]
+    return any(getattr(op, name, None) is op.operands[use.index] for name in names)
 
 
 def _is_read(value: SSAValue) -> bool:

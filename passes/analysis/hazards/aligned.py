@@ -1,5 +1,7 @@
 """Instructions that whole warps execute: PTX's `.sync.aligned`, and `.sync` with a mask of all."""
 
+from functools import cache
+
 from xdsl.dialects import gpu, scf
 from xdsl.ir import Operation
 
@@ -41,6 +43,12 @@ ALIGNED = (
 looked at there."""
 
 
+@cache
+def is_aligned(kind: type[Operation]) -> bool:
+    """Whole warps execute ops of the class."""
+    return issubclass(kind, ALIGNED)
+
+
 def parts_a_warp(op: Operation) -> bool:
     """A branch or a loop that threads of a warp may take differently, around an instruction of
     whole ones."""
@@ -52,7 +60,7 @@ def parts_a_warp(op: Operation) -> bool:
         case _:
             return False
     return any(map(depends_on_thread, decides)) and any(
-        isinstance(inner, ALIGNED) for inner in op.walk()
+        is_aligned(type(inner)) for inner in op.walk()
     )
 
 

@@ -182,8 +182,7 @@ def _by_role(cells: Array, sizes: tuple[int, ...]) -> list[tuple[int, Array]]:
     parts = [cells[end - count : end] for end, count in zip(ends, sizes, strict=True)]
     # Of each role from its first cell on: mostly far fewer than there are.
     rows = np.repeat(np.arange(len(sizes)), sizes)
-    first = np.full(len(sizes), cells.max(initial=0))
-    np.minimum.at(first, rows, cells.min(axis=1))
+    first = np.array([part.min(initial=1 << 62) for part in parts])
     offsets = cells - first[rows, None]
     flags = np.zeros((len(sizes), int(offsets.max(initial=0)) + 1), dtype=np.bool_)
     flags[rows[:, None], offsets] = True

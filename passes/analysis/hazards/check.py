@@ -24,7 +24,9 @@ def check(function: Operation) -> tuple[Hazard | None, dict[Operation, str]]:
     hazard = _first(program, unproven) if program.is_followed else None
     if hazard is None and program.orders_blocks:
         hazard = between_blocks(function)
-    return hazard, unproven if program.has_events else {}
+    unproven = unproven if program.has_events else {}
+    vars(program).clear()  # Its steps know it: it would stay for the garbage collector.
+    return hazard, unproven
 
 
 def _first(program: ProgramSlice, unproven: dict[Operation, str]) -> Hazard | None:

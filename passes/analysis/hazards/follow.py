@@ -168,11 +168,11 @@ class ProgramSlice(Recording):
         effect = self._effects.get(op)
         if effect is not None:
             event = self._event(op, effect)
-            value = self._value(op) if any(r in self._needed for r in op.results) else None
+            value = None if self._needed.isdisjoint(op.results) else self._value(op)
             if value is None:
                 return event
             return lambda mask: (event(mask), value(mask))[0]
-        relevant = op in self._effects or any(r in self._needed for r in op.results)
+        relevant = op in self._effects or not self._needed.isdisjoint(op.results)
         if not relevant and op not in self._apart:
             return None
         match op:

@@ -1,8 +1,8 @@
 """A launch run from event to event: the first thing that is wrong with it."""
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from heapq import heappop
+from typing import Any, ClassVar
 
 from tilewright.passes.analysis.hazards.mbarriers import waits_for
 from tilewright.passes.analysis.hazards.report import Hazard
@@ -12,49 +12,47 @@ from tilewright.passes.analysis.hazards.shared_accesses import no_wait
 from tilewright.passes.analysis.hazards.tensor_accesses import TensorAccesses
 from tilewright.passes.analysis.hazards.trace import WARP, Event
 
-Handler = Callable[[Event, list[int]], Iterable[int]]
+Handler = Callable[[Any, Event, list[int]], Iterable[int]]
 
 
 class HappensBefore(TensorAccesses):
     """The roles of a launch; `run` raises Hazard for the first thing that is wrong."""
 
-    @cached_property
-    def _handlers(self) -> dict[str, Handler]:
-        """The handler of an event, by its kind: the roles that go on at once."""
-        return {
-            "access": self._access,
-            "array": self._array,
-            "global": self._global,
-            "cp.async": self._cp_async,
-            **dict.fromkeys(("cp.commit", "bulk.commit"), self._commit),
-            **dict.fromkeys(("cp.wait", "bulk.wait"), self._group_wait),
-            **dict.fromkeys(("tma.load", "tma.pair"), self._tma_load),
-            "tma.store": self._tma_store,
-            "init": self._init,
-            "inval": self._inval,
-            "arrive": self._arrive,
-            "wait": self._wait,
-            "fence.init": self._fence_init,
-            "fence.proxy": self._fence_proxy,
-            "bar": self._bar,
-            "warp.sync": self._warp_sync,
-            "cluster.arrive": self._cluster_arrive,
-            "cluster.wait": self._cluster_wait,
-            "wgmma": self._wgmma,
-            "wgmma.fence": self._together,
-            "wgmma.commit": self._wgmma_commit,
-            "wgmma.wait": self._wgmma_wait,
-            "umma": self._umma,
-            "commit": self._tcgen05_commit,
-            "fence.before": self._fence_before,
-            "fence.after": self._fence_after,
-            **dict.fromkeys(("tmem.load", "tmem.store"), self._tile),
-            **dict.fromkeys(("tmem.wait_load", "tmem.wait_store"), self._tile_wait),
-            "tmem.alloc": self._alloc,
-            "tmem.relinquish": self._relinquish,
-            "tmem.dealloc": self._dealloc,
-            "registers": self._registers,
-        }
+    _HANDLERS: ClassVar[dict[str, Handler]] = {
+        "access": TensorAccesses._access,
+        "array": TensorAccesses._array,
+        "global": TensorAccesses._global,
+        "cp.async": TensorAccesses._cp_async,
+        **dict.fromkeys(("cp.commit", "bulk.commit"), TensorAccesses._commit),
+        **dict.fromkeys(("cp.wait", "bulk.wait"), TensorAccesses._group_wait),
+        **dict.fromkeys(("tma.load", "tma.pair"), TensorAccesses._tma_load),
+        "tma.store": TensorAccesses._tma_store,
+        "init": TensorAccesses._init,
+        "inval": TensorAccesses._inval,
+        "arrive": TensorAccesses._arrive,
+        "wait": TensorAccesses._wait,
+        "fence.init": TensorAccesses._fence_init,
+        "fence.proxy": TensorAccesses._fence_proxy,
+        "bar": TensorAccesses._bar,
+        "warp.sync": TensorAccesses._warp_sync,
+        "cluster.arrive": TensorAccesses._cluster_arrive,
+        "cluster.wait": TensorAccesses._cluster_wait,
+        "wgmma": TensorAccesses._wgmma,
+        "wgmma.fence": TensorAccesses._together,
+        "wgmma.commit": TensorAccesses._wgmma_commit,
+        "wgmma.wait": TensorAccesses._wgmma_wait,
+        "umma": TensorAccesses._umma,
+        "commit": TensorAccesses._tcgen05_commit,
+        "fence.before": TensorAccesses._fence_before,
+        "fence.after": TensorAccesses._fence_after,
+        **dict.fromkeys(("tmem.load", "tmem.store"), TensorAccesses._tile),
+        **dict.fromkeys(("tmem.wait_load", "tmem.wait_store"), TensorAccesses._tile_wait),
+        "tmem.alloc": TensorAccesses._alloc,
+        "tmem.relinquish": TensorAccesses._relinquish,
+        "tmem.dealloc": TensorAccesses._dealloc,
+        "registers": TensorAccesses._registers,
+    }
+    """The handler of an event, by its kind: the roles that go on at once."""
 
     def run(self) -> None:
         """Run all roles to their ends."""
@@ -83,7 +81,7 @@ class HappensBefore(TensorAccesses):
             for waiting in roles:
                 if self.pending[waiting]:
                     self._flush(waiting)
-        for waiting in self._handlers[event.kind](event, roles):
+        for waiting in self._HANDLERS[event.kind](self, event, roles):
             self._next[waiting] += 1
             self._enqueue(waiting)
 

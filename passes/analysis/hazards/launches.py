@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import takewhile
 from math import prod
 from typing import Any, cast
 
@@ -288,14 +287,12 @@ def _nearest(
 ) -> int:
     """The first number of an argument that makes a loop as long as wanted, or nearest to it; the
     last one by which it does not go round."""
+    rounds = _rounds(loop, FirstRound(launch, {**leaves, leaf: np.array(_LADDER)}))
     if not goal:
-        none = [
-            *takewhile(lambda number: not _length(loop, {**leaves, leaf: number}, launch), _LADDER)
-        ]
-        return none[-1] if 0 < len(none) < len(_LADDER) else 0
+        first = next((place for place, length in enumerate(rounds) if length), 0)
+        return _LADDER[first - 1] if first else 0
     best, least = 1, 1 << 20
-    for number in _LADDER:
-        length = _length(loop, {**leaves, leaf: number}, launch)
+    for number, length in zip(_LADDER, rounds, strict=True):
         distance = abs(length - goal) if length else 1 << 20
         if distance < least:
             best, least = number, distance
@@ -304,14 +301,17 @@ def _nearest(
     return best
 
 
-def _length(loop: Loop, leaves: Mapping[Leaf, int], launch: ClusterLaunch) -> int:
-    numbers = FirstRound(replace(launch, leaves=leaves))
-    step, lower, upper = map(numbers.of, _bounds(loop))
-    if not isinstance(lower, int) or not isinstance(upper, int) or not isinstance(step, int):
-        return 0
-    if isinstance(loop, CountedLoop):
-        step -= lower
-    return max(0, -((lower - upper) // step)) if step else 0
+def _rounds(loop: Loop, numbers: FirstRound) -> list[int]:
+    """How often a loop goes round by each number of the ladder."""
+    bounds = [numbers.of(value) for value in _bounds(loop)]
+    if any(bound is UNKNOWN for bound in bounds):
+        return [0] * len(_LADDER)
+    columns = [np.broadcast_to(bound, len(_LADDER)).tolist() for bound in bounds]
+    rounds: list[int] = []
+    for step, lower, upper in zip(*columns, strict=True):
+        step -= lower if isinstance(loop, CountedLoop) else 0
+        rounds.append(max(0, -((lower - upper) // step)) if step else 0)
+    return rounds
 
 
 def _bounds(loop: Loop) -> list[SSAValue]:
@@ -345,11 +345,11 @@ def _leaves(loop: Loop, launch: ClusterLaunch) -> list[Leaf]:
 
 class FirstRound:
     """Numbers of thread 0 in the first round of the loops around them; `own` are numbers that are
-    not those of the launch, by register and axis."""
+    not those of the launch, by register and axis or by argument, or several at a time."""
 
-    def __init__(self, launch: ClusterLaunch, own: Mapping[tuple[str, int], Any] | None = None):
+    def __init__(self, launch: ClusterLaunch, own: Mapping[Any, Any]):
         self._launch = launch
-        self._own = own or {}
+        self._own = own
         self._known: dict[SSAValue, Any] = {}
 
     def of(self, value: SSAValue) -> Any:
@@ -379,7 +379,7 @@ class FirstRound:
             [self._known.get(source, UNKNOWN) for source in self._sources(value)],
         )
         if isinstance(owner, Block):
-            return sources[0] if sources else self._launch.leaf(value)
+            return sources[0] if sources else self._leaf(value)
         if isinstance(owner, ConstOp):
             return truncated(owner.bits.value.data, KINDS[owner.result.type.kind.data])
         if (compute := computed(owner)) is not None:
@@ -389,12 +389,16 @@ class FirstRound:
         if isinstance(owner, arith.ConstantOp):
             return owner.value.value.data if isinstance(owner.value, IntegerAttr) else UNKNOWN
         if isinstance(owner, memref.DimOp):
-            return self._launch.leaf(value)
+            return self._leaf(value)
         if (register := register_of(owner)) is None:
             return UNKNOWN
         number = self._own.get(register)
         number = self._launch.special(*register) if number is None else number
         return number if register in self._own or isinstance(number, int) else int(number[0])
+
+    def _leaf(self, value: SSAValue) -> Any:
+        number = self._own.get(leaf_of(value))
+        return self._launch.leaf(value) if number is None else number
 
 
 def _first(value: SSAValue, block: Block, launch: ClusterLaunch) -> SSAValue | None:

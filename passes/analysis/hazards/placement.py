@@ -17,6 +17,7 @@ from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.once import once_each
 
 Cells = NDArray[np.int64]
 
@@ -77,7 +78,7 @@ _MOST_CELLS = 1 << 24
 """More elements than the shared memory of any target has bits."""
 
 
-@cache
+@once_each
 def placement_of(type_: MemRefType[Any]) -> Placement | None:
     """The placement of a memref of static layout that some memory can hold, or None."""
     layout, bits = layout_of(type_), bits_of(type_.element_type)
@@ -136,7 +137,7 @@ HALF = 16
 COLUMNS = 512
 
 
-@cache
+@once_each
 def tensor_cells(type_: MemRefType[Any]) -> tuple[tuple[int, ...], int]:
     """The cells of a whole tensor in tensor memory relative to its first: half windows of lanes,
     and columns, as a set."""

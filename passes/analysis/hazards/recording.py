@@ -6,12 +6,11 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.ptx import bulk_copy, cluster, tcgen05_memory
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
 from tilewright.passes.analysis.hazards.placement import COLUMNS
 from tilewright.passes.analysis.hazards.report import Hazard
-from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
+from tilewright.passes.analysis.hazards.scalars import UNKNOWN
 from tilewright.passes.analysis.hazards.slices import LOADS, MMAS
 from tilewright.passes.analysis.hazards.trace import (
     Event,
@@ -168,7 +167,7 @@ class Recording(Values):
             isinstance(op, cluster.MbarrierArriveOp)
             or (isinstance(op, bulk_copy.TensorLoadOp) and op.pair is not None)
         ):
-            cell, scalars = self._of_cluster(cell)
+            cell, scalars = self.of_cluster(cell)
         if cell is UNKNOWN or any(value is UNKNOWN for value in scalars):
             self.say_unproven(op, "its mbarrier or parity is not known before it runs")
             self.trace.undecided = True
@@ -193,7 +192,7 @@ class Recording(Values):
         ((place, view, indices),) = accesses
         rank = getattr(view, "rank", UNKNOWN)
         if rank is None and indices[0] is not UNKNOWN:
-            number, (rank,) = self._of_cluster(indices[0])
+            number, (rank,) = self.of_cluster(indices[0])
             indices = number, *indices[1:]
         if rank is UNKNOWN or rank is None:
             self.say_unproven(op, "the CTA that it is of is not known before it runs")
@@ -215,12 +214,6 @@ class Recording(Values):
         if len(roots) > 1 or not 0 < roots[0] <= len(self._roots):
             return UNKNOWN, tuple(indices)
         return self._roots[int(roots[0]) - 1], (number % APART, *others)
-
-    def _of_cluster(self, address: Any) -> tuple[Any, tuple[Any]]:
-        """An address of the cluster's shared memory: that of the CTA, and its rank."""
-        above = address >> RANK_SHIFT
-        own = self.launch.special("cute_nvgpu.cluster.rank", 0)
-        return address & ((1 << RANK_SHIFT) - 1), (select(above > 0, above - 1, own),)
 
     def _element(self, view: PlacedView, indices: list[Any]) -> Any:
         placement = view.placement

@@ -53,7 +53,8 @@ def _packed(half: int) -> Binary:
     return lambda low, high: (high << half) | (low & ((1 << half) - 1))
 
 
-def _mapped(address: Any, rank: Any) -> Any:
+def mapped(address: Any, rank: Any) -> Any:
+    """The address of a place in the CTA of a rank."""
     return address | (rank + 1) << RANK_SHIFT
 
 
@@ -138,7 +139,7 @@ def computed(op: Operation) -> Callable[..., Any] | None:
             half = KINDS[op.result.type.kind.data] // 2
             return _of_numbers(_packed(half))
         case cluster.MapaOp():
-            return _of_numbers(_mapped)
+            return _of_numbers(mapped)
         case ScalarOp():
             return _scalar(op)
         case _:

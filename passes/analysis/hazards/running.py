@@ -153,7 +153,13 @@ class RoleRun:
         for role in roles[1:]:
             join(together, self._let_go(role))
         for role in roles:
-            self._learn(role, together)
+            self._stirred[role] += 1
+            knows = self.knows[role]
+            # What it lets go of has all but that a thread alone always knows of itself.
+            own = knows[role], knows[role + self.wrote]
+            knows[:] = together
+            if self.roles[role].alone:
+                knows[role], knows[role + self.wrote] = own
         self._met[who] = [self._stirred[role] for role in roles]
         for part in self._by_team(roles, 1).values():
             self._met[tuple(part)] = [self._stirred[role] for role in part]

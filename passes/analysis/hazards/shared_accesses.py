@@ -19,6 +19,7 @@ from tilewright.passes.analysis.hazards.report import (
 from tilewright.passes.analysis.hazards.roles import RoleNumbers
 from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.trace import Event
+from tilewright.source.diagnostic import named
 
 READS = (tmem.RetrieveOp, data_movement.LdOp, address.LoadOp)
 """Ops that read what something has written before."""
@@ -158,16 +159,24 @@ class SharedAccesses(Handovers):
         raise self._conflict(other, access, parts, role)
 
     def _check_seen(self, other: RoleAccess, access: RoleAccess, role: int) -> None:
-        """Check that the async proxy sees what threads wrote: behind a fence."""
-        if not other.generic or access.generic or not other.writes:
+        """Check that the async proxy sees what threads wrote, behind a fence; that what they read
+        has arrived where it writes is not proven without one: on a chip barriers and arrivals
+        overtake loads whose values nothing has used."""
+        if not other.generic or access.generic or not (other.writes or access.writes):
             return
         if any(self.knows[role][who] >= time or who == role for who, time in other.fences):
             return
         parts = clash(other, access.parts, apart=False)
-        if parts is not None and (not other.fences or self._is_over(other, role, self.knows[role])):
+        if parts is None or (other.fences and not self._is_over(other, role, self.knows[role])):
+            return
+        before, op = (part.event.op for part in parts)
+        if other.writes:
             section = {"umma": "tcgen05.mma", "wgmma": "9.7.15.7.1"}.get(access.kind, "9.7.13.4")
-            raise Hazard("proxy", parts[1].event.op, parts[0].event.op, section,
-                         self._meeting(parts, other.role, role))  # fmt: skip
+            where = self._meeting(parts, other.role, role)
+            raise Hazard("proxy", op, before, section, where)
+        self.trace.unproven.setdefault(
+            op, f"no fence.proxy.async is behind what {named(before)} reads"
+        )
 
     def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
         """Two roles' own accesses; the later one in the list of events is wrong."""
@@ -201,7 +210,7 @@ class SharedAccesses(Handovers):
     def _fence_proxy(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for accesses in self.accesses.values():
             for access in accesses:
-                if access.writes and access.generic and access.role in roles and access.done:
+                if access.generic and access.role in roles and access.done and not access.fences:
                     access.fences.append(self._stamp(access.role))
         self._fence_arrays(event, roles)
         return self._fence_init(event, roles)

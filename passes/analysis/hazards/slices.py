@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects import memref, scf
@@ -17,7 +18,7 @@ from tilewright.dialects.ptx import tcgen05_access, wgmma
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.registers import MovOp, NameOp
 from tilewright.dialects.ptx.types import RegType
-from tilewright.passes.analysis.hazards.aligned import ALIGNED, parts_a_warp
+from tilewright.passes.analysis.hazards.aligned import is_aligned, parts_a_warp
 from tilewright.passes.analysis.hazards.arrays import Arrays
 from tilewright.passes.analysis.hazards.blocks import CountedLoop, condition_of, edges_of, loops_of
 from tilewright.passes.analysis.hazards.effects import Effect
@@ -89,7 +90,7 @@ class Slice:
     def has_conditions(self) -> bool:
         """Some branch depends on a condition that an argument or memory gives."""
         return any(
-            value.type == i1 and isinstance(value.owner, Block | memref.LoadOp)
+            isinstance(value.owner, (Block, memref.LoadOp)) and value.type == i1
             for value in self._needed
         )
 
@@ -130,7 +131,7 @@ class Slice:
                     self._effects[op] = effect
                     if isinstance(op, LOADS + MMAS):
                         self._loaded.update(op.results)
-                elif isinstance(op, STRONG) and order_of(op) is not None:
+                elif _is_strong(type(op)) and order_of(op) is not None:
                     self._strong.append(op)
                 any_events = any_events or op in self._effects
         return any_events
@@ -166,7 +167,7 @@ class Slice:
         that warps may take apart."""
         for block in region.blocks:
             for op in block.ops:
-                if isinstance(op, ALIGNED):
+                if is_aligned(type(op)):
                     self._aligned.add(op)
                 elif op in self._effects:
                     for inner in op.regions:
@@ -225,6 +226,11 @@ class Slice:
     def slot(self, value: SSAValue) -> int:
         """Where a value is kept; of what is not needed, a place of its own."""
         return self._slots.setdefault(value, len(self._slots))
+
+
+@cache
+def _is_strong(kind: type[Operation]) -> bool:
+    return issubclass(kind, STRONG)
 
 
 def is_number(value: SSAValue) -> bool:

@@ -9,8 +9,10 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.ops import address, cluster, shuffle, tmem, tmem_access
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx import (
     data_movement,
     mbarrier,
@@ -25,11 +27,12 @@ from tilewright.dialects.ptx.types import KINDS
 from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
-from tilewright.passes.analysis.hazards.registers import computed
+from tilewright.passes.analysis.hazards.registers import computed, mapped
 from tilewright.passes.analysis.hazards.scalars import (
     UNKNOWN,
     Array,
     Unknown,
+    select,
     truncated,
 )
 from tilewright.passes.analysis.hazards.slices import Slice, is_number
@@ -227,6 +230,10 @@ class Values(Slice):
                 return lambda mask: self._cast_view(op, self.env[self._slots[op.operands[0]]])
             case cluster.MapOp():
                 return lambda mask: self._map(op)
+            case ptx_cluster.MapaLeaderOp():
+                place = self.slot(op.address)
+                kept = op.mask.value.data
+                return lambda mask: self._leader(self.env[place], kept)
             case address.AddressOp():
                 return lambda mask: self._address(self.env[self._slots[op.memref]])
             case tmem.RetrieveOp():
@@ -300,6 +307,19 @@ class Values(Slice):
             begin = self.env[self.slot(op.offsets[0])]
         known = isinstance(begin, int)
         return view_of(view.root, type_, begin, view.rank) if known else UNKNOWN
+
+    def of_cluster(self, address: Any) -> tuple[Any, tuple[Any]]:
+        """An address of the cluster's shared memory: that of the CTA, and its rank."""
+        above = address >> RANK_SHIFT
+        own = self.launch.special("cute_nvgpu.cluster.rank", 0)
+        return address & ((1 << RANK_SHIFT) - 1), (select(above > 0, above - 1, own),)
+
+    def _leader(self, address: Any, mask: int) -> Any:
+        """The same place in the CTA of a pair whose rank is even."""
+        if not isinstance(address, int | np.ndarray):
+            return UNKNOWN
+        place, (rank,) = self.of_cluster(address)
+        return mapped(place & mask, rank & ~1)
 
     def _map(self, op: cluster.MapOp) -> Any:
         """The same memref in another CTA of the cluster."""

@@ -57,7 +57,8 @@ def wait(op: Operation, builder: Builder) -> None:
 def remote(address: Bits, rank: Bits) -> Bits:
     """An address of another CTA's shared memory: its rank, from 1, above the place."""
     above = rank.astype(np.uint64) + np.uint64(1)
-    return address.astype(np.uint64) | above << np.uint64(RANK_SHIFT)
+    place = address.astype(np.uint64) & np.uint64((1 << RANK_SHIFT) - 1)
+    return place | above << np.uint64(RANK_SHIFT)
 
 
 @runs(MapaOp)
@@ -66,6 +67,17 @@ def _mapa(op: MapaOp, builder: Builder) -> Step:
         return remote(address, rank).astype(np.uint32)
 
     return pure(op, builder, compute)
+
+
+@runs(rows.MAPA_LEADER)
+def _leader(op: Any, builder: Builder) -> Step:
+    mask = np.uint32(content(op.mask) & 0xFFFFFFFF)
+
+    def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
+        even = rank_of(machine, gang, address) & ~np.uint32(1)
+        return remote(address & mask, even).astype(np.uint32)
+
+    return effect(op, builder, run, op.address)
 
 
 @runs(rows.GETCTARANK)

@@ -36,7 +36,6 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
-from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -124,12 +123,13 @@ def _corner(corner: Int64Array, image: TensorImage) -> list[int]:
 
 def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
-    read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int,
+    read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int, *,
+    pair: bool = False,
 ) -> None:  # fmt: skip
     """Copy what is read of a source, None being registers, to the places in each CTA of a mask; the
-    mbarriers there are told of the bytes."""
+    mbarriers there, or in the other CTAs of a `pair`, are told of the bytes."""
     data = read()
-    for cta, place in machine.mbarriers.receivers(lane, barrier, mask):
+    for cta, place in machine.mbarriers.receivers(lane, barrier, mask, pair=pair):
         phase = machine.mbarriers.land(lane, place, places(cta), data, read, op)
         if source is not None:
             machine.accesses.until_phase(lane, source, *phase)
@@ -138,9 +138,8 @@ def land(
 @runs(rows.TENSOR_LOAD)
 def _load(op: Any, builder: Builder) -> Step:
     """Of a pair the mbarrier may be in the other CTA."""
-    number, is_pair = builder.number(op), op.row is rows.TENSOR_LOAD_PAIR
-    if op.row is rows.TENSOR_LOAD_PAIR_MULTICAST:
-        raise OpError(op, f"'{op.name}' expected multicast or pair when it runs, got both")
+    number = builder.number(op)
+    is_pair = op.row in (rows.TENSOR_LOAD_PAIR, rows.TENSOR_LOAD_PAIR_MULTICAST)
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
@@ -180,12 +179,14 @@ def _start_loads(
         image, corner = boxes(index)
 
         def places(cta: int) -> Int64Array:
-            cta = _of_pair(cta, lane // machine.slots) if is_pair else cta
+            if is_pair and masks[index] is None:
+                cta = _of_pair(cta, lane // machine.slots)
             return _places(machine, lane, image, starts[index], cta)
 
         source = machine.accesses.begin_box(lane, image, corner, number)
         read = partial(image.read, corner)
-        land(machine, lane, barriers[index], masks[index], source, read, places, number)
+        land(machine, lane, barriers[index], masks[index], source, read, places, number,
+             pair=is_pair)  # fmt: skip
 
     each_thread(gang, copy)
 

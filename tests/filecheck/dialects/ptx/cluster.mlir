@@ -5,13 +5,15 @@
 // CHECK-NEXT:    ptx.barrier.cluster.arrive
 // CHECK-NEXT:    ptx.barrier.cluster.wait
 // CHECK-NEXT:    %1 = ptx.mapa %a, %0
-// CHECK-NEXT:    ptx.mbarrier.arrive.cluster %1, 8
+// CHECK-NEXT:    %2 = ptx.mapa.leader %1, -16777217
+// CHECK-NEXT:    ptx.mbarrier.arrive.cluster %2, 8
 ptx.entry @f(%a: u32) cluster(2, 1, 1) {
   %0 = ptx.cluster_ctarank
   ptx.barrier.cluster.arrive
   ptx.barrier.cluster.wait
   %1 = ptx.mapa %a, %0
-  ptx.mbarrier.arrive.cluster %1, 8
+  %2 = ptx.mapa.leader %1, -16777217
+  ptx.mbarrier.arrive.cluster %2, 8
   ptx.ret
 }
 
