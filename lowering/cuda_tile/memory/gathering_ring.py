@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops import address, copy
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
@@ -69,7 +69,6 @@ class GatheringRing(Ring):
         kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
         assert bounds is not None
         emitter.add(copy.CpAsyncWaitGroupOp(pending))
-        emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         (full, _), stage = self._barriers[group], place.stage
         if by:
             stage = self._moved(place, self.stages - by).stage
@@ -77,7 +76,7 @@ class GatheringRing(Ring):
         far = emitter.binary("mul", bounds.step, kernel.constant(by, type_))
         first = emitter.binary("add", bounds.lower, far)
         below = emitter.binary("sub", first, kernel.constant(1, type_))
-        release = partial(release_stage, full, self._index(stage), 1, emitter)
+        release = partial(release_stage, full, self._index(stage), 1, emitter, generic=True)
         emitter.when(emitter.compare("lt", below, bounds.number), release)
 
     def fill_last(self, bounds: Range) -> None:
