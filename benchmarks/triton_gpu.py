@@ -8,20 +8,28 @@ Each tutorial's own function, and those of libraries of Triton kernels, run as t
 once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included; results are
 compared with torch's, or Triton's where there is no function of torch. Time is device time by CUDA
 events of a CUDA graph of the call, the L2 flushed before each, the median of turns of all three.
-The last line is the geometric mean of ours over Triton's, and the least.
+The last line is the geometric mean of ours over Triton's, and the least. Kernels are compiled in
+`--jobs` processes before anything is timed: the caches on disk have them then.
 """
 
 import importlib
 import importlib.util
 import math
+import os
 import statistics
 import sys
+import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout, suppress
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import torch  # pyright: ignore
 import triton  # pyright: ignore
@@ -131,6 +139,55 @@ class Modules:
         return row
 
 
+def works_of(families: str) -> list[Work]:
+    """The works of "tutorials", of "libraries", or "all"."""
+    every = [] if families == "libraries" else works()
+    if families != "tutorials":
+        from triton_libraries import works as works_of_libraries
+
+        every += works_of_libraries()
+    return every
+
+
+modules_of = cache(Modules)
+"""The modules of a process that compiles."""
+
+
+def once(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
+    """The clock of `triton.autotune` while nothing is timed: all are as quick."""
+    call()
+    return [1.0] * len(quantiles) if quantiles else 1.0
+
+
+def compile_ahead(checkout: Path, families: str, name: str, by: str) -> None:
+    """Call a work once, each configuration of its kernels included. What fails fails later too."""
+    from triton.runtime.autotuner import Autotuner  # pyright: ignore
+
+    work = next(work for work in works_of(families) if work.name == name)
+    with (
+        suppress(Exception), redirect_stdout(None), ways()[by],
+        patch.object(triton.testing, "do_bench", once),
+        patch.object(Autotuner, "check_disk_cache", lambda *given: given[-1]()),
+    ):  # fmt: skip
+        work.call(modules_of(checkout).module(work.home, by), *work.arguments())
+        torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+
+
+def compile_all(checkout: Path, families: str, chosen: list[Work], jobs: int) -> None:
+    """Compile the kernels of works in so many processes, those of each module's first work first,
+    as others have their kernels."""
+    earlier, order = Counter[str](), list[tuple[int, str]]()
+    for work in chosen:
+        order.append((earlier[work.home], work.name))
+        earlier[work.home] += 1
+    order.sort(key=lambda one: one[0])
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for _, name in order:
+            for by in ways():
+                pool.submit(compile_ahead, checkout, families, name, by)
+
+
 def line(row: Row) -> str:
     """A row of the table."""
     digits = ".3f" if row["unit"] == "TB/s" else ".1f"
@@ -162,23 +219,24 @@ def main() -> None:
     words.add_argument("--libraries", action="store_true", help="those of triton_libraries.py")
     words.add_argument("--all", action="store_true", help="those, and the tutorials")
     words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
+    words.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="1: none before")
     options = words.parse_args()
-    every = [] if options.libraries else works()
-    if options.libraries or options.all:
-        from triton_libraries import works as works_of_libraries
-
-        every += works_of_libraries()
+    families = "all" if options.all else "libraries" if options.libraries else "tutorials"
     chosen = [
-        work for work in every
+        work for work in works_of(families)
         if not options.only or any(word in work.name for word in options.only)
     ]  # fmt: skip
+    start = time.perf_counter()
+    if options.jobs > 1:
+        compile_all(options.checkout, families, chosen, options.jobs)
+        print(f"compiled in {time.perf_counter() - start:.0f} s", file=sys.stderr)
     print(f"{'':44} {'ours':>8} {'Triton':>8} {'library':>8} {'/Triton':>8} {'/lib.':>8}",
           file=sys.stderr)  # fmt: skip
     bench, rows = Modules(options.checkout), list[Row]()
     for work in chosen:
         rows.append(bench.measure(work))
         print(line(rows[-1]), file=sys.stderr, flush=True)
-    print(summary(rows), file=sys.stderr)
+    print(f"{summary(rows)}; {time.perf_counter() - start:.0f} s", file=sys.stderr)
     show(options, rows, [*map(line, rows), summary(rows)])
 
 

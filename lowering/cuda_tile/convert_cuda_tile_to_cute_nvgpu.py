@@ -60,6 +60,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
+    cta_room,
     ctas_beside,
     is_alone,
     is_crowded,
@@ -182,6 +183,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
+    if arch is not None and ctas_beside(entry, arch, plan.staged) > 1:
+        kernel.scratch.shared = cta_room(arch, 2) - plan.staged
     kernel.groups.one_by_one = arch is not None and is_crowded(
         entry, arch, register_operands(entry, arch, kernel.table)
     )

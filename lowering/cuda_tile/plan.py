@@ -61,16 +61,20 @@ class Plan:
         )
         return Attempt(lacks_stages=by_warps and full, shares_pairs=shares)
 
+    @property
+    def staged(self) -> int:
+        """The shared memory of stages, but where tiles change layout."""
+        return self.ahead.bytes + self.copies.beside
+
     def lacking_in(self, kernel: Kernel) -> Attempt:
         """The attempt that the kernel is that came of it."""
         arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
-        others = scratch.bytes + self.copies.beside
         return Attempt(
             alternates=tensor.alternates,
             accumulator_stages=tensor.stages if products_in(self.entry) else 0,
-            taken=self.ahead.bytes + others,
+            taken=self.staged + scratch.bytes,
             staged=self.ahead.bytes + self.copies.bytes,
-            others=others - self.copies.bytes,
+            others=scratch.bytes + self.copies.beside - self.copies.bytes,
             share=inf if arch is None else cta_room(arch, self.ahead.ctas),
             room=inf if arch is None else cta_room(arch, 1),
             hoists=kernel.has_hoisted,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i64
@@ -27,6 +28,9 @@ from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder,
 
 _OWN_BARRIER = 1
 """The barrier of the threads that compute, where others copy."""
+
+_LEAST_PART = 1 << 11
+"""The bytes of the least part of a tile that leaves room for another CTA."""
 
 
 class _Line:
@@ -77,6 +81,8 @@ class Scratch:
         self.state = False
         self.reserved = 0
         """The bytes at its beginning that stages take."""
+        self.shared: float = inf
+        """Those up to which another CTA has room beside it."""
         self.sharers: int | None = None
         """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
@@ -87,12 +93,28 @@ class Scratch:
         self.before_reuse: list[Callable[[], None]] = []
 
     @contextmanager
-    def within(self, size: int) -> Generator[None]:
-        """Tiles that change layout meanwhile take so many bytes at most, behind those of stages."""
-        outside = self.conversion_bytes
+    def within(self, size: float) -> Generator[None]:
+        """Tiles that change layout meanwhile take so many bytes at most, behind those of stages, or
+        what is left beside another CTA, unless that is little."""
+        outside, left = self.conversion_bytes, self.left_beside
+        if left >= _LEAST_PART:
+            size = min(size, left)
         self.conversion_bytes = min(outside, self.reserved + size)
         yield
         self.conversion_bytes = outside
+
+    @property
+    def left_beside(self) -> float:
+        """The bytes that tiles which change layout may take so that another CTA has room; less than
+        none where it has none as it is."""
+        if self.bytes > self.shared:
+            return -inf
+        return self.shared - (self.bytes - self._plain.size) - self.reserved
+
+    @property
+    def is_short(self) -> bool:
+        """True where that is too little for a part of a tile."""
+        return 0 <= self.left_beside < _LEAST_PART
 
     @property
     def left(self) -> float:

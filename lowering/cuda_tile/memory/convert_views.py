@@ -224,10 +224,11 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
 
 def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one: they fill
-    sectors one after the other, and each by itself, unless no thread moves more at once."""
+    sectors one after the other, and each by itself, unless no thread moves more at once; or where
+    changing it would take the room of another CTA."""
     best, own = access_layout(op, kernel.table), kernel.layout(tile)
-    if own is None:
-        return best
+    if own is None or kernel.scratch.is_short:
+        return own or best
     size, run = bytes_of(kernel.scalar_type(op, tile)), run_bits(op, tile_dimensions(op))
     good = min(neighbours(op, best) * size, SECTOR)
     alone = neighbours(op, own, run, 0) >> run

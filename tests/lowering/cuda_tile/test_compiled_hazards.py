@@ -20,6 +20,8 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.cute_nvgpu.ops.sync import WarpSyncOp
+from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
@@ -126,3 +128,18 @@ def test_what_orders_is_needed(arch: str) -> None:
         if rule_for(mutant, module, mutated) not in NEEDLESS and not caught(mutated):
             missed.add(mutant.name)
     assert missed <= (REDUNDANT if arch == "sm_100a" else set())
+
+
+@pytest.mark.parametrize("name, arch", [("product of warps", "sm_120a"), ("converted", "sm_90a")])
+def test_reads_of_threads_are_over_before_copies(name: str, arch: str) -> None:
+    """A stage that threads read is released behind a proxy fence, or a copy may overtake them."""
+    kernel = PRODUCT if name == "product of warps" else KERNELS[name][0]
+    module = at_levels(kernel, arch)["atom"]
+    (function,) = functions(module)
+    assert not check(function)[1]
+    for op in list(function.walk()):
+        behind = op.next_op
+        if op.name == FenceProxyAsyncOp.name and isinstance(behind, WarpSyncOp):
+            op.detach()
+    said = {(op.name, why.partition(" behind")[0]) for op, why in check(function)[1].items()}
+    assert said == {("cute_nvgpu.tma.load", "no fence.proxy.async is")}

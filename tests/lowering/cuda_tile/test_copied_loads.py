@@ -51,6 +51,22 @@ def test_stores_of_accumulators_fill_sectors(arch: str) -> None:
     check(text, arch, (72, 48, 64), ("f16", "f16", "f16"), (2, 1), schedule=3)
 
 
+@pytest.mark.parametrize("tile, parts", [((128, 128, 64), 2), ((64, 128, 64), 1)])
+def test_stores_leave_room_for_another_cta(tile: tuple[int, int, int], parts: int) -> None:
+    """A CTA of a multiprocessor has 115,712 bytes beside another one; stages that `wgmma`s read
+    have 98,304, and tiles of 32,768 that are stored go through the rest in parts."""
+    sizes = "%mm = maxi %m, %least signed : tile<i32>\n    %kk = maxi %k, %least signed : tile<i32>"
+    text = whole(product(("f16", "f16"), tile))
+    for size in "mk":  # no parameters, so that TMA loads nothing
+        text = re.sub(rf"(shape = \[[^]]*)%{size}\b", rf"\1%{size}{size}", text)
+    least = f"    %least = constant <i32: 1> : tile<i32>\n    {sizes}\n    %A_a"
+    text = text.replace("    %A_a", least, 1)
+    kernel = tw.compile(text, "sm_90a")
+    assert COPY in kernel.ptx and "wgmma" in kernel.ptx and "bulk.tensor" not in kernel.ptx
+    assert kernel.shared_bytes == 98304 + 2 * tile[0] * tile[1] // parts <= 115_712
+    check(text, "sm_90a", (136, 128, 200), ("f16", "f16", "f16"), (2, 1), schedule=3)
+
+
 def test_stores_beside_stages() -> None:
     """What is stored while others are copied goes through the memory behind them, whole."""
     text = whole(product(("f16", "f16"), (64, 64, 64)))
