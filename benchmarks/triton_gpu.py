@@ -25,6 +25,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout, suppress
 from functools import cache
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,6 +42,7 @@ import tilewright as tw
 
 TUTORIALS = Path("python", "tutorials")
 TURNS, LAUNCHES = 4, 6
+SHARES = 3
 
 
 def loaded(checkout: Path, tutorial: str, by: str) -> Any:
@@ -159,14 +161,26 @@ def once(call: Callable[[], Any], quantiles: Any = (), **_: Any) -> Any:
     return [1.0] * len(quantiles) if quantiles else 1.0
 
 
-def compile_ahead(checkout: Path, families: str, name: str, by: str) -> None:
-    """Call a work once, each configuration of its kernels included. What fails fails later too."""
+def compile_ahead(checkout: Path, families: str, name: str, by: str, share: int) -> None:
+    """Call a work once, by a share of the configurations of its kernels, of which all others are
+    another's. What fails fails later too."""
     from triton.runtime.autotuner import Autotuner  # pyright: ignore
 
     work = next(work for work in works_of(families) if work.name == name)
+    pruned, run = Autotuner.prune_configs, Autotuner.run
+
+    def shared(tuner: Any, given: Any) -> Any:
+        every = pruned(tuner, given)
+        return every[share::SHARES] or every[:1]
+
+    def anew(tuner: Any, *given: Any, **named: Any) -> Any:
+        tuner.cache.clear()  # what was quickest of another share, or by another compiler
+        return run(tuner, *given, **named)
+
     with (
         suppress(Exception), redirect_stdout(None), ways()[by],
         patch.object(triton.testing, "do_bench", once),
+        patch.object(Autotuner, "prune_configs", shared), patch.object(Autotuner, "run", anew),
         patch.object(Autotuner, "check_disk_cache", lambda *given: given[-1]()),
     ):  # fmt: skip
         work.call(modules_of(checkout).module(work.home, by), *work.arguments())
@@ -182,10 +196,12 @@ def compile_all(checkout: Path, families: str, chosen: list[Work], jobs: int) ->
         order.append((earlier[work.home], work.name))
         earlier[work.home] += 1
     order.sort(key=lambda one: one[0])
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["triton_tutorials", "triton_libraries", "tilewright"])
+    with ProcessPoolExecutor(jobs, context) as pool:
         for _, name in order:
-            for by in ways():
-                pool.submit(compile_ahead, checkout, families, name, by)
+            for share, by in product(range(SHARES), ways()):
+                pool.submit(compile_ahead, checkout, families, name, by, share)
 
 
 def line(row: Row) -> str:

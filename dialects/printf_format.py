@@ -2,7 +2,8 @@
 
 An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X` or `%o`, with `l` or `ll` before the letter
 where it has 64 bits, `h` where it has 16 and `hh` where it has 8, an i8 by `%c` too; a float of any
-width by `%f`, `%e`, `%g`, or, without a precision, `%a`.
+width by `%f`, `%e`, `%g`, or, without a precision, `%a`; a text by `%s`,
+where a register has its address.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ _WIDTHS = {"hh": "8", "h": "16", "l": "64", "ll": "64"}
 @frozen
 class FormatString:
     """A format that fits the values it is given: Python's spelling, what the bits of each value are
-    read as, and the number and letter of those that are `hexadecimal`."""
+    read as, the number and letter of those that are `hexadecimal`, and which are texts."""
 
     template: str
     types: tuple[str, ...]
     hexadecimals: tuple[tuple[int, str], ...] = ()
+    texts: tuple[int, ...] = ()
 
     @staticmethod
     def of(op: Operation, text: str, values: Sequence[Attribute]) -> FormatString:
@@ -51,7 +53,8 @@ class FormatString:
             return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
 
         own = tuple((i, kind) for i, kind in enumerate(kinds) if kind in HEXADECIMAL)
-        return FormatString(_CONVERSION.sub(spelled, text), tuple(types), own)
+        texts = tuple(i for i, kind in enumerate(kinds) if kind == "s")
+        return FormatString(_CONVERSION.sub(spelled, text), tuple(types), own, texts)
 
 
 def _read_as(op: Operation, type_: Attribute, letter: str) -> str:
@@ -73,6 +76,8 @@ def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) 
     is_float, wide = scalar[0] in "fb", scalar in ("s64", "u64")
     fits = is_float or (scalar[1:] == _WIDTHS[length] if length else not wide)
     legal = _SIGNED + _UNSIGNED
+    if kind == "s" and wide and not length and isinstance(type_, RegType):
+        return match[0]
     if is_float:
         legal = _FLOAT + ("" if "." in shape else HEXADECIMAL)
     characters = _CHARACTERS if isinstance(type_, RegType) else _CHARACTERS[:1]

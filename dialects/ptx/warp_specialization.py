@@ -2,13 +2,17 @@
 
 from typing import ClassVar
 
-from xdsl.irdl import result_def
+from xdsl.irdl import operand_def, result_def
 
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
+    ELECT_SYNC,
+    ELECT_SYNC_MEMBERS,
+    SETMAXNREG,
+)
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ChangesRegisters
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.ptx.instruction import RowOp
-from tilewright.dialects.ptx.types import PRED
+from tilewright.dialects.ptx.types import B32, PRED
 
 
 @fields_op("ptx.elect.sync", ELECT_SYNC)
@@ -17,6 +21,17 @@ class ElectSyncOp(RowOp):
 
     OPERANDS: ClassVar = {"p": "_ + leader"}
 
+    leader = result_def(PRED)
+
+
+@fields_op("ptx.elect.sync.members", ELECT_SYNC_MEMBERS)
+class ElectMembersOp(RowOp):
+    """`elect.sync d|p, membermask`, of a register: the elected lane, and whether it is this one."""
+
+    OPERANDS: ClassVar = {"p": "lane + leader", "membermask": "members"}
+
+    members = operand_def(B32)
+    lane = result_def(B32)
     leader = result_def(PRED)
 
 

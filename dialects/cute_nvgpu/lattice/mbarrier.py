@@ -147,13 +147,13 @@ FENCE_MBARRIER_INIT = _row(
     "order the thread's mbarrier.init before what the cluster's threads do with the mbarrier",
     "fence.mbarrier_init.release.cluster", _HOPPER,
 )  # fmt: skip
-ELECT_SYNC = _row(
-    "elect.sync",
-    "choose one thread of the warp: its lane, and whether it is this one",
-    "elect.sync", _HOPPER,
+_ELECTS = "choose one thread of the warp: its lane, and whether it is this one"
+ELECT_SYNC_MEMBERS = _row(
+    "ptx.elect.sync.members", f"{_ELECTS}, of those of a register", "elect.sync", _HOPPER,
     Result("p", "b32", ("_|r", "r|r")), Choice("membermask", type_="x32"),
     threads="those of the membermask",
 )  # fmt: skip
+ELECT_SYNC = replace(ELECT_SYNC_MEMBERS, op="elect.sync", does=_ELECTS)
 
 MBARRIER_BYTES = 8
 """The size and alignment of an mbarrier."""

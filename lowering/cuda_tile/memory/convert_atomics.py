@@ -22,6 +22,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, write
 from tilewright.lowering.cuda_tile.memory.convert_views import stored_layout, tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import add, atomically, sum_run
+from tilewright.lowering.cuda_tile.memory.shared_bins import added_by_bins
 from tilewright.passes.cuda_tile.analysis.view_access import run_bits, tile_dimensions
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -69,6 +70,8 @@ def _through_pointers(
 ) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
+    if isinstance(op, AtomicRMWTkoOp) and added_by_bins(op, form, layout, kernel):
+        return
     accesses = pointed(op.pointers, op.mask, layout, kernel)
     with kernel.access(op, reads=True, writes=True):
         columns = [kernel.elements(value, layout) for value in values]

@@ -147,7 +147,11 @@ class Clocks:
     def publish(self, lanes: Lanes) -> Known:
         """The knowledge of these threads of a cluster together, of what they did themselves too:
         [clocks]. What they do from now on is not before whatever learns of it."""
-        warps, index, counts = np.unique(lanes // WARP, return_inverse=True, return_counts=True)
+        one = np.zeros(1, np.int64), np.ones(1, np.int64)
+        warps, index, counts = (
+            (lanes // WARP, *one) if len(lanes) == 1
+            else np.unique(lanes // WARP, return_inverse=True, return_counts=True)
+        )  # fmt: skip
         stamps = self._clock[warps] + 1
         alone = counts < self._sizes[warps]
         columns = [self._own_column(lane) for lane in lanes[alone[index]].tolist()]

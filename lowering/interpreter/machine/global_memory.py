@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, U
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
-from tilewright.lowering.interpreter.values import Bits, Lanes, distinct, spread
+from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
@@ -179,9 +179,7 @@ class GlobalMemory:
         if not len(lanes):
             return
         every = spread(address, len(lanes)).astype(np.int64)
-        buffer = window_of(every)
-        for number in distinct(buffer):
-            rows = np.flatnonzero(buffer == number)
+        for rows in self._groups(every):
             sizes = np.full(len(rows), size)
             where, first = self._bounds(every[rows], rows, sizes, "access")
             yield Span(lanes[rows], rows, where.data, first, size)
@@ -223,6 +221,12 @@ class GlobalMemory:
             data = where.data[np.minimum(place, where.data.size - 1)]
             result[lanes] = np.where(inside, data, 0)
         return result
+
+    def text(self, address: int) -> str:
+        """The characters from an address up to a NUL."""
+        at = np.array([address], np.uint64)
+        where, [first] = self._bounds(at, np.arange(1), np.ones(1, np.int64), "read of a text")
+        return bytes(where.data[first : where.size]).partition(b"\0")[0].decode(errors="replace")
 
     def check_writable(self, address: Bits, width: int) -> None:
         """Raise Fault where a word at one of these addresses may not be written."""

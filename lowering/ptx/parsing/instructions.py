@@ -31,6 +31,7 @@ from tilewright.dialects.ptx.shuffle import ShflSyncOp
 from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
 
@@ -165,7 +166,9 @@ def _carry(mnemonic: str) -> ReadingRule | None:
 # Ops by their fields
 
 
-_OF_REGISTERS = (CountedOp, CountedArrivalOp, MembersSyncOp, RegisterBarrierOp)
+_OF_REGISTERS = (
+    CountedOp, CountedArrivalOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
+)  # fmt: skip
 """The ops that take in registers what others of their mnemonics know as numbers."""
 
 
@@ -292,7 +295,8 @@ class _OpFields:
         given = zip(self.fits[len(written)], written, strict=True)
         return all(
             reader.number(operand) is not None if name in self.known
-            else name in (*self.operands, *self.results, "_") or _stands_for(reader, name, operand)
+            else name in (*self.operands, *self.results)
+            or _stands_for(reader, name, operand.items[0] if operand.kind == "pair" else operand)
             for (_, (name, *_), _), operand in given
         )  # fmt: skip
 

@@ -171,3 +171,19 @@ shl.b64 d3, d2, 3; add.s64 d4, d1, d3; st.global.u64 [d4], d6;"""
     np.testing.assert_array_equal(out[:32], LANE ^ 1)
     with pytest.raises(tw.ExecutionError, match="race"):
         run(text_of(body.replace("WEAK", ".relaxed.cta")))
+
+
+def test_a_member_of_a_register_s_mask_is_elected(ptxas: Ptxas) -> None:
+    """Of the odd lanes behind 20 the first, and every one knows of it."""
+    text = text_of("""
+mov.u32 r1, 0xAAAAAAAA; shl.b32 r1, r1, 20; mov.u32 r4, 0; mov.u32 r3, 99; mov.u64 d6, 0;
+shr.u32 r2, r1, r0; and.b32 r2, r2, 1; setp.ne.u32 p, r2, 0; @!p bra done;
+elect.sync r3|q, r1; selp.b32 r4, 1, 0, q;
+done: shl.b32 r4, r4, 8; or.b32 r3, r3, r4; cvt.u64.u32 d5, r3; st.global.v2.b64 [d4], {d5, d6};""")
+    check(text, ptxas)
+    _, out = run(text)
+    members = LANE[(LANE > 20) & (LANE % 2 == 1)]
+    expected = np.full(32, 99)
+    expected[members] = 21
+    expected[21] += 256
+    np.testing.assert_array_equal(out[::2], expected)

@@ -88,6 +88,19 @@ def test_a_format_of_the_module_is_printed(capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr().out == 2 * PRINTED
 
 
+def test_a_text_of_the_module_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    """The value is the address of a text."""
+    text = KERNEL.replace("%r1, 3;\n  @!%p2", "%r1, 4;\n  @!%p2").replace(
+        "37, 102, 10", "37, 115, 10"
+    )
+    of_text = "mov.u64 %rd4, __unnamed_1; cvta.global.u64 %rd4, %rd4;"
+    text = text.replace("mov.u64 %rd4, 4609434218613702656;", of_text)
+    assert run(text) == 3
+    assert capfd.readouterr().out == PRINTED.replace("1.500000", "f()")
+    with pytest.raises(ExecutionError, match="read of a text out of bounds"):
+        run(text.replace(of_text, "mov.u64 %rd4, 64;"))
+
+
 def test_an_assertion_that_fails_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ExecutionError, match="is executed"):
         run(KERNEL)

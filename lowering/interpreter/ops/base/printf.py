@@ -26,15 +26,19 @@ from tilewright.lowering.interpreter.values import Bits, spread
 
 def print_lines(
     say: Callable[[str], Any], op: Operation, format_: FormatString, values: Sequence[Any],
-    count: int,
+    count: int, text: Callable[[int], str] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Print for an op the line of each of `count` threads; the lines."""
+    """Print for an op the line of each of `count` threads, with the `text` at an address; the
+    lines."""
     columns = [
         typed(spread(value, count), type_).tolist()
         for value, type_ in zip(values, format_.types, strict=True)
     ]
     for i, letter in format_.hexadecimals:
         columns[i] = [hexadecimal(number, letter) for number in columns[i]]
+    if text is not None:
+        for i in format_.texts:
+            columns[i] = [text(address) for address in columns[i]]
     rows = zip(*columns, strict=True) if columns else [()] * count
     lines = [format_.template % row for row in rows]
     say(PrintedText.of(op, "".join(lines)))
@@ -46,7 +50,8 @@ def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
 
     def run(machine: Machine, gang: Gang, *values: Bits) -> None:
-        print_lines(machine.launch.say, op, format_, values, gang.count)
+        text = machine.memory.text
+        print_lines(machine.launch.say, op, format_, values, gang.count, text)
 
     return effect(op, builder, run)
 

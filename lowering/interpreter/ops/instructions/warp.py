@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC_MEMBERS
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
+from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
@@ -106,6 +108,18 @@ def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
         return [_as_mask(members.named & alike[:, None]), alike]
 
     return _collective(op, builder, compute)
+
+
+@runs(ELECT_SYNC_MEMBERS)
+def _elect(op: ElectMembersOp, builder: Builder) -> Step:
+    """The first member."""
+
+    def run(machine: Machine, gang: Gang, mask: Bits) -> list[Bits]:
+        members = _Members.of(machine, gang, mask, op.mnemonic)
+        first = members.named.argmax(axis=1)
+        return [first.astype(np.uint32), first == members.lanes]
+
+    return effect(op, builder, run, op.members)
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {
