@@ -11,12 +11,16 @@ flushed before each; the best configuration counts (`--all` prints each).
 """
 
 import math
+import multiprocessing
 import pickle
 import shutil
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -30,6 +34,7 @@ from measured import parser, show
 
 import tilewright as tw
 from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.launch.ptxas import assembled
 
 ARCH = "sm_90a"
 """The target of the cubins of tileiras."""
@@ -71,9 +76,7 @@ class Bench:
             self._array(one) if isinstance(one, Matrix) else one for one in problem.arguments
         ]
         sms = torch.cuda.get_device_properties(0).multi_processor_count
-        sms //= case.hints.get("num_ctas", 1)
-        grid = problem.grid
-        self.grid = (min(sms, grid[1]), 1, 1) if grid[0] == 0 else (*grid, 1, 1)[:3]
+        self.grid = _grid(case, problem, sms)
 
     def _array(self, matrix: Matrix) -> Any:
         torch = self.torch
@@ -120,6 +123,35 @@ class Bench:
         values = [_bits(value, type_) for value, type_ in zip(flat, types, strict=True)]
         stream = self.torch.cuda.current_stream().cuda_stream
         return lambda: function.start(values, self.grid, (1, 1, 1), stream)
+
+
+def _grid(case: Case, problem: Problem, sms: int) -> tuple[int, ...]:
+    """The blocks of a launch on so many multiprocessors."""
+    few, most, *_ = *problem.grid, 1
+    if few:
+        return (*problem.grid, 1, 1)[:3]
+    return min(sms // case.hints.get("num_ctas", 1), most), 1, 1
+
+
+def compile_ahead(paths: Sequence[Path], arch: str) -> None:
+    """Compile what will be measured, in processes, to the cache of compiled kernels."""
+    from tilewright.launch import launcher
+
+    context = multiprocessing.get_context("spawn")
+    given = arch, launcher.device_arch(), launcher.multiprocessors()
+    with ProcessPoolExecutor(mp_context=context) as pool:
+        list(pool.map(partial(_compile, given=given), paths))
+
+
+def _compile(path: Path, given: tuple[str, str, int]) -> None:
+    """Compile a case for a target, assembled for that of a device with so many multiprocessors."""
+    stored, (arch, own, sms) = pickle.loads(path.read_bytes()), given
+    case, code = stored["case"], stored["bytecode"]
+    with suppress(tw.CompileError):
+        whole = compiled(code, arch)
+        grids = (_grid(case, problem, sms) for problem in case.problems)
+        for schedule in {BlockSchedule.of(whole, grid, sms) for grid in grids}:
+            assembled(compiled(code, arch, schedule=schedule).ptx, own)
 
 
 def dense(value: Any) -> Any:
@@ -270,13 +302,21 @@ def _numbers(array: Any) -> Any:
 Row = dict[str, Any]
 
 
-def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> list[Row]:
+@dataclass
+class Peers:
+    """The first result of each work, and the library's rate, which no configuration changes."""
+
+    results: dict[str, Any] = field(default_factory=dict[str, Any])
+    libraries: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
+
+
+def measure(path: Path, peers: Peers, arch: str) -> list[Row]:
     """The rates of one case, a row for each problem; ours is compiled for `arch`."""
     stored = pickle.loads(path.read_bytes())
     case: Case = stored["case"]
     rows: list[Row] = []
     try:
-        whole = tw.compile(stored["bytecode"], arch)
+        whole = compiled(stored["bytecode"], arch)
     except tw.CompileError as error:
         print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
         return rows
@@ -285,9 +325,10 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
         schedule = BlockSchedule.of(whole, bench.grid)
         kernel = compiled(stored["bytecode"], arch, schedule=schedule)
         work = problem.operations or problem.bytes
-        reference = expected(bench)
         words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
         key = " ".join([case.sample, *words, problem.name]).removeprefix(f"{cutile_cases.OWN} ")
+        if key not in peers.results:
+            peers.results[key] = expected(bench)
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
                     "configuration": case.configuration}  # fmt: skip
         launches = {"ours": lambda bench=bench, kernel=kernel: bench.ours(kernel)}
@@ -295,15 +336,14 @@ def measure(path: Path, libraries: dict[str, tuple[float, str]], arch: str) -> l
             launches["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
         for name, made in launches.items():
             try:
-                row[name] = work / checked(made(), bench.results(), reference, case.bound) / 1e9
+                result = peers.results[key]
+                row[name] = work / checked(made(), bench.results(), result, case.bound) / 1e9
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
-        if key not in libraries:
-            peer = library(bench)
-            if peer is not None:
-                libraries[key] = work / milliseconds(peer[0]) / 1e9, peer[1]
-        if key in libraries:
-            row["library"], row["which"] = libraries[key]
+        if key not in peers.libraries and (peer := library(bench)) is not None:
+            peers.libraries[key] = work / milliseconds(peer[0]) / 1e9, peer[1]
+        if key in peers.libraries:
+            row["library"], row["which"] = peers.libraries[key]
         rows.append(row)
     return rows
 
@@ -362,9 +402,10 @@ def main() -> None:
 
         sys.exit(not check(paths, options.arch))
     rows: list[Row] = []
-    libraries: dict[str, tuple[float, str]] = {}
+    peers = Peers()
+    compile_ahead(paths, options.arch)
     for path in paths:
-        for row in measure(path, libraries, options.arch):
+        for row in measure(path, peers, options.arch):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -8,6 +8,8 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.compiler import compile
+
 
 class ModelledTimeWarning(UserWarning):
     """Times that a tuner takes for measured are those of a model."""
@@ -29,6 +31,8 @@ def modelled_microseconds(
         ModelledTimeWarning,
         stacklevel=2,
     )
-    time = LaunchTime()
+    resources = compile(module, arch, unproven="ignore").resources or {}
+    registers = [own.registers for own in resources.values()]
+    time = LaunchTime(*registers[:1])
     interpret(module, grid=grid, args=args, arch=arch, level="ptx", races="ignore", watchers=[time])
     return float(f"{time.microseconds:.2g}")

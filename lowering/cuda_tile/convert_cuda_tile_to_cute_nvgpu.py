@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
-from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
@@ -48,12 +48,15 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
+from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
+from tilewright.lowering.cuda_tile.pipelines.ring import Ring
 from tilewright.lowering.cuda_tile.plan import Plan, planned
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     COPYING_REGISTERS,
+    GATHERING_REGISTERS,
     WARP,
     WARPGROUP,
     bounded_ctas,
@@ -61,12 +64,14 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     ctas_beside,
     is_alone,
     is_crowded,
+    registers_beside_gatherers,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_late_products import (
     find_late_products,
     register_operands,
 )
+from tilewright.passes.cuda_tile.analysis.gathered_loads import known_by_others
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
     unpair_products,
@@ -82,9 +87,9 @@ from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
     fragment_layouts,
     thread_read_layouts,
 )
-from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
-from tilewright.passes.cuda_tile.layouts.find_layouts import find_layouts
-from tilewright.passes.cuda_tile.layouts.layouts import log2
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, find_layouts
+from tilewright.passes.cuda_tile.layouts.layouts import bits_of, log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import reader_layouts
 from tilewright.passes.cuda_tile.steps import STEPS
@@ -163,7 +168,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     entry, arch = plan.entry, plan.arch
     source, block = entry.body.block, Block()
     threads = thread_count(entry, arch)
-    staged = {load.op for load in plan.ahead.loads()} | plan.copies.loads
+    staged = {load.op for _, group in plan.ahead.groups for load in group.all} | plan.copies.loads
     wanted = {
         **thread_read_layouts(plan.ahead, log2(threads), arch), **plan.copies.read,
         **fragment_layouts(entry, staged, log2(threads), arch),
@@ -171,6 +176,9 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     table = find_layouts(source, log2(threads), arch, wanted)
     if read := reader_layouts(entry, table, {*staged, *wanted}):
         table = find_layouts(source, log2(threads), arch, read | wanted)
+    if plan.ahead.gathers:
+        # Where rows lie is nothing to those who multiply.
+        table.layouts.update(dict.fromkeys(known_by_others(plan.copied or set(), plan.ahead)))
     kernel = Kernel(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted
@@ -189,7 +197,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         buffered = budget.double_buffered and issued is not None
         stages = accumulator_stages(entry, arch, plan.ahead) if buffered else 1
         kernel.tensor.allocate(columns, threads // WARP, stages, 1 + are_paired(entry))
-    kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel)
+    made = GatheringRing if plan.ahead.gathers else Ring
+    kernel.stored, kernel.ahead = plan.stored, Rings(plan.ahead, kernel, made)
     kernel.prefetched = prefetched_loads(entry)
     kernel.copied = CopyRings(plan.copies, kernel)
     if grid_dependencies.waits_first(entry):
@@ -204,6 +213,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         kernel.late_products = late
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
+        if plan.ahead.gathers:
+            registers = registers_beside_gatherers(threads, plan.ahead.ctas)
         _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
     kernel.at(entry)
     if heap is not None:
@@ -223,7 +234,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     lone = (own is not None) + (kernel.tensor.record is not None)
-    threads += WARPGROUP if late.registers else lone * WARP
+    threads += WARPGROUP if late.registers or plan.ahead.gathers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.ahead.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
@@ -267,7 +278,7 @@ def _specialise(
     before it, the one that copies does so first. Where those that compute need more `registers`, a
     warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
-    number = kernel.threads.number
+    number, gathers = kernel.threads.number, Rings.in_kernel(kernel).plan.gathers
     first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))
 
     def compute() -> None:
@@ -283,10 +294,27 @@ def _specialise(
         for ring in Rings.in_kernel(kernel).all:
             ring.drain()
 
+    def gather() -> None:
+        """Of a warpgroup all threads do it, which have tiles where they need them."""
+        table, kernel.threads.among = kernel.table, WARPGROUP
+        kernel.table = LayoutTable(log2(WARPGROUP), table.arch)
+        values = [*source.args, *(value for op in needed for value in op.results)]
+        tiles = [value for value in values if isinstance(value.type, TileType)]
+        numbers = [value for value in tiles if bits_of(shape_of(value)) == 0]
+        kernel.table.layouts.update(dict.fromkeys(numbers, kernel.table.scalar))
+        for argument in source.args:
+            kernel.place(argument, kernel.table.scalar, given[argument].elements)
+        produce()
+        kernel.table, kernel.threads.among = table, None
+
     def copy() -> None:
         if registers:
-            emitter.add(SetmaxnregOp("dec", COPYING_REGISTERS))
-        emitter.when(first, produce)
+            few = GATHERING_REGISTERS if gathers else COPYING_REGISTERS
+            emitter.add(SetmaxnregOp("dec", few))
+        if gathers:
+            gather()
+        else:
+            emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()
 

@@ -11,7 +11,6 @@ whatever else the kernel does, the warps that read the stages do in the other br
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -22,6 +21,7 @@ from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
+from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 
 
@@ -74,10 +74,21 @@ class Producer(SpecializedWarp):
             if op in self.needed:
                 self.lower(op)
             elif isinstance(op, ForOp) and self.rings.carried_by(op):
-                self.loop(op, [], partial(self._walk_body, op))
+                self._walk_loop(op)
             elif isinstance(op, views.LoadViewTkoOp):
                 self.rings.produce(op)
 
-    def _walk_body(self, op: ForOp, *_: object) -> Sequence[SSAValue]:
-        self.walk(op.region.block)
-        return []
+    def _walk_loop(self, op: ForOp) -> None:
+        ring, bounds = self.rings.of(op), loop_bounds(op, self.kernel)
+        if isinstance(ring, GatheringRing):
+            ring.find_places(bounds)
+
+        def body(at: Range, _: object) -> Sequence[SSAValue]:
+            if ring is not None:
+                ring.range = at
+            self.walk(op.region.block)
+            return []
+
+        self.loop(op, [], body)
+        if isinstance(ring, GatheringRing):
+            ring.fill_last(bounds)

@@ -29,6 +29,7 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     Stores,
     find_pipelines,
 )
+from tilewright.passes.cuda_tile.analysis.gathered_loads import give_to_warpgroup
 from tilewright.passes.cuda_tile.analysis.pair_products import are_paired
 from tilewright.passes.cuda_tile.analysis.place_accumulators import are_multiplied_alone
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
@@ -102,4 +103,6 @@ def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
     # MMAs that read what threads copy are issued behind the barrier of these.
     by_thread = needed is None or any(own.awaited for own in copies.by_loop.values())
     issued = None if by_thread else needed_for_issues(entry, ahead)
+    if needed is not None and arch is not None:
+        needed = give_to_warpgroup(entry, arch, ahead, copies) or needed
     return Plan(entry, arch, stored, ahead, copies, needed, issued)

@@ -21,6 +21,9 @@ class Sm:
     bandwidth: int = 0
 
 
+REGISTERS = 1 << 16
+"""The registers of an SM, of any kind."""
+
 SMS = {
     75: Sm(1024, 16, 64),
     80: Sm(2048, 32, 164, "A100", 108, 1.41, 2039),

@@ -102,7 +102,7 @@ class DerivedTile:
 class LoadsAhead(Protocol):
     """Loads that are made ahead of where they stand."""
 
-    def load(self, op: LoadViewTkoOp) -> LoweredTile | None:
+    def load(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> LoweredTile | None:
         """The tile of a load that is; None of any other."""
         ...
 

@@ -16,11 +16,14 @@ class ThreadNumber:
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
+        self.among: int | None = None
+        """Of how many threads, a power of two, it is the number, where they are not all."""
 
     @property
     def number(self) -> SSAValue:
         """The number of the thread."""
-        return self._emitter.resized(self._emitter.of_launch(gpu.ThreadIdOp), None, 32)
+        number = self._emitter.resized(self._emitter.of_launch(gpu.ThreadIdOp), None, 32)
+        return number if self.among is None else self._emitter.binary("and", number, self.among - 1)
 
     @property
     def is_first(self) -> SSAValue:

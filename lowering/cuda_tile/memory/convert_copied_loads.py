@@ -14,23 +14,18 @@ read as they lie have their own.
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
-from tilewright.dialects.cute_nvgpu.types.fragments import Cache
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
-from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
-from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
-from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
+from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
@@ -41,7 +36,6 @@ from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     Load,
 )
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
-from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
 class CopyRing(LoopPart):
@@ -148,7 +142,8 @@ class CopyRing(LoopPart):
 
         def build() -> None:
             for load in self.plan.loads:
-                self._copy_tile(load, self._base(load, stage), runs)
+                stepwise = not load.private and load not in self._lines
+                copy_tile(load, self._base(load, stage), runs, kernel, stepwise=stepwise)
 
         kernel.guard = runs
         at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
@@ -159,49 +154,6 @@ class CopyRing(LoopPart):
         """The address of a load's tile in a stage."""
         start = scaled(self.kernel.emitter, stage, load.order.bytes)
         return self.kernel.emitter.binary("add", self._bases[load], start)
-
-    def _copy_tile(self, load: CopiedLoad, base: SSAValue, runs: SSAValue) -> None:
-        kernel, emitter = self.kernel, self.kernel.emitter
-        kernel.at(load.op)
-        layout, order = load.layout(kernel.table.thread_bits), load.order.order
-        place = kernel.scratch.places(base, layout.threads, order)
-        size = order.size << load.run
-        cache = Cache.CG if size == CHUNK else Cache.CA
-
-        if isinstance(load.op, LoadPtrTkoOp):
-            accesses = pointed(load.op.source, load.op.mask, layout, kernel, load.run)
-        else:
-            stepwise = not load.private and load not in self._lines
-            accesses = tile_accesses(load.op, layout, kernel, load.run, stepwise=stepwise)
-
-        def build() -> None:
-            for access in accesses:
-                at, inside = place(layout.places[access.registers[0]])
-                reads, zero = kernel.both(runs, access.condition), emitter.constant(0, 32)
-                assert reads is not None
-                fill = emitter.select(reads, self._bytes(access, order.size), zero)
-                emitter.add(
-                    address.CpAsyncOp(
-                        at, access.address, access.offset, size, cache, inside, fill=fill
-                    )
-                )
-
-        own = kernel.threads.first_of(layout)
-        if own is None:
-            build()
-        else:
-            emitter.when(own, build)
-
-    def _bytes(self, access: MaskedAccess, size: int) -> SSAValue:
-        """The bytes of a copy that lie within the tensor."""
-        emitter, count = self.kernel.emitter, len(access.registers)
-        if (left := access.left) is None:
-            return emitter.constant(count * size, 32)
-        assert isa(left.type, IntegerType)
-        width = left.type.bitwidth
-        most = emitter.constant(count, width)
-        some = self.kernel.emit(arith.MinUIOp, [left, most], left.type)
-        return scaled(emitter, emitter.resized(some, width, 32), size)
 
     def tile(self, load: CopiedLoad) -> LoweredTile:
         """The tile of a load in this iteration."""

@@ -17,6 +17,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
+from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of
@@ -35,7 +36,7 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
 
 @lowers(memory.LoadPtrTkoOp)
 def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
-    if (ahead := kernel.copied.load(op)) is not None:
+    if (ahead := kernel.ahead.load(op) or kernel.copied.load(op)) is not None:
         kernel[op.result], token = ahead, kernel.token_of(op)
         kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
         return
@@ -65,13 +66,9 @@ def write(
     op: memory.StorePtrTkoOp | memory.AtomicRMWTkoOp, pointers: SSAValue, value: SSAValue,
     widest: int, written: Write, kernel: Kernel,
 ) -> None:  # fmt: skip
-    """Write a tile to where pointers point, so many bytes at a time at most. It has the pointers'
-    layout, else the value's own, unless a thread has a part of neighbours which one access moves in
-    the best one."""
+    """Write a tile to where pointers point, so many bytes at a time at most."""
     run = pointer_run(pointers, op.mask, widest)
-    own, best = kernel.layout(value), kernel.table.default(shape_of(value), run)
-    if (layout := kernel.layout(pointers)) is None:
-        layout = best if own is None or min(own.run_bits, run) < best.run_bits else own
+    layout = written_layout(pointers, op.mask, value, widest, kernel.table)
     with kernel.scratch.within(STORED):
         elements = kernel.elements(value, layout)
     accesses = pointed(pointers, op.mask, layout, kernel, run)

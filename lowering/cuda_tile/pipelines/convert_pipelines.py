@@ -9,6 +9,7 @@ from xdsl.dialects import gpu
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -22,9 +23,9 @@ from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 class Rings:
     """The rings of a kernel."""
 
-    def __init__(self, plan: Pipelines, kernel: Kernel) -> None:
+    def __init__(self, plan: Pipelines, kernel: Kernel, made: type[Ring] = Ring) -> None:
         self.plan, self._kernel = plan, kernel
-        self.all = [Ring(pipelines, kernel) for pipelines in plan.rings()]
+        self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:
             return
         emitter = kernel.emitter
@@ -90,7 +91,7 @@ class Rings:
         for ring in self._running():
             ring.wait_for_before(product)
 
-    def load(self, op: LoadViewTkoOp) -> SharedTile | None:
+    def load(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> SharedTile | None:
         """The tile of a load that is made ahead; None of any other."""
         planned = self.plan.of(op)
         if planned is None:

@@ -33,10 +33,8 @@ from tilewright.lowering.emit.mbarriers import (
     release_stage,
     shared_words,
 )
-from tilewright.passes.cuda_tile.analysis.find_pipelines import (
-    LoadGroup,
-    LoadPipeline,
-)
+from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 
@@ -51,7 +49,10 @@ class StagePlace:
 
 class Ring:
     """The stages of pipelines that run one after the other: a line of memory for each load,
-    mbarriers for each group. `pipeline` is the one that runs."""
+    mbarriers for each group. `pipeline` is the one that runs, `fillers` those who say of a stage
+    that it is full."""
+
+    fillers = 1
 
     def __init__(self, pipelines: Sequence[LoadPipeline], kernel: Kernel) -> None:
         first = pipelines[0]
@@ -59,13 +60,13 @@ class Ring:
         self.stages = first.stages
         made = partial(shared_words, kernel.emitter, i64, self.stages)
         self._made_barriers = [(made(), made()) for _ in first.groups]
-        lines = [[self._line(load) for load in group.loads] for group in first.groups]
+        lines = [[self._line(load) for load in group.all] for group in first.groups]
         self._barriers: dict[LoadGroup, tuple[SSAValue, SSAValue]] = {}
-        self._lines: dict[BoxedAccess, SSAValue] = {}
+        self._lines: dict[StagedLoad, SSAValue] = {}
         for pipeline in pipelines:
             self._barriers.update(zip(pipeline.groups, self._made_barriers, strict=True))
             for group, own in zip(pipeline.groups, lines, strict=True):
-                self._lines.update(zip(group.loads, own, strict=True))
+                self._lines.update(zip(group.all, own, strict=True))
         zero = kernel.emitter.constant(0, 32)
         self.first = self.place = StagePlace(zero, zero)
         self.produces = True
@@ -85,23 +86,24 @@ class Ring:
 
     # --- memory ---
 
-    def _line(self, load: BoxedAccess) -> SSAValue:
+    def _line(self, load: StagedLoad) -> SSAValue:
         type_ = load.order.line(load.element, self.stages * self._room(load))
         return self.kernel.emitter.emit(memref.AllocOp([], [], type_, IntegerAttr(ALIGNMENT, i64)))
 
-    def _room(self, load: BoxedAccess) -> int:
+    def _room(self, load: StagedLoad) -> int:
         return load.order.bytes // load.order.order.size
 
     def prefetch(self) -> None:
         """Bring the tensor maps near, by one thread."""
-        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in self._lines):
+        loads = [load for pipeline in self.pipelines for load in pipeline.loads]
+        for map_ in dict.fromkeys(self.kernel.tensor_map(load.source) for load in loads):
             self.kernel.emitter.add(tma.PrefetchTensormapOp(map_))
 
     def initialise(self, readers: int) -> None:
         """Make the mbarriers, by one thread; so many warps, or MMAs of one thread, read."""
         for (full, empty), group in zip(self._made_barriers, self.pipelines[0].groups, strict=True):
             count = (1 if group.released_by_mma else readers) * group.ctas
-            initialise(self.kernel.emitter, self.stages, (full, 1), (empty, count))
+            initialise(self.kernel.emitter, self.stages, (full, self.fillers), (empty, count))
 
     # --- places ---
 
@@ -139,10 +141,16 @@ class Ring:
     def copy(self, group: LoadGroup, place: StagePlace, *, fresh: bool = False) -> None:
         """Copy what the group loads, to a stage that is empty, as it is where it is `fresh`; one
         thread does it."""
-        emitter, (full, empty) = self.kernel.emitter, self._barriers[group]
+        emitter, (_, empty) = self.kernel.emitter, self._barriers[group]
         at = self._index(place.stage)
         if not fresh:
             emitter.add(mbarrier.WaitOp(empty, [at], self._other(place.parity)))
+        self._fill(group, place)
+
+    def _fill(self, group: LoadGroup, place: StagePlace) -> None:
+        """Copy what a group loads to a stage that is empty."""
+        emitter, at = self.kernel.emitter, self._index(place.stage)
+        full, _ = self._barriers[group]
         if group.paired:
             both = mbarrier.ArriveExpectTxOp(full, [at], 2 * group.bytes)
             emitter.when(self.kernel.leads, lambda: emitter.add(both))
@@ -172,7 +180,7 @@ class Ring:
                 at, parity = self._index(place.stage), self._other(place.parity)
                 self.kernel.emitter.add(mbarrier.WaitOp(empty, [at], parity))
 
-    def _start(self, load: BoxedAccess, place: StagePlace) -> SSAValue:
+    def _start(self, load: StagedLoad, place: StagePlace) -> SSAValue:
         return self._index(scaled(self.kernel.emitter, place.stage, self._room(load)))
 
     def _copy(self, load: BoxedAccess, group: LoadGroup, stage: SSAValue, start: SSAValue) -> None:
@@ -225,11 +233,12 @@ class Ring:
 
     # --- the consumers ---
 
-    def tile(self, group: LoadGroup, load: BoxedAccess) -> SharedTile:
+    def tile(self, group: LoadGroup, load: StagedLoad) -> SharedTile:
         """The tile that a load is at this place."""
         start, line = self._start(load, self.place), self._lines[load]
         ready = partial(self.wait, group, self.place)
-        return SharedTile(line, start, load.order, load.element, ready, load.is_rounded)
+        rounded = isinstance(load, BoxedAccess) and load.is_rounded
+        return SharedTile(line, start, load.order, load.element, ready, rounded)
 
     def wait(self, group: LoadGroup, place: StagePlace) -> None:
         """Wait until a stage is full, once."""
@@ -285,7 +294,7 @@ class Ring:
         flights: dict[Operation, MmaGroup] = {}
         for product in self.pipeline.trailing:
             own = [group for group in self.pipeline.groups if group.product is product]
-            direct = [load for group in own if group.trailing for load in group.loads]
+            direct = [load for group in own if group.trailing for load in group.all]
             flight = MmaGroup(reads_scratch=len(direct) < len({*product.operands[:2]}))
             flight.completed += [follow(group) for group in own if group.trailing]
             flights[product] = flight

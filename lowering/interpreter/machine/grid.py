@@ -29,9 +29,9 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
         # Random orders, and counts of steps, are those of whole waves.
         in_waves = launch.schedule is not None or launch.max_steps is not None
         first, last = share.part(launch.ctas, per_wave if in_waves else size)
-    if launch.most is not None:
-        last = min(last, -(-launch.most // size) * size)
     waiting: list[int] = ctas[first:last].tolist()
+    if launch.ends is not None:
+        waiting = [*waiting[:size], *(waiting[size:][-size:] if launch.ends > 1 else ())]
     executed, accesses = 0, GlobalAccesses(memory, launch.races, alone=share is None)
     while waiting:
         wave = np.array(waiting[:per_wave])

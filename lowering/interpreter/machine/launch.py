@@ -24,11 +24,12 @@ class Runner(Protocol):
 @dataclass
 class Launch:
     """The parameters of a run: grid and block, numerics, and the file of its code; the seed of its
-    schedule, how many steps its gangs may take in each wave, how many CTAs run at most, what
-    becomes of races on global memory ("error", "warn" or "ignore"), the share of the grid that
-    runs, what takes the text that the kernel prints, what says more of an op that went wrong, of a
-    machine, a gang, the op, a lane and the message, and what runs gangs in place of the machine;
-    after a run that asks for it, the bytes of each buffer that were `written`.
+    schedule, how many steps its gangs may take in each wave, how many of its `ends` run alone,
+    the first cluster and the last one, what becomes of races on global memory ("error", "warn" or
+    "ignore"), the share of the grid that runs, what takes the text that the kernel prints, what
+    says more of an op that went wrong, of a machine, a gang, the op, a lane and the message, and
+    what runs gangs in place of the machine; after a run that asks for it, the bytes of each buffer
+    that were `written`.
     """
 
     grid: Dim
@@ -40,7 +41,7 @@ class Launch:
     cluster: Dim = (1, 1, 1)
     schedule: int | None = None
     max_steps: int | None = None
-    most: int | None = None
+    ends: int | None = None
     races: str = "ignore"
     share: Share | None = None
     say: Callable[[str], Any] = print_text

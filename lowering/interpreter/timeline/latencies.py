@@ -15,6 +15,7 @@ rates; [A] assumed, in the order of what is like it.
 """
 
 import re
+from functools import cache
 
 from tilewright.dialects.frozen import frozen
 
@@ -100,6 +101,19 @@ WARP_SHARE = 0.62
 def latency(name: str, space: str = "") -> Latency:
     """The row of an op."""
     return LATENCIES.get(f"{name}.{space}" if space else name) or LATENCIES.get(name, ALU)
+
+
+_FREE = ("ptx.const", "ptx.mov", "ptx.pack", "ptx.unpack")
+"""The ops that ptxas makes nothing of where it can."""
+
+
+@cache
+def slots_of(name: str) -> tuple[tuple[str, int], ...]:
+    """The units of a quarter that an op of a warp takes, and for how many cycles: all instructions
+    are issued one at a time; of functions there are four results a cycle. [G]"""
+    row = LATENCIES.get(name, ALU)
+    functions = (("functions", 8),) if "16 results" in row.source else ()
+    return () if name in _FREE else (("issue", 1), *functions)
 
 
 def multiply_adds(arch: str, bits: int) -> int:

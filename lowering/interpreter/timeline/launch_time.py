@@ -1,42 +1,72 @@
-"""The time of a launch by the latency model: its first CTAs run, and stand for the others."""
+"""The time of a launch by the latency model: its first and last CTAs stand for the others."""
 
 from collections import defaultdict
+from math import ceil, inf, prod
 
-from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, Sm, chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
-from tilewright.lowering.interpreter.timeline.record import Timeline
+from tilewright.lowering.interpreter.timeline.record import Line, Timeline
 
 
 class LaunchTime(Timeline):
-    """A timeline of one CTA, or of one cluster; no others run."""
+    """A timeline of the first CTA and of the last one, or of the first of these clusters; no others
+    run. `registers` are those of a thread; 0 where nobody knows."""
 
-    def __init__(self) -> None:
-        super().__init__(1)
+    reorders = True
+
+    def __init__(self, registers: int = 0) -> None:
+        super().__init__()
+        self._registers = registers
+        self._ended = defaultdict[int, int](int)
+        """When the last event of a CTA ends."""
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
-        """Wrap the steps of a program, and let one CTA run."""
+        """Wrap the steps of a program, and let these CTAs run."""
         super().watch(program, builder, launch)
         self._launch, self._shared = launch, program.shared_bytes
-        launch.most = 1
+        # Of CTAs that all run at once the first one takes longest.
+        launch.ends = 1 + (launch.ctas > self._chip.count)
+        ctas = 1 + (launch.ends - 1) * prod(launch.cluster)
+        self._most = ctas * -(-launch.threads // WARP)
+
+    @property
+    def _chip(self) -> Sm:
+        return chip_of(divmod(target(self.arch).number, 10))
+
+    def _note(
+        self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: Line | None
+    ) -> None:
+        self._ended[cta] = max(self._ended[cta], end)
 
     @property
     def microseconds(self) -> float:
-        """The time of all CTAs; as many as fit, registers aside, share an SM's pipes."""
-        chip = chip_of(divmod(target(self.arch).number, 10))
+        """The time of all CTAs; as many as fit share an SM's pipes. Where the first one takes
+        longer than the last, they take as long as both on the average: SMs that are free early
+        begin with the next ones."""
+        chip, threads = self._chip, self._launch.threads
         fitting = min(
             chip.ctas,
-            chip.threads // self._launch.threads,
+            chip.threads // threads,
             (chip.shared << 10) // (self._shared + RESERVED),
+            REGISTERS // (-(-self._registers // 8) * 8 * threads) if self._registers else inf,
         )
         together = max(min(fitting, -(-self._launch.ctas // chip.count)), 1)
-        turns = -(-self._launch.ctas // (chip.count * together))
+        turns = self._launch.ctas / (chip.count * together)
+        first, last = (self._cycles(cta, together) for cta in (0, len(self.blocks) - 1))
+        in_turn = (first + last) / 2 * turns + last * (ceil(turns) - turns)
+        return max(first, last, in_turn) / chip.ghz / 1e3
+
+    def _cycles(self, cta: int, together: float) -> float:
+        """The time of a CTA beside others like it."""
         busy = defaultdict[tuple[str, int], int](int)
         for (name, number), pipe in self._pipes.items():
-            unit = "tma" if name == "cp.async" else name  # One way into the SM.
-            busy[unit, number] += sum(end - start for start, end in pipe.taken)
-        cycles = max(self.cycles, together * max(busy.values(), default=0))
-        return turns * cycles / chip.ghz / 1e3
+            if number // 4 == cta:
+                unit = "tma" if name == "cp.async" else name  # One way into the SM.
+                busy[unit, number] += sum(end - start for start, end in pipe.taken)
+        units = (cycles for (own, _), cycles in self._busy.items() if own == cta)
+        return max(self._ended[cta], together * max([*busy.values(), *units], default=0))

@@ -40,6 +40,7 @@ from tilewright.lowering.interpreter.timeline.latencies import (
     Latency,
     latency,
     multiply_cycles,
+    slots_of,
 )
 from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
@@ -111,6 +112,8 @@ class WarpClock:
     ends of what is in no group yet, and of each group, by kind."""
 
     now: int = 0
+    since: int = 0
+    """When it began with its block of instructions, or waited last."""
     ready: dict[int, int] = field(default_factory=dict[int, int])
     open: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     groups: dict[str, list[int]] = field(default_factory=lambda: defaultdict[str, list[int]](list))
@@ -150,6 +153,9 @@ class Timeline:
     """
 
     level: str | None = "ptx"
+    reorders = False
+    """True where what gives a value runs as soon as its operands are there, as ptxas orders the
+    instructions of a block, and nothing waits behind it."""
 
     @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
@@ -162,6 +168,8 @@ class Timeline:
         self._pipes = defaultdict[tuple[str, int], Pipe](Pipe)
         self._arrived = defaultdict[Any, int](int)
         self._done: dict[tuple[int, int], int] = {}
+        self._busy = defaultdict[tuple[int, str], int](int)
+        """The cycles that units of a CTA's first quarter are taken."""
 
     @property
     def cycles(self) -> int:
@@ -178,6 +186,9 @@ class Timeline:
                 (op, step if isinstance(op, UndefOp) else self._timed(op, step, slots), writes)
                 for op, step, writes in block.steps
             ]
+            if block.steps:
+                op, step, writes = block.steps[0]
+                block.steps[0] = op, self._opening(step), writes
             if isinstance(block.ending, Suspend):
                 assert block.ending_op is not None
                 begin = self._timed_wait(block.ending_op, block.ending.begin)
@@ -198,6 +209,16 @@ class Timeline:
             return []
         lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
         return np.unique(lanes // WARP).tolist()
+
+    def _opening(self, step: Step) -> Step:
+        """The first step of a block."""
+
+        def opening(machine: Machine, gang: Gang) -> None:
+            for warp in self._warps(machine, gang):
+                self._clocks[warp].since = self._clocks[warp].now
+            step(machine, gang)
+
+        return opening
 
     def _timed(self, op: Operation, step: Step, slots: Slots) -> Step:
         reads, writes = slots(op.operands), slots(op.results)
@@ -266,10 +287,19 @@ class Timeline:
     ) -> int:  # fmt: skip
         """A warp executes an instruction; when what it starts is over."""
         clock, cta = self._clocks[warp], warp * WARP // machine.slots
-        start = max((clock.now, *(clock.ready.get(slot, 0) for slot in reads)))
+        if warp % (machine.slots // WARP) % 4 == 0:
+            for unit, cycles in slots_of(op.name):
+                self._busy[cta, unit] += cycles
+        known = max((clock.ready.get(slot, 0) for slot in reads), default=0)
+        group = GROUPS.get(op.name)
+        if self.reorders and writes and not row.pipe and group is None:
+            start, clock.now = max(clock.since, known), clock.now + row.issue
+            self._note(cta, warp, "run", name, start, start + row.issue, line)
+            clock.ready.update(dict.fromkeys(writes, start + row.result))
+            return start + row.result
+        start = max(clock.now, known)
         if start > clock.now + row.issue:
             self._note(cta, warp, "wait", f"operands of {name}", clock.now, start, line)
-        group = GROUPS.get(op.name)
         if op.name.endswith("commit_group"):
             kind = name.removesuffix(".commit_group")
             clock.groups[kind].append(clock.open.pop(kind, 0))
@@ -309,6 +339,7 @@ class Timeline:
         """A warp waits until something is due; when it goes on."""
         if due > start:
             self._note(cta, warp, "wait", name, start, due, line)
+            self._clocks[warp].since = due
         return max(start, due)
 
     def _note(
@@ -399,6 +430,7 @@ class Timeline:
             else:
                 due = self._arrived[key]
             started, clock.now = clock.now, max(clock.now, due) + row.result
+            clock.since = clock.now
             self._note(cta, warp, "wait", name, started, clock.now, line)
             name = wait.op.name.removeprefix("ptx.")
 

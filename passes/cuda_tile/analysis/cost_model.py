@@ -112,6 +112,8 @@ _ONE_AND_ITS_END = 2
 WARP, WARPGROUP = 32, 128
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
+GATHERING_REGISTERS = 88
+"""Those of a thread that copies from addresses of its own."""
 STORED = 1 << 15
 """The shared memory through which a tile is stored by TMA."""
 
@@ -303,8 +305,8 @@ def _of_thread(registers: int, threads: int) -> int:
 
 def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it, or for a
-    warpgroup that gives up its own. Warps take
-    registers four at a time where MMAs of warps have fragments in them, too."""
+    warpgroup that gives up its own. Warps take registers four at a time where MMAs of warps have
+    fragments in them, too."""
     threads = thread_count(entry, arch) + WARP
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
@@ -312,6 +314,19 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
         return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
     raised = copier_registers(entry, arch, ctas)
     return raised is not None and (raised > 0 or _held(threads, registers_of(entry, arch)) >= ctas)
+
+
+def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
+    """True where registers have room for a warpgroup more that needs as many as the others."""
+    threads = thread_count(entry, arch) + WARPGROUP
+    return _held(threads, registers_of(entry, arch)) >= ctas
+
+
+def registers_beside_gatherers(threads: int, ctas: int) -> int:
+    """The registers that so many threads are raised to beside that warpgroup."""
+    room = _of_thread(_REGISTERS, ctas * (threads + WARPGROUP)) * (threads + WARPGROUP)
+    left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
+    return min(left, _MOST_REGISTERS // 8 * 8)
 
 
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:

@@ -22,7 +22,8 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     raised_registers,
     thread_count,
 )
-from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadGroup, LoadPipeline, Pipelines
+from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline, Pipelines
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication

@@ -29,6 +29,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     tiled_products,
 )
 from tilewright.passes.cuda_tile.analysis.hints import hint, latency
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     halved_dimension,
     is_readable,
@@ -50,51 +51,6 @@ _FEWEST = 3
 """The stages that loads beside products leave to loops that do nothing but add these up."""
 NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
-
-
-@dataclass(eq=False)
-class LoadGroup:
-    """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
-    the last one that reads them, `trailing` where that is in flight while the next iteration
-    begins; `alone` where none but multiplications of its block read them."""
-
-    product: Operation
-    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
-    alone: bool = False
-    trailing: bool = False
-    by_threads: bool = False
-    """True where threads read the tiles: `wgmma` cannot as they lie, or they are converted."""
-    beside: bool = False
-    """True where the tiles are no operands: threads read them some time in the iteration."""
-    around: bool = False
-    """True where the multiplications are in loops within that of the loads."""
-    by_warps: bool = False
-    """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
-
-    def waits_as(self, other: LoadGroup) -> bool:
-        """True of groups that share mbarriers."""
-        alike = self.by_threads is other.by_threads and self.beside is other.beside
-        return alike and self.product is other.product
-
-    @property
-    def ctas(self) -> int:
-        """The CTAs that load for each other."""
-        return max(load.ctas for load in self.loads)
-
-    @property
-    def paired(self) -> bool:
-        """True where the MMAs of a pair of CTAs read them: one CTA waits for both."""
-        return PAIR in self.product.attributes
-
-    @property
-    def released_by_mma(self) -> bool:
-        """True where the commit of MMAs in tensor memory releases a stage: nobody else reads it."""
-        return self.alone and in_tensor_memory(self.product)
-
-    @property
-    def bytes(self) -> int:
-        """The bytes that a stage's mbarrier counts."""
-        return sum(load.order.elements * load.order.order.size for load in self.loads)
 
 
 @dataclass(eq=False)
@@ -132,9 +88,7 @@ class LoadPipeline(LoopSlice):
             (
                 group.ctas,
                 group.released_by_mma,
-                tuple(
-                    (load.order.elements, load.order.width, load.element) for load in group.loads
-                ),
+                tuple((load.order.elements, load.order.width, load.element) for load in group.all),
             )
             for group in self.groups
         )
@@ -155,17 +109,22 @@ class Pipelines:
 
     def loads(self) -> list[BoxedAccess]:
         """All of their loads."""
-        return [load for *_, load in self._places()]
+        return [load for _, group in self.groups for load in group.loads]
 
     @property
     def groups(self) -> list[tuple[LoadPipeline, LoadGroup]]:
         """All of their groups."""
         return [(own, group) for own in self.by_loop.values() for group in own.groups]
 
-    def _places(self) -> Iterator[tuple[LoadPipeline, LoadGroup, BoxedAccess]]:
-        return ((*place, load) for place in self.groups for load in place[1].loads)
+    @property
+    def gathers(self) -> bool:
+        """True where threads of a warpgroup copy, too."""
+        return any(group.gathered for _, group in self.groups)
 
-    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, BoxedAccess] | None:
+    def _places(self) -> Iterator[tuple[LoadPipeline, LoadGroup, StagedLoad]]:
+        return ((*place, load) for place in self.groups for load in place[1].all)
+
+    def of(self, load: Operation) -> tuple[LoadPipeline, LoadGroup, StagedLoad] | None:
         """Where a load belongs to."""
         return next((place for place in self._places() if place[2].op is load), None)
 
@@ -428,7 +387,7 @@ def _stage(pipeline: LoadPipeline) -> int:
 
 
 def _room(pipeline: LoadPipeline) -> int:
-    return sum(load.order.bytes for load in pipeline.loads)
+    return sum(load.order.bytes for group in pipeline.groups for load in group.all)
 
 
 def _staged(plan: Pipelines) -> int:

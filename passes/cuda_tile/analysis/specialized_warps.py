@@ -10,10 +10,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, without_tokens
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable_number
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable, is_repeatable_number
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of
 from tilewright.passes.cuda_tile.layouts.passed_values import region_of
@@ -40,15 +41,16 @@ def needed_for_copies(
 
 
 def needed_for(
-    values: Sequence[SSAValue], loops: set[ForOp], entry: EntryOp
+    values: Sequence[SSAValue], loops: set[ForOp], entry: EntryOp, *, tiles: bool = False
 ) -> set[Operation] | None:
-    """The ops that say what some values are, and how often loops run; None where another warp
-    cannot know."""
+    """The ops that say what some values are, of a warpgroup `tiles` too, and how often loops run;
+    None where another warp cannot know."""
     needed: set[Operation] = set()
     bounds = (bound for loop in loops for bound in (loop.lower_bound, loop.upper_bound, loop.step))
     if any(_leaves(op, loops) for op in entry.walk()):
         return None
-    return needed if all(_add(value, loops, needed) for value in chain(values, bounds)) else None
+    known = all(_add(value, loops, needed, tiles) for value in chain(values, bounds))
+    return needed if known else None
 
 
 def _leaves(op: Operation, loops: set[ForOp]) -> bool:
@@ -63,7 +65,7 @@ def around(op: Operation) -> Iterator[ForOp]:
     return (parent for parent in ancestors(op) if isinstance(parent, ForOp))
 
 
-def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
+def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation], tiles: bool) -> bool:
     if isinstance(value, BlockArgument):
         holder = value.block.parent_op()
         return isinstance(holder, EntryOp) or (holder in loops and value.index == 0)
@@ -71,10 +73,11 @@ def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation]) -> bool:
     assert isinstance(owner, Operation)
     if owner in needed:
         return True
+    numbers = (bits_of(shape_of(x)) == 0 for x in owner.results if isinstance(x.type, TileType))
     if not is_repeatable_number(owner) and not (
-        isinstance(owner, _PLACES)
-        and all(bits_of(shape_of(x)) == 0 for x in owner.results if isinstance(x.type, TileType))
+        (isinstance(owner, _PLACES) and (tiles or all(numbers)))
+        or (tiles and isinstance(owner, LoadPtrTkoOp) and is_repeatable(owner))
     ):
         return False
     needed.add(owner)
-    return all(_add(operand, loops, needed) for operand in without_tokens(owner))
+    return all(_add(operand, loops, needed, tiles) for operand in without_tokens(owner))

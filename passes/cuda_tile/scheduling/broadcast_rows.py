@@ -16,14 +16,16 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ReshapeOp
-from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp, LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp, LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TOKEN
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run, run_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST, run_bits, tile_dimensions
+from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS, LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, broadcast_bits
@@ -81,12 +83,32 @@ def reader_layouts(
                 wanted[load] = layout
             elif load not in staged and _accesses(load, layout) <= _most(load, table):
                 wanted.setdefault(load, layout)
+    for store in entry.walk():
+        if isinstance(store, StorePtrTkoOp):
+            pointers = store.destination
+            layout = written_layout(pointers, store.mask, store.value, WIDEST, table)
+            for load, own in _lying_by(pointers, layout):
+                if load not in staged and _accesses(load, own) <= _most(load, table):
+                    wanted.setdefault(load, own)
     for load in entry.walk():
         if isinstance(load, LoadPtrTkoOp) and is_weak(load) and load not in staged:
             free = table.layouts.get(load.source) is None and not run_of(load.source).counting
             for layout in _met(load.result, table.of(load.result), table) if free else ():
                 wanted.setdefault(load, layout)
     return {load: x for load, x in wanted.items() if x != table.of(load.results[0])}
+
+
+def _lying_by(value: SSAValue, layout: TileLayout) -> Iterator[tuple[LoadPtrTkoOp, TileLayout]]:
+    """The loads of numbers by which a tile lies in a layout, and their own layouts."""
+    op = value.owner
+    if isinstance(op, LoadPtrTkoOp) and is_weak(op) and shape_of(value):
+        yield op, layout
+    if not isinstance(op, SCALAR) or not shape_of(value):
+        return
+    if isinstance(op, BroadcastOp):
+        layout = layout.renumbered(broadcast_bits(shape_of(op.source), shape_of(op.result)))
+    for operand in op.operands:
+        yield from _lying_by(operand, layout)
 
 
 def _readers(value: SSAValue, table: LayoutTable) -> Iterator[tuple[Operation, TileLayout]]:

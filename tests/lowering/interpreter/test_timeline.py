@@ -168,3 +168,36 @@ def test_copies_of_the_ctas_of_an_sm_take_turns() -> None:
     )  # fmt: skip
     turns = 6 * 4 * 16
     assert time.microseconds == turns * (512 // COPIED_BYTES) / chip.ghz / 1e3
+
+
+@pytest.mark.parametrize("registers, together", [(0, 6), (64, 6), (168, 3), (255, 2)])
+def test_the_ctas_of_an_sm_share_its_registers(registers: int, together: int) -> None:
+    """Six CTAs of four warps have room in shared memory, or as many as the 65536 registers of an SM
+    are for."""
+    chip, times = chip_of((9, 0)), list[float]()
+    for ctas in (1, 6 * chip.count):
+        times.append(_launched(COPIES.replace("COPY", ONE_COPY), ctas, LaunchTime(registers)))
+    assert times[1] == pytest.approx(-(-6 // together) * times[0])
+
+
+UNEVEN = """mov.u32 %r1, %ctaid.x;
+  setp.lt.u32 %p1, %r1, 2;
+  @%p1 bra LONG;
+  ret;
+LONG:
+  cp.async.cg.shared.global [%r2], [%rd3], 16;"""
+ONE_COPY = "cp.async.cg.shared.global [%r2], [%rd3], 16;"
+
+
+def test_sms_that_are_free_early_begin_with_other_ctas() -> None:
+    """Where the first CTA takes longer than the last, two turns take less than twice its time."""
+    text = COPIES.replace("COPY", UNEVEN).replace(".reg .b32", ".reg .pred %p<2>; .reg .b32")
+    few, many = (_launched(text, 2 * n * chip_of((9, 0)).count, LaunchTime(255)) for n in (1, 2))
+    assert few < many < 1.6 * few
+
+
+def _launched(text: str, ctas: int, time: LaunchTime) -> float:
+    args = [np.zeros(2048, np.uint8)]
+    tw.interpret(text, "copies", grid=(ctas,), block=(128,), args=args, arch="sm_90a",
+                 races="ignore", watchers=[time])  # fmt: skip
+    return time.microseconds
