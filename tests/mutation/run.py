@@ -219,8 +219,11 @@ whose answer something reads counts as the one that ends the loop.
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
 around a branch, what else blocks do to each other (weak accesses alone), the data (a store whose
 guard is wrong, values that two threads of one op write to one element) and, but for the above,
-coordinates in global memory. What depends on numbers from memory is not proven:
-`tw.compile(unproven="error")` refuses it. """
+coordinates in global memory. What depends on numbers from memory is not proven, nor is a copy into
+shared memory over what threads have read with no `fence.proxy.async` behind it (on an H200 arrivals
+and barriers overtake an `ldmatrix` in flight, see [decisions](decisions.md)), a launch of more than
+40,000 events, or a function whose accesses to shared memory make more than 2,097,152 pairs:
+`tw.compile(unproven="error")` refuses them. """
 
 
 def main() -> None:
