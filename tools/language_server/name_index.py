@@ -41,6 +41,7 @@ class NameIndex(LocatedParser):
 
     def __init__(self, text: str, name: str):
         super().__init__(default_context(), text, name)
+        self._known = None  # Names are noted as they are read, those of lines read before too.
         self.uses: list[Use] = []
         self.operations: list[tuple[Range, Operation]] = []
         self._defined: dict[SSAValue | Block, Definition] = {}
