@@ -5,12 +5,12 @@
     python benchmarks/triton_gpu.py CHECKOUT --all                          # one mean over both
 
 Each tutorial's own function, and those of libraries of Triton kernels, run as they are imported,
-once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included (40 ms for each
-configuration, by both); results are compared with torch's, or Triton's where there is no function
-of torch. Time is device time by CUDA events of a CUDA graph of the call, the L2 flushed before
-each, the median of turns of all three. The last line is the geometric mean of ours over Triton's,
-and the least. Kernels are compiled in `--jobs` processes before anything is timed: the caches on
-disk have them then.
+once under Triton and once under `tilewright.triton.on_gpu()`, autotuning included (100 ms for
+each configuration, by both); results are compared with torch's, or Triton's where there is no
+function of torch. Time is device time by CUDA events of a CUDA graph of the call, the L2 flushed
+before each, the median of turns of all three. The last line is the geometric mean of ours over
+Triton's, and the least. Kernels are compiled in `--jobs` processes before anything is timed: the
+caches on disk have them then.
 """
 
 import importlib
@@ -44,7 +44,7 @@ import tilewright as tw
 TUTORIALS = Path("python", "tutorials")
 TURNS, LAUNCHES = 4, 6
 SHARES = 3
-TUNED = {"warmup": 10, "rep": 40}
+TUNED = {"warmup": 25, "rep": 100}
 """The milliseconds for which `triton.autotune` times a configuration."""
 
 
