@@ -31,7 +31,7 @@ from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.source.diagnostic import CompileError
-from tilewright.source.parsing import parse_module
+from tilewright.source.parsing import SharedContext, parse_module, register_dialects
 from tilewright.xdsl_patches import speed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -299,3 +299,34 @@ assert len(ready) == 32
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+class LoadedMeanwhile(dict[str, Any]):
+    """Names of a context, whose dialect another thread loads behind the look at a missing one."""
+
+    context: SharedContext | None = None
+
+    def __contains__(self, name: object) -> bool:
+        there = super().__contains__(name)
+        if (context := self.context) is not None:
+            self.context = None
+            context.load_registered_dialect("gpu")
+        return there
+
+
+@pytest.mark.parametrize(
+    "names, look, name",
+    [
+        ("_loaded_ops", "get_optional_op", "gpu.global_id"),
+        ("_loaded_attrs", "get_optional_attr", "gpu.dim"),
+        ("_loaded_types", "get_optional_type", "gpu.async.token"),
+    ],
+)
+def test_a_dialect_that_is_loaded_between_two_looks(names: str, look: str, name: str) -> None:
+    """A name is known whose dialect was loaded while it was looked up."""
+    context = SharedContext()
+    register_dialects(context)
+    meanwhile = LoadedMeanwhile()
+    meanwhile.context = context
+    setattr(context, names, meanwhile)
+    assert getattr(context, look)(name) is not None

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute, Block, Dialect, Operation
+from xdsl.ir import Attribute, Block, Dialect, Operation, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -252,9 +252,21 @@ READ: ReadBefore = {}
 """Types and ops that the default context has read."""
 
 
-class _SharedContext(Context):
+class SharedContext(Context):
     """A context that several threads read in: one of them loads a dialect, which the others know
-    when it is whole."""
+    when it is whole. A name that is not there is looked up once more: a thread may have loaded its
+    dialect between a look at the names and one at the dialects."""
+
+    def _get_known_op(self, name: str) -> type[Operation] | None:
+        return super()._get_known_op(name) or super()._get_known_op(name)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """The class of an attribute, or None."""
+        return super().get_optional_attr(name) or super().get_optional_attr(name)
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        """The class of a type, or None."""
+        return super().get_optional_type(name) or super().get_optional_type(name)
 
     def load_registered_dialect(self, name: str) -> None:
         """Load a dialect that is registered, once."""
@@ -273,7 +285,7 @@ def default_context() -> Context:
     """A context that knows every dialect of xDSL and of tilewright, loaded as they are used; what
     is read in it is read by xDSL with our changes."""
     xdsl_patches.install()
-    context = _SharedContext()
+    context = SharedContext()
     register_dialects(context)
     return context
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import SMS
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, SMS
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, target
 from tilewright.dialects.ptx.control_flow import EntryOp
@@ -14,8 +14,8 @@ from tilewright.launch.ptxas import PtxasNotFound, assemble
 from tilewright.lowering.interpreter.timeline.latencies import multiply_adds
 from tilewright.passes.check_target import required_targets
 
-REGISTERS, GRANULE = 65536, 256
-"""Registers of an SM, and how many of them a warp takes at a time."""
+GRANULE = 256
+"""How many registers a warp takes at a time."""
 
 
 def resources(

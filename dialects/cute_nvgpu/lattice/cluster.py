@@ -15,6 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Vector,
 )
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
 
 _CLUSTERS = needs("sm_90 7.8")
@@ -43,9 +44,8 @@ MAPA = InstructionRow(
     ("mapa.shared::cluster.u32",), _CLUSTERS, "mapa",
     (Result("d"), Scalar("a", "u32", plain=True), Choice("b", type_="u32")),
 )  # fmt: skip
-LEADER_MASKS = range(0xFE000000, 0xFF000000)
-"""The masks that give an address in the CTA of the pair whose rank is even: ranks stand from bit 24
-on (`RANK_SHIFT`)."""
+LEADER_MASKS = range(0xFE << RANK_SHIFT, 0xFF << RANK_SHIFT)
+"""The masks that give an address in the CTA of the pair whose rank is even."""
 MAPA_LEADER = InstructionRow(
     "ptx.mapa.leader", "the address of the same place in the CTA of the pair whose rank is even",
     ("and.b32",), BASELINE, "and",

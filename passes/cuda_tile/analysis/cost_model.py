@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
@@ -69,9 +70,8 @@ _LEAST = 64
 """The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
 are less than the 128 bytes that TMA copies at once."""
 
-_REGISTERS, _PARTS, _BESIDE = 65536, 4, 32
-"""The registers of a multiprocessor, its parts, and the registers of a thread beside accumulators,
-at least."""
+_PARTS, _BESIDE = 4, 32
+"""The parts of a multiprocessor, and the registers of a thread beside accumulators, at least."""
 _MOST_REGISTERS = 255
 """The registers of a thread, at most."""
 _ADDED = 64
@@ -165,7 +165,7 @@ def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
         registers = max(map(tile_registers, _tiles(entry)))
         return _MOST if registers >= _CROWDED * _USUAL // (1 + once) else count
     words = _words_of(entry)
-    while count < _MOST_THREADS and words > min(_WORDS * count, _REGISTERS // _ALIVE):
+    while count < _MOST_THREADS and words > min(_WORDS * count, REGISTERS // _ALIVE):
         count *= 2
     return count
 
@@ -271,7 +271,7 @@ def multiplies_by_mmas(entry: EntryOp, arch: Target) -> bool:
 def ctas_of_tiles(entry: EntryOp) -> int:
     """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
     the largest tile in registers, beside others."""
-    return _words_of(entry) * _ALIVE // _REGISTERS if multiplications(entry) else 1
+    return _words_of(entry) * _ALIVE // REGISTERS if multiplications(entry) else 1
 
 
 def small_axis(rows: int, columns: int, parts: int) -> int | None:
@@ -295,7 +295,7 @@ def registers_of(entry: EntryOp, arch: Target) -> int:
 def _held(threads: int, registers: int) -> int:
     """The CTAs that the registers of a multiprocessor hold: warps take them eight at a time for
     each thread."""
-    return _REGISTERS // (threads * (-(-registers // 8) * 8))
+    return REGISTERS // (threads * (-(-registers // 8) * 8))
 
 
 def _of_thread(registers: int, threads: int) -> int:
@@ -324,7 +324,7 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
 
 def registers_beside_gatherers(threads: int, ctas: int) -> int:
     """The registers that so many threads are raised to beside that warpgroup."""
-    room = _of_thread(_REGISTERS, ctas * (threads + WARPGROUP)) * (threads + WARPGROUP)
+    room = _of_thread(REGISTERS, ctas * (threads + WARPGROUP)) * (threads + WARPGROUP)
     left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
     return min(left, _MOST_REGISTERS // 8 * 8)
 
@@ -342,7 +342,7 @@ def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0)
     it is, None where there are too few."""
     threads = thread_count(entry, arch)
     all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + operands + _SPARE
-    room = _of_thread(_REGISTERS, ctas * all_threads)
+    room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0
     raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
@@ -375,7 +375,7 @@ def bounded_ctas(
     """True where so many CTAs of a multiprocessor leave each thread registers enough, and `spare`
     ones: their warps are dealt to four parts of it, each of which has registers of its own."""
     warps = -(-ctas * threads // WARP // _PARTS)
-    room = _of_thread(_REGISTERS, _PARTS * WARP * warps)
+    room = _of_thread(REGISTERS, _PARTS * WARP * warps)
     return ctas > 1 and registers_of(entry, arch) + spare <= room
 
 
