@@ -105,9 +105,9 @@ _GREATEST: dict[type[Operation], Callable[[int, int, int], int]] = {
 
 
 def greatest(value: SSAValue, depth: int = 8) -> int | None:
-    """What no element of a tile of integers exceeds, where none is negative: that of the number of
-    a tile block, of what is assumed not to be negative, and of results that have room in their
-    type. None where one may be negative."""
+    """The number that no element of a tile of integers exceeds, where none is negative: of the
+    number of a tile block, of what is assumed not to be negative, and of results that have room in
+    their type. None where one may be negative."""
     most = (1 << ELEMENT_OF[element_of(value)].bits - 1) - 1
     match op := value.owner:
         case core.GetTileBlockIdOp():
