@@ -113,7 +113,8 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
         case core.GetTileBlockIdOp():
             return most
         case AssumeOp(predicate=BoundedAttr(lb=int(least), ub=last)) if least >= 0:
-            return most if last is None else last
+            bounds = last, greatest(op.value, depth)
+            return min((bound for bound in bounds if bound is not None), default=most)
         case AssumeOp() | ExtIOp():
             return greatest(op.operands[0], depth)
         case core.ConstantOp():

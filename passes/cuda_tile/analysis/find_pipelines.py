@@ -24,6 +24,7 @@ from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, neede
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
     copy_stages,
+    in_flight_of_few_rows,
     is_asynchronous,
     stages_and_ctas,
     tiled_products,
@@ -372,6 +373,7 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     for pipeline in pipelines:
         in_flight = latency((load.op for load in pipeline.loads), arch)
         if any(group.by_warps for group in pipeline.groups):
+            in_flight = in_flight or in_flight_of_few_rows(entry, arch)
             pipeline.stages = copy_stages(entry, arch, total, beside, in_flight, streams=False)
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
