@@ -297,9 +297,9 @@ def _of_dimensions(
         if times == NUMBER:
             far = [NUMBER, stride_of * QUAD]
         numbers[4 * axis : 4 * axis + 4] = [*few, *far, NUMBER, QUAD, times, stride_of]
+        low, moved, high = bits[pairs][:1], bits[pairs][1:2], bits[pairs][2:]
         along, pairs = (*along[: axis + 1], None, *along[axis + 1 :]), axis + 1
-        low, moved = bits[along[axis]][:1], bits[along[axis]][1:2]
-        own[axis : axis + 1] = [own[axis][2:], low]
+        own[axis : axis + 1] = [high, low]
         box[axis : axis + 1] = [box[axis] // QUAD, 2]
     order = MatrixOrder.of(own[-1], [*above(own, len(own) - 1), *moved], size)
     box[-1] = 1 << order.row
