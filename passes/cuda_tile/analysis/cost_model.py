@@ -98,9 +98,10 @@ _WIDE = 64
 """The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
-_FEW_ROWS = 32
-"""The rows of products that wait for memory: an H200 multiplies 16x4096x4096 in tiles of 16x64x64
-with 4, 12 and 16 stages at 23.0, 31.7 and 33.0 TFLOP/s."""
+_FEW_ROWS, IN_FLIGHT_OF_FEW_ROWS = 32, 14
+"""The rows of products that wait for memory, and the tiles of their loads in flight: an H200
+multiplies 16x4096x4096 in tiles of 16x64x64 with 4, 11, 16 and 20 stages at 23.0, 30.7, 33.3 and
+31.1 TFLOP/s."""
 _CTAS_OF_TALL, _STAGES_OF_TALL = 4, 6
 """The CTAs of a multiprocessor, and the stages, of loops over tiles of several rows that load much
 each time."""
@@ -417,11 +418,10 @@ def stages_and_ctas(
     return 0, 1
 
 
-def in_flight_of_few_rows(entry: EntryOp, arch: Target) -> int | None:
-    """The copies to keep in flight, as far as memory goes, of a kernel whose products have so few
-    rows that it waits for the other matrix alone; None of others."""
-    rows = max((shape_of(op.result)[-2] for op in tiled_products(entry, arch)), default=_TALL)
-    return _MOST_STAGES - 1 if rows <= _FEW_ROWS else None
+def has_few_rows(entry: EntryOp, arch: Target) -> bool:
+    """True of a kernel whose products have so few rows that it waits for the other matrix."""
+    products = tiled_products(entry, arch)
+    return bool(products) and all(shape_of(op.result)[-2] <= _FEW_ROWS for op in products)
 
 
 def holds_fragments(sums: int, size: int) -> bool:

@@ -48,22 +48,24 @@ def bounded(text: str, most: int, names: str = "m") -> ModuleOp:
 
 
 @pytest.mark.parametrize(
-    "tile, rows, most, mma",
+    "tile, rows, most, mma, stages",
     [
-        ((64, 64, 32), 10, 16, "mma.sync"),
-        ((128, 64, 64), 31, 32, "mma.sync"),
-        ((128, 64, 64), 57, 64, "wgmma"),
+        ((64, 64, 32), 10, 16, "mma.sync", 16),
+        ((128, 64, 64), 31, 32, "mma.sync", 16),
+        ((128, 64, 64), 57, 64, "wgmma", 12),
     ],
 )
 @pytest.mark.parametrize("persistent", [False, True])
 def test_rows_that_no_array_has_are_cut(
-    tile: tuple[int, int, int], rows: int, most: int, mma: str, persistent: bool
+    tile: tuple[int, int, int], rows: int, most: int, mma: str, stages: int, persistent: bool
 ) -> None:
-    """Bits are those of all rows, by `wgmma`; one warpgroup multiplies."""
+    """Bits are those of all rows, by `wgmma`; one warpgroup multiplies, and as many stages are in
+    flight as pays."""
     text = product(("bf16", "f32"), tile, persistent=persistent)
     module = bounded(text, most)
     kernel = tw.compile(module, "sm_90a")
     assert f"\t{mma}" in kernel.ptx and kernel.entry().block == (160, 1, 1)
+    assert kernel.ptx.count("mbarrier.init") == 2 * stages
     arrays = [operand(rows, 200, "bf16"), operand(200, 64, "bf16"), np.zeros((rows, 64), "f4")]
     args: list[Any] = [x for one in arrays for x in (one, one.shape[1])] + [rows, 64, 200]
     options = {"grid": (1, 1), "args": args, "level": "ptx", "arch": "sm_90a", "schedule": 1}
