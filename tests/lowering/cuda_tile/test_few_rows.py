@@ -65,7 +65,7 @@ def test_rows_that_no_array_has_are_cut(
     module = bounded(text, most)
     kernel = tw.compile(module, "sm_90a")
     assert f"\t{mma}" in kernel.ptx and kernel.entry().block == (160, 1, 1)
-    assert kernel.ptx.count("mbarrier.init") == 2 * stages
+    assert kernel.ptx.count("mbarrier.init.shared") == 2 * stages
     arrays = [operand(rows, 200, "bf16"), operand(200, 64, "bf16"), np.zeros((rows, 64), "f4")]
     args: list[Any] = [x for one in arrays for x in (one, one.shape[1])] + [rows, 64, 200]
     options = {"grid": (1, 1), "args": args, "level": "ptx", "arch": "sm_90a", "schedule": 1}
