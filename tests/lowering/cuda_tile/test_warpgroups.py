@@ -196,7 +196,7 @@ def test_a_tile_is_stored_in_fewer_rounds_where_stages_leave_room(
     text = whole(product((element, "f32"), (128, 256, depth), b_order="columns"))
     ptx = tw.compile(text, "sm_90a").ptx
     assert ptx.count("\tcp.async.bulk.commit_group") == rounds
-    check(text, (72, 256, 144), (element, element, "f32"), (2, 1), b_order="columns", schedule=2)
+    check(text, (72, 256, 144), (element, element, "f32"), (1, 1), b_order="columns", schedule=2)
 
 
 def test_stages_go_on_from_tile_to_tile() -> None:
