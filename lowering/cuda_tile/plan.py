@@ -72,8 +72,9 @@ class Plan:
         """The shared memory through which a tile is stored: twice as much where stages, and so much
         else, leave it to the one CTA of a multiprocessor."""
         arch, double = self.arch, 2 * STORED
-        leaves = arch is not None and self.staged + beside + double <= cta_room(arch, 1)
-        return double if leaves and is_alone(arch, self.staged + STORED) else STORED
+        if arch is None or self.staged + beside + double > cta_room(arch, 1):
+            return STORED
+        return double if is_alone(arch, self.staged + STORED) else STORED
 
     def lacking_in(self, kernel: Kernel) -> Attempt:
         """The attempt that the kernel is that came of it."""
