@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,13 +29,22 @@ Extents = tuple[int, int, int]
 _WGMMA = "ptx.wgmma.mma_async"
 
 
+def _sizes(parameters: Iterable[Parameter]) -> tuple[int, ...]:
+    """The numbers of the arguments that are sizes of the tensors of maps."""
+    sources = [parameter.source for parameter in parameters if parameter.source is not None]
+    modes = [source.modes.data for source in sources if source.part.data == "flat_map"]
+    sizes = [size for own in modes for size in zip(own[::4], own[1::4], strict=True)]
+    return tuple(sorted({place.data for kind, place in sizes if kind.data == ARGUMENT}))
+
+
 @frozen
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
     callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
     last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma. `written` are the
-    numbers of the parameters through which it may write.
+    numbers of the parameters through which it may write, `sizes` those of the arguments that are
+    sizes of the tensors of its maps.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -51,6 +60,7 @@ class Entry:
     takes_blocks: bool = False
     by_warpgroups: bool = False
     written: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -71,20 +81,13 @@ class Entry:
             TAKES_BLOCKS in op.attributes,
             any(inner.name == _WGMMA for inner in op.walk()),
             written_parameters(op),
+            _sizes(own),
         )
 
     def grid(self, blocks: Extents) -> Extents:
         """The CTAs of a grid of so many blocks."""
         x, y, z = blocks
         return x * self.ctas, y, z
-
-    @property
-    def sizes(self) -> Sequence[int]:
-        """The places of the arguments that are sizes of the tensors of its maps."""
-        maps = [part.source for part in self.parts or () if part.source is not None]
-        modes = [map_.modes.data for map_ in maps if map_.part.data == "flat_map"]
-        sizes = [size for own in modes for size in zip(own[::4], own[1::4], strict=True)]
-        return sorted({place.data for kind, place in sizes if kind.data == ARGUMENT})
 
     @property
     def dynamic_shared_bytes(self) -> int:
