@@ -76,6 +76,10 @@ class Livelock:
         """Turns were taken unseen."""
         self._turns += turns
 
+    def release(self) -> None:
+        """A gang goes on that others had to run for: it may end what they spin for."""
+        self.stuck, self._state, self._next = False, None, self._turns + 2
+
     @property
     def suspicion(self) -> str:
         """The words for an error that comes while gangs spin which others had to run for."""

@@ -237,6 +237,8 @@ class Machine:
                     self._deadlock(gangs)
         numbers = [gang.block.number for gang in ready]
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
+        if self._livelock.stuck and first not in _not_ahead(gangs):
+            self._livelock.release()
         same = [gang for gang in ready if gang.block is first.block]
         for gang in same:
             gangs.remove(gang)
