@@ -190,9 +190,7 @@ _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
 
 # As the examples of PTX ISA 9.7.14.5.14 and nvcc spell them, and its syntax does not.
-_ROUNDED_LAST = re.compile(
-    r"((?:wmma\.)?mma\.sync\.aligned\..*)\.(f64\.f64\.f64\.f64)\.(r[nzmp])"
-)
+_ROUNDED_LAST = re.compile(r"((?:wmma\.)?mma\.sync\.aligned\..*)\.(f64\.f64\.f64\.f64)\.(r[nzmp])")
 
 
 def canonical(mnemonic: str) -> str:

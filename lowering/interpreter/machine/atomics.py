@@ -72,9 +72,7 @@ class Atomics:
                 if not shared:
                     size = values[0].itemsize
                     self._accesses.observe(lanes[rows], address[rows], size, order, op)
-                update = (
-                    partial(self._in_shared, reads=order.reads) if shared else self._in_global
-                )
+                update = partial(self._in_shared, reads=order.reads) if shared else self._in_global
                 result[rows] = update(
                     lanes[rows], address[rows], [value[rows] for value in values], combine, op
                 )

@@ -382,8 +382,12 @@ class Machine:
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda gang: gang.block.number)
         assert gang.awaited is not None
-        message = gang.awaited.deadlock(gang.lanes)
-        self.fail(gang.awaited.op, message, int(gang.lanes[0]))
+        lane: int | None = int(gang.lanes[0])
+        try:
+            message = gang.awaited.deadlock(gang.lanes)
+        except Fault as fault:
+            message, lane = fault.message, fault.lane
+        self.fail(gang.awaited.op, message, lane)
 
     def _observable(self) -> list[AnyArray]:
         """All that threads can look at or wait for, but their registers."""

@@ -83,7 +83,9 @@ def _wmma_access(mnemonic: str) -> ReadingRule:
     access, space = parse_wmma_access(mnemonic)
     op = wmma.LoadOp if access.op == "wmma.load" else wmma.StoreOp
     forms = wmma_access_operands(access)
-    return by_fields(op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space or "global"])
+    return by_fields(
+        op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space or "global"]
+    )
 
 
 @reads("wgmma")
