@@ -383,7 +383,7 @@ def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
 
 
 _HINTS = {
-    "used_bytes_mask": needs("sm_70 8.3"), "enable_smem_spilling": needs("sm_70 8.7"),
+    "used_bytes_mask": needs("sm_70 8.3"), "enable_smem_spilling": needs("sm_75 8.7"),
     "frequency": needs("sm_70 9.0"),
 }  # fmt: skip
 """What hints need that are younger than the others, by their first word."""
