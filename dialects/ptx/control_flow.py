@@ -386,7 +386,7 @@ _HINTS = {
     "used_bytes_mask": needs("sm_70 8.3"), "enable_smem_spilling": needs("sm_75 8.7"),
     "frequency": needs("sm_70 9.0"),
 }  # fmt: skip
-"""What hints need that are younger than the others, by their first word."""
+"""The needs of hints that are younger than the others, by their first word."""
 
 
 @fields_op("ptx.pragma")
