@@ -380,8 +380,8 @@ def bounded_ctas(
 
 
 def has_room_beside_operands(entry: EntryOp, arch: Target, ctas: int, operands: int) -> bool:
-    """True where so many CTAs, of which a warp copies, leave each thread registers for operands of a
-    product beside what they are made of; half of those for the rest are not in use then."""
+    """True where so many CTAs, in which a warp copies, leave a thread registers for operands of a
+    product beside what they are made of; half of those for the rest are free then."""
     threads = thread_count(entry, arch) + WARP
     return bounded_ctas(entry, arch, threads, ctas, operands - _BESIDE // 2)
 

@@ -1,5 +1,5 @@
-"""What a product does not need, such as the sums of attention's weights, is computed while it is in
-flight.
+"""Sums, as those of attention's weights, that are computed while a product is in flight that does
+not need them.
 
     p = exp2 s                p = exp2 s
     l = reduce p         ->   o = mmaf p, v, o
