@@ -47,7 +47,8 @@ texts they read else."""
 OURS = ["-p", "tilewright.triton_pytest"]
 THEIRS = ["--device", "cpu"]
 INTERPRETED = {"TRITON_INTERPRET": "1"}
-CPU_HEAD = ("file", "launching tests", "pass", "TRITON_INTERPRET=1", "seconds", "interpreter's")
+CPU_HEAD = ("file", "launching tests", "pass", "TRITON_INTERPRET=1", "seconds", "interpreter's",
+            "front end")  # fmt: skip
 GPU_HEAD = ("file", "launch and pass by Triton", "pass", "fail that read its text")
 SAMPLE = (
     "test_where[1-float32]",
@@ -164,7 +165,7 @@ def readers(file: Path) -> set[str]:
     return {text.partition("(")[0] for text in functions if STAGE.search(text)}
 
 
-def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
+def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[list[float], list[str]]:
     """Print a file's row of the GPU's table: the tests that launch and pass by Triton's compiler,
     but those that read its text and fail here, how many of them pass here, and what fails."""
     theirs = suite.run_in_parts(tests, ["-p", "triton_launches"])
@@ -179,12 +180,12 @@ def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, lis
                if test.partition("[")[0] in texts and not RESULT.search(why)}  # fmt: skip
     count = len(launching) - len(reading)
     print(f"| {name} | {count} | {len(launching) - len(wrong)} | {len(reading)} |", flush=True)
-    return count, len(launching) - len(wrong), [
+    return [count, len(launching) - len(wrong)], [
         f"    {test}{' (reads)' * (test in reading)}: {why[:300]}" for test, why in wrong.items()
     ]  # fmt: skip
 
 
-def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
+def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[list[float], list[str]]:
     """Print a file's row of the CPU's table: the tests that launch and read no text of a stage that
     is not run here, how many of them pass here and by Triton's interpreter, and what fails."""
     ours = suite.run_in_parts(tests, OURS)
@@ -199,12 +200,18 @@ def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, lis
     there = [test for test in launching if test in theirs and theirs[test].passed]
     both = set(passed) & set(there)
     seconds = [sum(results[test].seconds for test in both) for results in (ours, theirs)]
-    print(f"| {name} | {len(launching)} | {len(passed)} | {len(there)} "
-          f"| {seconds[0]:.1f} | {seconds[1]:.1f} |", flush=True)  # fmt: skip
-    return len(launching), len(passed), [
+    front = sum(ours[test].front_end for test in both)
+    row = [len(launching), len(passed), len(there), *seconds, front]
+    print(f"| {name} | {' | '.join(map(shown, row))} |", flush=True)
+    return row, [
         f"    {test}: {result.why[:300]}"
         for test, result in launching.items() if not result.passed
     ]  # fmt: skip
+
+
+def shown(number: float) -> str:
+    """A number of tests, or seconds."""
+    return f"{number}" if isinstance(number, int) else f"{number:.1f}"
 
 
 def in_pairs(suite: Suite, rounds: int) -> bool:
@@ -255,15 +262,15 @@ def main() -> int:
         files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
         judge, head, share = (on_gpu, GPU_HEAD, 0.95) if options.gpu else (on_cpu, CPU_HEAD, 0.9)
         print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        rows = [0, 0]
+        rows: list[list[float]] = []
         for name in files:
-            tests = suite.collected(name)[:: options.every]
-            count, passed, wrong = judge(suite, name, tests)
-            rows = [rows[0] + count, rows[1] + passed]
+            row, wrong = judge(suite, name, suite.collected(name)[:: options.every])
+            rows.append(row)
             if options.list:
                 print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
-        print("| all |", *(f"{number} |" for number in rows))
-        return int(rows[1] < share * rows[0])
+        sums = [*map(sum, zip(*rows, strict=True))]
+        print(f"| all | {' | '.join(map(shown, sums))} |")
+        return int(sums[1] < share * sums[0])
 
 
 if __name__ == "__main__":
