@@ -8,12 +8,12 @@ beside Triton's compiler.
 
 Prints a row of a table for each file: the tests that launch a kernel here and read no ttgir, llir
 or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
-the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests
-in turn, ours also as a second run that finds kernels kept; the exit status is 1 where ours take
-longer in all the first time. "Front end" is what Triton took from Python to TTIR. On the GPU the
-tests are those that launch and pass by Triton's compiler, and those that read its ttgir, llir, PTX
-or cubin and fail here are a column of their own. Needs torch, triton and pytest. The exit status is
-1 where fewer than 90 % pass here, 95 % on the GPU.
+the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests,
+or those of --file, in turn, ours also as a second run that finds kernels kept; the exit status is 1
+where ours take longer in all the first time. "Front end" is what Triton took from Python to TTIR.
+On the GPU the tests are those that launch and pass by Triton's compiler, and those that read its
+ttgir, llir, PTX or cubin and fail here are a column of their own. Needs torch, triton and pytest.
+The exit status is 1 where fewer than 90 % pass here, 95 % on the GPU.
 """
 
 from __future__ import annotations
@@ -214,28 +214,35 @@ def shown(number: float) -> str:
     return f"{number}" if isinstance(number, int) else f"{number:.1f}"
 
 
-def in_pairs(suite: Suite, rounds: int) -> bool:
-    """Print the least seconds of each test of the sample, here, a second time, and by Triton's
-    interpreter, which run in turn; whether ours are fewer in all the first time."""
-    tests = [str(TESTS / "test_core.py::") + name for name in SAMPLE]
+def in_pairs(suite: Suite, rounds: int, tests: Sequence[str]) -> bool:
+    """Print the least seconds of the tests that launch and pass in both, by their functions: here,
+    a second time, and by Triton's interpreter, which run in turn; whether ours are fewer in all the
+    first time."""
     texts = {"TRITON_CACHE_DIR": str(suite.reports / "texts")}
     ways = (OURS, texts), (OURS, {**texts, "TRITON_ALWAYS_COMPILE": "0"}), (THEIRS, INTERPRETED)
-    least = {name: [inf] * 4 for name in SAMPLE}
+    least: dict[str, list[float]] = {}
+    count: dict[str, int] = {}
     for i in range(rounds):
         folder = suite.reports / f"{i}"
         folder.mkdir(exist_ok=True)
         for way, (how, variables) in enumerate(ways):
             for name, result in replace(suite, reports=folder).run(tests, how, **variables).items():
-                assert result.passed, (name, result.why)
-                least[name][way] = min(result.seconds, least[name][way])
-                if not way:
-                    least[name][3] = min(result.front_end, least[name][3])
-    sums = [sum(column) for column in zip(*least.values(), strict=True)]
-    print("| test | seconds | of the front end | the second time | interpreter's |")
-    print("|---|---|---|---|---|")
-    for name, (first, second, theirs, front) in (*least.items(), ("all", sums)):
-        print(f"| {name} | {first:.3f} | {front:.3f} | {second:.3f} | {theirs:.3f} |")
-    return sums[0] <= sums[2]
+                if result.passed and (result.launches or way == 2):
+                    row = least.setdefault(name, [inf] * 4)
+                    row[way] = min(result.seconds, row[way])
+                    row[3] = row[3] if way else min(result.front_end, row[3])
+    rows: dict[str, list[float]] = {}
+    for name, row in least.items():
+        if inf not in row:
+            for of in (name.partition("[")[0], "all"):
+                rows[of] = [*map(sum, zip(row, rows.get(of, [0] * 4), strict=True))]
+                count[of] = count.get(of, 0) + 1
+    print("| test | of them | seconds | of the front end | the second time | interpreter's |")
+    print("|---|---|---|---|---|---|")
+    for of in sorted(rows, key="all".__eq__):
+        first, second, theirs, front = rows[of]
+        print(f"| {of} | {count[of]} | {first:.3f} | {front:.3f} | {second:.3f} | {theirs:.3f} |")
+    return rows["all"][0] <= rows["all"][2]
 
 
 def main() -> int:
@@ -257,9 +264,12 @@ def main() -> int:
         root = (options.checkout / "python" / "test").resolve()
         suite = Suite(root, (options.keep or Path(folder)).resolve(), options.jobs, options.part)
         suite.reports.mkdir(parents=True, exist_ok=True)
-        if options.pairs:
-            return int(not in_pairs(suite, options.pairs))
         files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
+        if options.pairs:
+            chosen = [str(TESTS / "test_core.py::") + name for name in SAMPLE]
+            if options.file:
+                chosen = [one for name in files for one in suite.collected(name)[:: options.every]]
+            return int(not in_pairs(suite, options.pairs, chosen))
         judge, head, share = (on_gpu, GPU_HEAD, 0.95) if options.gpu else (on_cpu, CPU_HEAD, 0.9)
         print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
         rows: list[list[float]] = []
