@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from functools import cache
 from typing import Any
@@ -78,10 +79,14 @@ def _add_turns(code: Code, functions: dict[int, Any]) -> None:
     builder.ret(ir.Constant(I64, GOING))
 
 
-def _machine() -> Any:
+_SIGNS = re.compile(r"fabs|copysign|\b(2147483647|32767|9223372036854775807)\b")
+"""The masks of magnitudes: of a select between x and x with the sign of y LLVM 22.1 makes another
+one with AVX-512."""
+
+
+def _machine(text: str = "") -> Any:
     target = binding.Target.from_default_triple()
-    # LLVM 22.1 takes a select between x and x with the sign of y for another one with AVX-512.
-    features = f"{binding.get_host_cpu_features().flatten()},-avx512f"
+    features = binding.get_host_cpu_features().flatten() + ",-avx512f" * bool(_SIGNS.search(text))
     return target.create_target_machine(
         cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True
     )
@@ -120,6 +125,6 @@ def compiled(text: str) -> Any:
     passes = binding.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
     # The engine takes a machine of its own, and ends with it.
-    engine = binding.create_mcjit_compiler(module, _machine())
+    engine = binding.create_mcjit_compiler(module, _machine(str(module)))
     engine.finalize_object()
     return engine

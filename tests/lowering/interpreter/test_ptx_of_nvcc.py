@@ -123,6 +123,18 @@ def test_who_comes_last_knows_of_all_reads(ptxas: Ptxas) -> None:
         run(LAST_ONE.replace("acq_rel", "relaxed"), ptxas, np.zeros(64, np.uint64), block=64)
 
 
+def test_magnitudes_with_the_sign_of_others(ptxas: Ptxas) -> None:
+    """As `fmodf` ends: LLVM 22.1 compiles it wrongly for AVX-512."""
+    body = """.reg .f32 f<6>; mov.b64 {f0, f1}, d5; abs.f32 f2, f0; setp.lt.f32 p, f2, 0f40800000;
+@p bra done; mul.f32 f2, f2, 0f3F000000;
+done: abs.f32 f3, f2; setp.gtu.f32 p, f3, 0f7F800000; copysign.f32 f4, f1, f2;
+selp.f32 f5, f2, f4, p; mov.b32 r1, f5; cvt.u64.u32 d6, r1;"""
+    x = np.stack([LANE - 9, np.where(LANE % 3, 1, -1)], axis=1).astype(np.float32)
+    out = run(body, ptxas, x)[:32].astype(np.uint32).view(np.float32)
+    size = np.abs(x[:, 0])
+    np.testing.assert_array_equal(out, np.where(size < 4, size, size / 2) * x[:, 1])
+
+
 def test_half_a_warp_at_another_barrier(ptxas: Ptxas) -> None:
     body = """and.b32 r1, r0, 1; setp.eq.u32 q, r1, 1; @q bra other; bar.sync 0; bra done;
 other: bar.sync 0; done: mov.u64 d6, 0;"""
