@@ -244,10 +244,10 @@ class Recording(Values):
         scalars: tuple[int, ...], accesses: Accesses,
     ) -> None:  # fmt: skip
         events = self.trace.events
+        constant = self.gone.copy() if effect.kind == "warp.sync" else effect.constant
         event = Event(
-            len(events), effect.kind, op, mask, barrier, scalars, accesses, effect.constant,
-            self.rounds,
-        )  # fmt: skip
+            len(events), effect.kind, op, mask, barrier, scalars, accesses, constant, self.rounds
+        )
         events.append(event)
 
 

@@ -24,7 +24,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
+from tilewright.passes.analysis.hazards.aligned import BARRIERS, MEMBERS, check_whole
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed, mapped
@@ -74,7 +74,9 @@ class Values(Slice):
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
-        self._whole: set[int] = set()
+        self._whole: set[tuple[int, bool]] = set()
+        # The threads that have left the others, to end.
+        self.gone: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self._loading: list[PendingRegisters] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
@@ -97,12 +99,14 @@ class Values(Slice):
         """Raise Hazard where not all threads of a warp execute what whole ones do."""
         full_warps = self.launch.threads % WARP == 0
         self.trace.whole.add(op)
-        if mask.number in self._whole or not self.launch.is_kernel:
+        waits = not isinstance(op, MEMBERS)
+        if (mask.number, waits) in self._whole or not self.launch.is_kernel:
             return
         if isinstance(op, BARRIERS) and not full_warps:
             return
-        check_whole(op, mask.flags, self.launch.present)
-        self._whole.add(mask.number)
+        present = self.launch.present
+        check_whole(op, mask.flags, present if waits else present & ~self.gone)
+        self._whole.add((mask.number, waits))
 
     def say_unproven(self, op: Operation, why: str) -> None:
         """Note what cannot be decided."""
