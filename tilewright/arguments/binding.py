@@ -409,7 +409,7 @@ def number_bits(parameter: Parameter, arg: Any) -> int:
         value = int(arg)
         if value != arg:
             raise ValueError
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # its own methods may raise anything
         raise _error(parameter, f"expected a number for {text}, got {told(arg)}") from None
     if not -(1 << (bits - 1)) <= value < 1 << bits:
         raise _error(parameter, f"expected {bits} bits for {text}, got {told(value)}")
