@@ -57,6 +57,8 @@ MOST_EVENTS = 40_000
 """Where a launch has more than so many events, nothing is said of it."""
 MOST_IN_ALL = 10 * MOST_EVENTS
 """All launches of a function together have no more."""
+NO_CONDITION = "its condition is not known before it runs"
+
 MOST_PAIRS = 1 << 21
 """Nor are more accesses looked at beside others."""
 
@@ -66,11 +68,12 @@ class Values(Slice):
 
     _given = _steps_left = 0
     steps_in_all, pairs_left = MOST_IN_ALL, MOST_PAIRS
+    covers = True
 
     def begin(self, launch: ClusterLaunch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = EventTrace(arrays=self.arrays, pair=self.pair)
+        self.trace = EventTrace(arrays=self.arrays, pair=self.pair, covers=self.covers)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
@@ -134,7 +137,7 @@ class Values(Slice):
     def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:
         """The threads for which a condition holds, and the others."""
         if condition is UNKNOWN:
-            self.say_unproven(op, "its condition is not known before it runs")
+            self.say_unproven(op, NO_CONDITION)
             self.trace.guessed = True
             condition = self.launch.guessed
         if isinstance(condition, np.ndarray):
