@@ -157,8 +157,8 @@ twice, in half a warp, or for the threads of the branch before them alone; an mb
 behind a wait, a cluster's barrier goes whole, tensor memory is given back at once, groups are
 empty, scopes and spaces of fences are narrower and wider, another mbarrier (of a pipeline in
 lockstep, or of the next stage), CTA or allocation is meant, and the parity of the last round is the
-other one. This page is written by `python tests/mutation/run.py --jobs 64 --report docs/hazards.md`;
-a sample is part of the tests.
+other one. This page is written by
+`python tests/mutation/run.py --jobs 64 --report docs/hazards.md`; a sample is part of the tests.
 Where fewer mutants were judged than there are, they are a random share.
 
 A mutant is *caught statically* by the passes of `tw.compile`, which look at every level in the same
@@ -168,8 +168,8 @@ every run gives the kernel's result and no rule says that it must, which does no
 wrong; *not proven* where that is so and the check, which proves the kernel, says that it does not
 prove the mutant; *wrong* where a run gives something else without an error, but *not stored* where
 a guard is changed and what differs is what was there before the launch, on every schedule: which
-results are stored is a matter of data. Guards of stores and coordinates of copies are not mutated: they
-synchronise nothing.
+results are stored is a matter of data. Guards of stores and coordinates of copies are not mutated:
+they synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once
