@@ -20,12 +20,14 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
+from tilewright.passes.cuda_tile.analysis.permute_products import permute_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.aligned_stores import align_stores
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
+from tilewright.passes.cuda_tile.scheduling.cut_rows import cut_rows
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.loaded_places import mark_loaded_places
@@ -69,6 +71,7 @@ _REWRITES: dict[str, Rewrite] = {
     "make-loads-early": make_loads_early,
     "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),
+    "cut-rows": cut_rows,
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,
@@ -79,6 +82,7 @@ _REWRITES: dict[str, Rewrite] = {
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
     "transpose-products": transpose_products,
+    "permute-products": permute_products,
     "legalize-placed": partial(legalize, placed=True),
 }
 
