@@ -150,7 +150,7 @@ class Shadow:
     generic: bool = False
     """Threads wrote some."""
     read_only: BoolArray | None = None
-    """What was read as memory that nobody writes."""
+    """The words that were read as memory that nobody writes."""
 
     @classmethod
     def of(cls, size: int, unit: int) -> Shadow:
