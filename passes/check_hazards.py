@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR, is_kernel
+from tilewright.passes.analysis.read_only import written_constant
 from tilewright.passes.analysis.wgmma_flow import WgmmaFlow, WgmmaHazard
 from tilewright.source.diagnostic import OpError, messages, named
 
@@ -43,6 +44,7 @@ class CheckHazardsPass(ModulePass):
       may not have begun, or have ended; tensor memory that is not allocated;
     - an argument of the tile level that threads and tensor maps access, without a barrier, a wait
       or a proxy fence in between; strong accesses whose scope is too narrow;
+    - `ld.global.nc` of what the same block of the kernel writes by the same register;
     - a wgmma's result or its C touched before its `wgmma.wait_group`, and one without a
       `wgmma.fence` (PTX ISA 9.7.15.7).
 
@@ -74,6 +76,7 @@ class CheckHazardsPass(ModulePass):
                 report = _reject_registers if is_kernel(function) else _reject
                 WgmmaFlow(function, report).follow(function.body)
             hazard, unproven = check(function)
+            hazard = hazard or written_constant(function)
             if hazard is not None:
                 raise hazard.error()
             self._say(unproven)

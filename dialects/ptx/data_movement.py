@@ -118,6 +118,11 @@ class LdOp(_AccessOp):
     late = opt_prop_def(UnitAttr)
     result = result_def(T)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Nobody writes what it reads for as long as the kernel runs: `ld.global.nc`."""
+        return self.cache is not None and "nc" in self.cache.data.split(".")
+
     assembly_format = (
         "(`late` $late^)? (`semantics` $semantics^)? $space $access $address `,` $offset "
         "(`if` $predicate^)? (`else` $otherwise^)?"

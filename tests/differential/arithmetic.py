@@ -32,7 +32,8 @@ def values(element: str, shape: tuple[int, ...], rng: np.random.Generator) -> np
     small = rng.integers(-9, 100, shape)
     if element in INTEGERS:
         info = np.iinfo(dtype)
-        special = rng.choice([0, 1, -1, info.min, info.max, bits(element)], shape)
+        width = bits(element)
+        special = rng.choice([0, 1, -1, info.min, info.max, width - 1, width], shape)
     else:
         small = small / 8
         special = rng.choice([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 65504.0], shape)

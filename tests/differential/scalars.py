@@ -19,7 +19,14 @@ def _kernel(draw: Draw, body: Body, write: Callable[[Scope], None]) -> Program:
     args: list[Any] = []
     env: Environment = {}
     parameters: list[str] = []
-    body.lines.append('%t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index')
+    count = draw.pick((1, 1, 2, 4))
+    body.lines += [
+        '%own = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index',
+        '%block = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index',
+        f"%size = arith.constant {THREADS // count} : index",
+        "%first = arith.muli %block, %size : index",
+        "%t = arith.addi %first, %own : index",
+    ]
     for element in ELEMENTS:
         memref, data = f"memref<{THREADS}x{element}>", values(element, (THREADS,), rng)
         parameters.append(f"%in_{element}: {memref}")
@@ -56,12 +63,44 @@ def _kernel(draw: Draw, body: Body, write: Callable[[Scope], None]) -> Program:
     for number, name, place in stored:
         result = env[name]
         expected[number] = Expected(result[:, place] if result.ndim > 1 else result)
+    for element in ELEMENTS:
+        _share(draw.pick((None, None, "one", "overlapping")), element, body, parameters, args,
+               expected)  # fmt: skip
     text = "\n".join(
         [f"func.func @k({', '.join(parameters)}) attributes {{gpu.kernel}} {{", *body.lines,
          "func.return", "}"]
     )  # fmt: skip
     levels = LEVELS if any(body.widths) else LEVELS[1:]
-    return Program(text, args, THREADS, expected, levels=levels)
+    return Program(text, args, THREADS // count, expected, (count,), levels=levels)
+
+
+def _share(
+    how: str | None, element: str, body: Body, parameters: list[str], args: list[Any],
+    expected: dict[int, Expected],
+) -> None:  # fmt: skip
+    """Let the arrays of an element be one memory: `one` array under several names, in which the
+    last store stays, or "overlapping" views, each with what the next one's threads access."""
+    type_, wider = (f"memref<{n}x{element}>" for n in (THREADS, 2 * THREADS))
+    members = [number for number, text in enumerate(parameters) if text.endswith(f": {type_}")]
+    if how is None or len(members) < 2:
+        return
+    first, last = members[0], expected[members[-1]]
+    if how == "one":
+        for number in members:
+            args[number], expected[number] = args[first], last
+        return
+    parts = [args[number] for number in members]
+    before = np.concatenate([*parts, np.zeros_like(parts[0])])
+    after = before.copy()
+    for place, number in enumerate(members):
+        if number in expected:
+            values = expected[number].values
+            after[place * THREADS : (place + 1) * THREADS] = values.astype(after.dtype)
+    for place, number in enumerate(members):
+        own = slice(place * THREADS, (place + 2) * THREADS)
+        args[number], expected[number] = before[own], Expected(after[own])
+    for lines in (parameters, body.lines):
+        lines[:] = [line.replace(type_, wider) for line in lines]
 
 
 def scalars(draw: Draw) -> Program:

@@ -25,6 +25,7 @@ from arithmetic import (
     INTEGERS,
     THREADS,
     UNARY_LAWS,
+    bits,
     compare,
     halves,
 )
@@ -238,7 +239,8 @@ class Body:
             literal = self.draw.pick(("0.0", "-0.0", "1.5", "-3.0", "65504.0"))
         else:
             info = np.iinfo(DTYPES[type_.element])
-            literal = str(self.draw.pick((0, 1, -1, 2, 8, 5, 100, info.min, info.max)))
+            edges = (info.min, info.max, bits(type_.element) - 1)
+            literal = str(self.draw.pick((0, 1, -1, 2, 8, 5, 100, *edges)))
         self.literal(scope, type_, literal)
 
     def literal(self, scope: Scope, type_: Type, text: str) -> str:

@@ -7,8 +7,9 @@ from itertools import islice
 
 from edits import acts, constant_of
 from fence_rules import ARRIVES, BEFORE, INIT, WAIT, moved, passed
-from kernel_flow import TELLS, Flow, Is, named
+from kernel_flow import ASYNCHRONOUS, TELLS, Flow, Is, named
 from mutants import Mutant
+from scope_edits import barrier_of
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
@@ -210,6 +211,37 @@ def needless_warp_sync(mutant: Mutant, op: Operation, before: ModuleOp, after: M
     )
 
 
+def in_lockstep(mutant: Mutant, op: Operation, before: ModuleOp, after: ModuleOp) -> bool:
+    """Of two mbarriers, by constants next to each other, the other one: whoever is on the other
+    side, arrives where the op waits and waits where it arrives, is at both, one right behind the
+    other, and the op is done for both."""
+    if not mutant.kind.startswith("lockstep"):
+        return False
+    barrier, waits = barrier_of(op), named(r"mbarrier\.wait")
+    place = int(mutant.kind.split()[2]) - list(op.operands).index(barrier)  # type: ignore[arg-type]
+    others = [
+        other
+        for other in before.walk()
+        if barrier_of(other) is barrier and waits(other) != waits(op)
+        and (TELLS(other) or ASYNCHRONOUS(other))
+        and not named(r"mbarrier\.(init|inval)")(other)
+    ]  # fmt: skip
+    return all(_is_at_both(other, place) for other in others)
+
+
+def _is_at_both(op: Operation, place: int) -> bool:
+    """Right beside the op it is done at the neighbour, too."""
+    for beside in (op.next_op, op.prev_op):
+        if beside is not None and beside.name == op.name and len(beside.operands) > place:
+            own, other = constant_of(op.operands[place]), constant_of(beside.operands[place])
+            rest = zip(op.operands, beside.operands, strict=True)
+            if own is not None and other == own ^ 1 and (
+                all(a is b for number, (a, b) in enumerate(rest) if number != place)
+            ):  # fmt: skip
+                return True
+    return False
+
+
 # What a later wait waits for
 
 
@@ -315,6 +347,7 @@ RULES = {
     "nobody told": nobody_told,
     "unheard arrival": unheard,
     "needless warp barrier": needless_warp_sync,
+    "in lockstep": in_lockstep,
     "waited for again": waited_for_again,
     "registers asked for": registers_asked_for,
 }

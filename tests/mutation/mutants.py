@@ -30,7 +30,7 @@ FIXED = {"operandSegmentSizes", "offset", "cta_group"}
 
 
 WORDS = (
-    "stage", "guard", "role", "swizzle", "pipeline", "parity", "far", "twice", "group",
+    "stage", "guard", "lockstep", "role", "swizzle", "pipeline", "parity", "far", "twice", "group",
     "divergence", "cluster", "reinit", "scope", "space", "barrier:", "columns:",
 )  # fmt: skip
 """How kinds begin that are counted together."""

@@ -155,8 +155,9 @@ numbers of pipelines, rings' numbers of stages and the warps of roles are, at ev
 time. So are those of the small kernels of `tests/mutation/correct` that say their block. Ops come
 twice, in half a warp, or for the threads of the branch before them alone; an mbarrier is made anew
 behind a wait, a cluster's barrier goes whole, tensor memory is given back at once, groups are
-empty, scopes and spaces of fences are narrower and wider, another mbarrier, CTA or allocation is
-meant, and the parity of the last round is the other one. This page is written by
+empty, scopes and spaces of fences are narrower and wider, another mbarrier (of a pipeline in
+lockstep, or of the next stage), CTA or allocation is meant, and the parity of the last round is the
+other one. This page is written by
 `python tests/mutation/run.py --jobs 64 --report docs/hazards.md`; a sample is part of the tests.
 Where fewer mutants were judged than there are, they are a random share.
 
@@ -164,10 +165,11 @@ A mutant is *caught statically* by the passes of `tw.compile`, which look at eve
 way, *caught when run* by `tw.interpret` in the order of the text or *on a schedule* with one of two
 seeds, *equivalent* by a rule of `tests/mutation/equivalences.py`. It is *missed* where
 every run gives the kernel's result and no rule says that it must, which does not say that it is
-wrong; *wrong* where a run gives something else without an error, but *not stored* where a guard is
-changed and what differs is what was there before the launch, on every schedule: which results are
-stored is a matter of data. Guards of stores and coordinates of copies are not mutated: they
-synchronise nothing.
+wrong; *not proven* where that is so and the check, which proves the kernel, says that it does not
+prove the mutant; *wrong* where a run gives something else without an error, but *not stored* where
+a guard is changed and what differs is what was there before the launch, on every schedule: which
+results are stored is a matter of data. Guards of stores and coordinates of copies are not mutated:
+they synchronise nothing.
 
 The static check (`passes/analysis/hazards`) follows the kernel once for all threads of a cluster,
 without its data: loops of unknown length go round every stage of the longest ring twice and once
@@ -196,7 +198,9 @@ that CTA's own: who accesses it knows of something that the CTA has done, so tha
 the CTA does not end before it knows that the access is over. What the CTA wrote, or copies brought
 it, is known behind a wait of scope `cluster` for its arrival. Instructions of whole warps
 (`.sync.aligned`, `elect.sync`, `shfl.sync`, MMAs, barriers) are in no branch or round that some of
-its threads take alone. Atomic operations on shared memory and strong accesses may come beside each
+its threads take alone; `elect.sync`, `shfl.sync` and `bar.warp.sync` wait for no thread that has
+left the others to end. `ld.global.nc` is of nothing that its block of the text writes by the same
+register. Atomic operations on shared memory and strong accesses may come beside each
 other, and beside no others. A permit to allocate tensor memory is given up behind every allocation
 of the CTA.
 
@@ -219,7 +223,9 @@ whose answer something reads counts as the one that ends the loop.
 What it does not see: ways that thread 0 of no block above takes in its first round of the loops
 around a branch, what else blocks do to each other (weak accesses alone), the data (a store whose
 guard is wrong, values that two threads of one op write to one element) and, but for the above,
-coordinates in global memory. What depends on numbers from memory is not proven, nor is a copy into
+coordinates in global memory. Accesses of threads whose place or condition memory gives are taken to
+be to all that they may be to: where that meets nothing they are proven. What else depends on
+numbers from memory is not, nor is a copy into
 shared memory over what threads have read with no `fence.proxy.async` behind it (on an H200 arrivals
 and barriers overtake an `ldmatrix` in flight, see [decisions](decisions.md)), a launch of more than
 40,000 events, or a function whose accesses to shared memory make more than 2,097,152 pairs:

@@ -3,6 +3,7 @@ fence, CTAs of a cluster, and which mbarrier or columns of tensor memory it is a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import prod
 
@@ -23,6 +24,9 @@ from tilewright.dialects.ptx.synchronization import FenceOp as PtxFenceOp
 
 FENCES = {"cute_nvgpu.fence.proxy.async": FenceOp, "ptx.fence.proxy.async": PtxFenceOp}
 """Fences between proxies, and the one between threads of their level."""
+
+
+_MAKES = re.compile(r"\w+\.mbarrier\.(init|inval)")
 
 
 def scope_edits(op: Operation) -> Iterator[tuple[str, Edit]]:
@@ -101,30 +105,33 @@ def _for_threads(op: Operation) -> bool:
     return True
 
 
-def _barrier_of(op: Operation) -> SSAValue | None:
+def barrier_of(op: Operation) -> SSAValue | None:
+    """The mbarriers that an op is about, if any."""
     if isinstance(op, tma.TmaLoadOp):
         return op.barrier
     return op.operands[0] if op.operands else None
 
 
 def _barriers(op: Operation) -> Iterator[tuple[str, Edit]]:
-    barrier = _barrier_of(op)
+    barrier = barrier_of(op)
     type_ = None if barrier is None else barrier.type
     if not isinstance(type_, MemRefType) or type_.element_type != i64:
         return
     yield "barrier: another", _another_barrier
     first = list(op.operands).index(barrier) + 1  # type: ignore[arg-type]
-    for mode, size in enumerate(type_.get_shape()):
-        if size > 1 and constant_of(op.operands[first + mode]) is not None:
+    for place, size in enumerate(type_.get_shape(), first):
+        if size > 1 and constant_of(op.operands[place]) is not None:
             yield (
-                f"stage: operand {first + mode} is another",
-                lambda op, place=first + mode: _another_element(op, place),
+                f"stage: operand {place} is another",
+                lambda op, place=place: _another_element(op, place),
             )
+        elif size > 1 and size.bit_count() == 1 and not _MAKES.fullmatch(op.name):
+            yield f"lockstep: operand {place} is the neighbour's", _changed(place, 1)
 
 
 def _another_barrier(op: Operation) -> bool:
     """The mbarriers of the same type that are made next."""
-    barrier = _barrier_of(op)
+    barrier = barrier_of(op)
     assert barrier is not None
     kernel = next((each for each in ancestors(op) if isinstance(each, FuncOp)), None)
     if kernel is None:

@@ -30,6 +30,7 @@ KINDS: list[tuple[str, Level, set[str]]] = [
     ("reinitialised_mbarrier", "atom", {"divergence", "far", "guard", "reinit", "twice"}),
     ("release_of_what_comes_again", "ptx", {"far", "stage", "twice"}),
     ("two_allocations", "atom", {"columns", "divergence", "far", "twice"}),
+    ("two_pipelines_in_lockstep", "atom", {"lockstep"}),
     ("two_wgmma_groups", "atom", {"divergence", "group", "space"}),
 ]
 """Small kernels, and kinds of which each has mutants: one of each is judged."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from subjects import STATIC, Array, Level, Subject
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
+from tilewright.passes.check_hazards import UnprovenWarning
 from tilewright.pipeline import run_pipeline, verified
 
 SCHEDULES = (0, 1)
@@ -25,8 +27,8 @@ PATIENCE = 120
 
 STATICALLY, RUN, SCHEDULED = "caught statically", "caught when run", "caught on a schedule"
 EQUIVALENT, MISSED, WRONG = "equivalent", "missed", "wrong"
-UNSTORED, CRASHED = "not stored", "crash"
-VERDICTS = (STATICALLY, RUN, SCHEDULED, EQUIVALENT, UNSTORED, MISSED, WRONG, CRASHED)
+UNSTORED, UNPROVEN, CRASHED = "not stored", "not proven", "crash"
+VERDICTS = (STATICALLY, RUN, SCHEDULED, EQUIVALENT, UNSTORED, UNPROVEN, MISSED, WRONG, CRASHED)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,15 @@ def static_error(module: ModuleOp, subject: Subject, level: Level) -> str | None
     return None
 
 
+def unproven(module: ModuleOp, subject: Subject) -> str:
+    """What `tw.compile` says that it does not prove of a module."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UnprovenWarning)
+        copy, source = verified(module)
+        run_pipeline(copy, subject.arch, source, stages=STATIC)
+    return next((str(one.message) for one in said if one.category is UnprovenWarning), "")
+
+
 def judge(
     mutant: Mutant, module: ModuleOp, subject: Subject, level: Level, right: list[Array]
 ) -> Verdict | None:
@@ -106,8 +117,10 @@ def judge(
         return verdict(CRASHED, f"{type(error).__name__}: {error}")
     if leaves_out:
         return verdict(UNSTORED)
-    rule = rule_at(mutant.name, mutated)
-    return verdict(EQUIVALENT, rule) if rule else verdict(MISSED)
+    if rule := rule_at(mutant.name, mutated):
+        return verdict(EQUIVALENT, rule)
+    why = "" if unproven(module, subject) else unproven(mutated, subject)
+    return verdict(UNPROVEN if why else MISSED, why)
 
 
 def _as_given(given: list[Array], result: list[Array], right: list[Array]) -> bool:

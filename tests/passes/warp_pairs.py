@@ -5,6 +5,8 @@ from __future__ import annotations
 from hazard_kernels import LINE, SYNC, WARP_SYNC, Pair, load, store
 
 PARTED = "scf.if %half {{\n    {op} // HERE\n  }}"
+NEXT = "memref.store %n, %p[%t] : memref<?xi32>"
+"""What threads do that have not ended."""
 TOGETHER = "expected all threads of a warp"
 F = "!cute_nvgpu.fragment<{n}x{type}>"
 MMA = (
@@ -31,7 +33,8 @@ def parted(name: str, op: str, *, before: str = "", threads: int = 64) -> Pair:
   {op} // RIGHT
   scf.if %half {{
     {op} // WRONG HERE
-  }}"""
+  }}
+  {NEXT}"""
     return Pair(f"{name} in half a warp", TOGETHER, body, threads=threads)
 
 
@@ -54,7 +57,8 @@ PAIRS = (
   scf.for %i = %from to %c2 step %c1 {
     %other = cute_nvgpu.shfl.sync bfly %n, 1 : i32 // HERE
     memref.store %other, %p[%t] : memref<?xi32>
-  }"""),
+  }
+  memref.store %n, %p[%t] : memref<?xi32>"""),
     Pair("atomics that are read", "expected shared memory that other threads", f"""
   {store()}
   {SYNC}
@@ -82,7 +86,8 @@ PAIRS = (
     {WARP_SYNC} // HERE
   }} else {{
     {WARP_SYNC} // RIGHT
-  }}"""),
+  }}
+  {NEXT}"""),
     Pair("one elects, and another one writes", "expected shared memory that other threads", f"""
   %chosen = cute_nvgpu.elect.sync
   scf.if %chosen {{

@@ -289,6 +289,7 @@ class CompiledBlocks:
     def _has_code(self, op: Operation, step: Step) -> bool:
         if isinstance(op, LdOp | StOp):
             is_plain = op.semantics.data == "weak" and op.space.data != "local"
+            is_plain &= not (isinstance(op, LdOp) and op.is_read_only)
             return is_plain and not isinstance(bare(step), Pure)
         code = Code(ir.Module(), "trial", [I64, POINTER])
         try:

@@ -21,6 +21,9 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 BARRIERS = 16
 """The number of barriers of a CTA."""
 
+ALL_MEMBERS = 0xFFFFFFFF
+"""The membermask of a whole warp."""
+
 
 class Barriers:
     """Barriers by number; `completed` are the phases that are over."""
@@ -47,28 +50,50 @@ class Barriers:
 
 
 class WarpBarriers(Barriers):
-    """The barrier of each warp of a wave."""
+    """The barriers of the warps of a wave, by the membermasks that threads wait with. `there` are
+    the threads that have not ended, by slot, at any time."""
 
-    def __init__(self, clocks: Clocks, count: int):
-        super().__init__(clocks, count)
-        self._arrived = np.zeros(count, dtype=np.int64)
+    def __init__(self, clocks: Clocks, there: BoolArray):
+        super().__init__(clocks, len(there))
+        self._there = there.reshape(-1, WARP)
+        # Of each thread: whom it waits for, a bit each; 0 where it does not wait.
+        self._masks = np.zeros(len(there), dtype=np.uint32)
 
-    def wait(self, op: Operation, lanes: Lanes) -> Wait:
-        """Threads arrive, and wait for the others of their warps."""
-        warps = lanes // WARP
-        wait = Wait(self, op, (warps, self.completed[warps]))
-        np.add.at(self._arrived, warps, 1)
-        full = np.flatnonzero(self._arrived == WARP)
-        self._arrived[full] = 0
-        self.completed[full] += 1
-        self._clocks.synchronise(full)
+    def wait(self, op: Operation, lanes: Lanes, members: Bits | int) -> Wait:
+        """Threads arrive, and wait for the members of their warps, a bit each."""
+        masks = np.broadcast_to(members, len(lanes)).astype(np.uint32)
+        if not (own := masks >> (lanes % WARP).astype(np.uint32) & 1).all():
+            raise Fault("expected a membermask with its own thread", int(np.argmin(own)))
+        wait = Wait(self, op, (lanes, self.completed[lanes]))
+        self._masks[lanes] = masks
+        self._complete(np.unique(lanes // WARP))
         return wait
 
-    def _diagnosis(self, number: int, waiting: int) -> str:
-        """How many threads of the warp are there."""
+    def _complete(self, warps: Int64Array) -> None:
+        """End the waits in these warps whose members have all come, or had ended before."""
+        masks = self._masks.reshape(-1, WARP)[warps]
+        whole = (masks == ALL_MEMBERS).all(axis=1)
+        self._clocks.synchronise(warps[whole])
+        self._go_on((warps[whole, None] * WARP + np.arange(WARP)).ravel())
+        for warp, waiting in zip(warps[~whole].tolist(), masks[~whole], strict=True):
+            for mask in np.unique(waiting[waiting != 0]).tolist():
+                members = (mask >> np.arange(WARP) & 1 != 0) & self._there[warp]
+                if (waiting[members] == mask).all():
+                    lanes = warp * WARP + np.flatnonzero(members)
+                    self._clocks.learn(lanes, self._clocks.publish(lanes))
+                    self._go_on(lanes)
+
+    def _go_on(self, lanes: Lanes) -> None:
+        self._masks[lanes] = 0
+        self.completed[lanes] += 1
+
+    def deadlock(self, lanes: Lanes, numbers: Int64Array, phases: Int64Array) -> str:
+        """How many of the members wait."""
+        mask, warp = self._masks[lanes[0]], int(lanes[0]) // WARP
+        count = int((self._masks.reshape(-1, WARP)[warp] == mask).sum())
         return (
-            f"bar.warp.sync needs all {WARP} threads of a warp, and {waiting} execute it (no other "
-            "one will come)"
+            f"bar.warp.sync needs all threads of its membermask {int(mask):#010x}, and {count} "
+            "execute it (no other one will come)"
         )
 
 
@@ -105,8 +130,6 @@ class CtaBarriers(Barriers):
         self._parts: dict[tuple[int, int], tuple[Operation, Lanes]] = {}
         # Of each barrier: the warps that arrived in its last phase, and their clocks then.
         self._last: dict[int, tuple[Int64Array, Int32Array]] = {}
-        # Of threads of a warp that wait for some of it: the number of their barrier.
-        self._numbered, self._members = len(self.completed), dict[tuple[int, int], int]()
 
     def arrive(
         self, lanes: Lanes, barrier: Bits | int, threads: Bits | int | None, *,
@@ -211,20 +234,6 @@ class CtaBarriers(Barriers):
             if len(there) < WARP:
                 self._parts[key] = op, there
 
-    def wait_for(self, op: Operation, lanes: Lanes, members: Bits) -> Wait:
-        """Threads arrive, and wait for the members of their warps, a bit each."""
-        masks = np.broadcast_to(members, len(lanes)).astype(np.int64)
-        if not (there := masks >> lanes % WARP & 1).all():
-            raise Fault("expected a membermask with its own thread", int(np.argmin(there)))
-        known, keys = self._members, zip((lanes // WARP).tolist(), masks.tolist(), strict=True)
-        numbers = [known.setdefault(key, self._numbered + len(known)) for key in keys]
-        self.completed = np.pad(
-            self.completed, (0, self._numbered + len(known) - len(self.completed))
-        )
-        phases = self.completed[numbers]
-        self._arrive(lanes, np.array(numbers), np.bitwise_count(masks), True, None)
-        return Wait(self, op, (np.array(numbers), phases))
-
     def _diagnosis(self, number: int, waiting: int) -> str:
         """Which warps of a CTA wait at a barrier."""
         for (of, _), (_, lanes) in self._parts.items():
@@ -232,10 +241,9 @@ class CtaBarriers(Barriers):
                 raise Fault(_partial(number % BARRIERS, len(lanes)), int(lanes.min()))
         phase = self._phases[number]
         warps = np.unique(np.concatenate(phase.waiting) % self._slots // WARP)
-        where = f"barrier {number % BARRIERS}" if number < self._numbered else "bar.warp.sync"
         return (
             f"deadlock: {phase.arrived} threads (warps {', '.join(map(str, warps.tolist()))}) wait "
-            f"at {where}, and no other thread of the CTA will come"
+            f"at barrier {number % BARRIERS}, and no other thread of the CTA will come"
         )
 
 

@@ -92,12 +92,17 @@ class GlobalAccesses:
 
     # Threads
 
-    def load(self, lanes: Lanes, address: Bits, width: int, count: int, op: int) -> Bits:
+    def load(
+        self, lanes: Lanes, address: Bits, width: int, count: int, op: int, *,
+        read_only: bool = False,
+    ) -> Bits:  # fmt: skip
         """`count` words of `width` bytes at each address: [threads or 1, count] or, of one, without
-        the second axis."""
+        the second axis; `read_only` where nobody may write them for as long as the kernel runs."""
         self.check_own(lanes, address, width * count)
         value = self.memory.load(address, width, count)
         for span in self._spans(lanes, address, width * count):
+            if read_only:
+                self._read_constant(span)
             self._read(span, op)
         return value
 
@@ -143,7 +148,8 @@ class GlobalAccesses:
         """The accesses to a buffer, where those of threads are all that there are to check; None
         before the first."""
         copies = self._writing or self._reading.get(buffer.ctypes.data)
-        return None if copies else self._shadows.get(buffer.ctypes.data)
+        shadow = None if copies else self._shadows.get(buffer.ctypes.data)
+        return None if shadow is None or shadow.read_only is not None else shadow
 
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""
@@ -326,7 +332,22 @@ class GlobalAccesses:
                 self._check_against(span, places, index[mine], accesses, op, ("write", verb))
             self._check_landing(shadow, span, places, words, op, "write")
             self._check_reading(shadow, span, places, words)
+            if shadow.read_only is not None and (late := words & shadow.read_only[places]).any():
+                row = int(np.argmax(late.any(axis=1)))
+                message = "writes what ld.global.nc has read; nearest legal: ld.global there"
+                self._report(message, int(span.rows[row]))
         return shadow, places
+
+    def _read_constant(self, span: Span) -> None:
+        """Threads read words that nobody may write; report those that somebody wrote."""
+        shadow = self._shadow(span)
+        places = shadow.words(span)
+        if (late := shadow.note_constant(places)).any():
+            row, word = np.unravel_index(int(np.argmax(late)), late.shape)
+            who, _, op = map(int, shadow.writes.at(places[row, word]))
+            by = f"{self._op_names[abs(op)]} in {self._threads.named(int(span.lanes[row]), who)}"
+            message = f"reads by ld.global.nc what {by} wrote; nearest legal: ld.global"
+            self._report(message, int(span.rows[row]))
 
     def _check_landing(
         self, shadow: Shadow, span: Span, places: Int64Array, words: BoolArray,

@@ -86,11 +86,16 @@ class Gang:
         ends = isinstance(self.block.ending, Exit) and not self.block.steps
         return ends and self.awaited is None
 
+    @property
+    def is_whole(self) -> bool:
+        """It is whole warps."""
+        if self.count % WARP or (self.lanes[::WARP] % WARP).any():
+            return False
+        return bool((np.diff(self.lanes.reshape(-1, WARP), axis=1) == 1).all())
+
     def warps(self, op: str) -> int:
         """The number of warps of the gang. Raises Fault unless it is whole warps."""
-        if self.count % WARP or (self.lanes[::WARP] % WARP).any():
-            self._partial(op)
-        if (np.diff(self.lanes.reshape(-1, WARP), axis=1) != 1).any():
+        if not self.is_whole:
             self._partial(op)
         return self.count // WARP
 
@@ -175,7 +180,7 @@ class Machine:
         self.register_pool = RegisterPool(len(ctas), self.threads, self.slots)
         self._operands = self.shared.wgmmas.fragments
         self.allocator = TensorAllocator(self.tensor, self.shared, self.slots, cluster)
-        self.warp_barriers = WarpBarriers(self.clocks, len(ctas) * self._warps)
+        self.warp_barriers = WarpBarriers(self.clocks, self.there)
         self.barriers = CtaBarriers(self.clocks, len(ctas), self.threads, self.slots)
         self.cluster_barrier = ClusterBarrier(
             self.clocks, clusters, self.threads, self.slots, cluster

@@ -149,6 +149,8 @@ class Shadow:
     landing: Int32Array | None = None
     generic: bool = False
     """Threads wrote some."""
+    read_only: BoolArray | None = None
+    """The words that were read as memory that nobody writes."""
 
     @classmethod
     def of(cls, size: int, unit: int) -> Shadow:
@@ -177,6 +179,13 @@ class Shadow:
         """Threads, [threads, 1], read words: [threads, words]."""
         (self.strong_reads if op < 0 else self.reads).note(places, who, now, op)
 
+    def note_constant(self, places: Int64Array) -> BoolArray:
+        """Words are read as such that nobody writes: those that somebody has written."""
+        if self.read_only is None:
+            self.read_only = np.zeros(len(self.writes.who), dtype=np.bool_)
+        self.read_only[places] = True
+        return self.writes.who[places] != NOBODY
+
     def words(self, span: Span) -> Int64Array:
         """The words of a span: [threads, words]."""
         if (factor := int(self.unit // np.gcd(self.unit, span.size))) > 1:
@@ -186,6 +195,8 @@ class Shadow:
                 readers.divided(factor)
             if self.landing is not None:
                 self.landing = np.repeat(self.landing, factor)
+            if self.read_only is not None:
+                self.read_only = np.repeat(self.read_only, factor)
         return span.first[:, None] // self.unit + np.arange(span.size // self.unit)
 
     def by_word(self, changed: BoolArray, span: Span) -> BoolArray:

@@ -42,6 +42,12 @@ ALIGNED = (
 """Instructions of warps, but for events of a warp that comes together, or of a warpgroup: those are
 looked at there."""
 
+MEMBERS = (
+    shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp, warp_specialization.ElectSyncOp,
+    ptx_warps.ElectSyncOp,
+)  # fmt: skip
+"""Those of them that wait for no thread that has ended (PTX ISA, shfl.sync)."""
+
 
 @cache
 def is_aligned(kind: type[Operation]) -> bool:

@@ -35,6 +35,8 @@ from tilewright.passes.analysis.hazards.trace import (
 
 Array = NDArray[np.int64]
 
+NO_PLACE = "its place is not known before it runs"
+
 
 Operand = tuple[MemoryPlace, Any, tuple[Any, ...]]
 """The access of an event: where, in which memref (a View, or unknown), at which indices."""
@@ -64,11 +66,14 @@ class Cells:
         """The cells of shared memory that each role accesses, None where that is not known, or
         none. `constant` says which threads of a warp do: so many, or "warp": one for all."""
         place, view, indices = access
+        lanes, every, sizes = self._threads(tuple(roles), constant)
+        if (parts := self._all_cells(event, access)) is not None:
+            self.writes_anywhere |= place.writes
+            return [Part(event, *parts, own_lanes) for own_lanes in lanes]
         placement = self._placement(event, view, indices)
         if placement is None:
             self.writes_anywhere |= place.writes
             return [None] * len(roles)
-        lanes, every, sizes = self._threads(tuple(roles), constant)
         numbers = [index if isinstance(index, int) else index[every] for index in indices]
         own = tuple([n if isinstance(n, int) else n.tobytes() for n in numbers])
         key = (place, view.root, view.first, own, sizes)
@@ -84,6 +89,27 @@ class Cells:
             Part(event, *touched, own_lanes) if len(own_lanes) else None
             for touched, own_lanes in zip(known, lanes, strict=True)
         ]
+
+    def _all_cells(self, event: Event, access: Operand) -> tuple[int, Array] | None:
+        """The cells of the memory that threads access at a place that is not known, as a set and
+        for all of them; None where it is known, or not to be asked: what several threads write at
+        once may be to one place."""
+        place, view, indices = access
+        apart = place.atomic or not place.writes or event.mask.count == 1
+        if not self._trace.covers or event.kind != "access" or not apart:
+            return None
+        if not isinstance(view, PlacedView):
+            return None
+        root: Any = getattr(view.root, "type", view.type)
+        whole = view.placement if root is view.type else placement_of(root)
+        if whole is None or not any(index is UNKNOWN for index in indices):
+            return None
+        self._trace.covering.setdefault(event.op, NO_PLACE)
+        key = ("all", view.root)
+        if key not in self._memory:
+            cells = np.arange(whole.size)[None]
+            self._memory[key] = bits_set(cells), cells
+        return self._memory[key]
 
     def _threads(
         self, roles: tuple[int, ...], constant: Any
@@ -102,7 +128,7 @@ class Cells:
 
     def _placement(self, event: Event, view: object, indices: tuple[Any, ...]) -> Placement | None:
         if not isinstance(view, PlacedView) or any(index is UNKNOWN for index in indices):
-            self._trace.unproven.setdefault(event.op, "its place is not known before it runs")
+            self._trace.unproven.setdefault(event.op, NO_PLACE)
             return None
         # In tensor memory each warp may have a slice of its own.
         known = isinstance(view.first, int) or is_tensor(view.type)

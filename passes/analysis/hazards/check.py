@@ -91,7 +91,22 @@ def _comes_whole(program: ProgramSlice, launch: ClusterLaunch, op: Operation) ->
 def follow(
     program: ProgramSlice, launch: ClusterLaunch, unproven: dict[Operation, str]
 ) -> Hazard | OutOfBounds | None:
-    """The first hazard of one launch; OutOfBounds where it is none that is meant."""
+    """The first hazard of one launch; OutOfBounds where it is none that is meant. Accesses of which
+    not all is known have none where there is none with all that they may be."""
+    hazard = _follow(program, launch, unproven)
+    covering = program.trace.covering
+    if hazard is None or not covering:
+        return hazard
+    program.covers = False
+    hazard = _follow(program, launch, unproven)
+    program.covers = True
+    unproven |= covering
+    return hazard
+
+
+def _follow(
+    program: ProgramSlice, launch: ClusterLaunch, unproven: dict[Operation, str]
+) -> Hazard | OutOfBounds | None:
     try:
         trace = program.run(launch)
         _check_beside(trace)
@@ -106,7 +121,7 @@ def follow(
         unproven |= program.trace.unproven
         if program.trace.guessed and launch.guessed:
             # A loop that waits for memory may end.
-            return follow(program, replace(launch, guessed=False), unproven)
+            return _follow(program, replace(launch, guessed=False), unproven)
     finally:
         unproven |= program.trace.unproven
     return None

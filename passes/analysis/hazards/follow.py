@@ -26,6 +26,9 @@ from tilewright.passes.analysis.hazards.scalars import UNKNOWN, select
 from tilewright.passes.analysis.hazards.trace import EventTrace, Mask
 from tilewright.passes.analysis.hazards.values import Step
 
+QUIET = ("access", "global", "use")
+"""Events of a thread by itself."""
+
 
 @dataclass(slots=True)
 class Parting:
@@ -51,6 +54,7 @@ class ProgramSlice(Recording):
         }
         self._eventful = {op.parent for op in self._effects}
         self._passed: dict[Block, Edge | None] = {}
+        self._leaving: dict[Block, bool] = {}
 
     def _says_nothing(self, of: Block | Operation) -> bool:
         """How often threads come here says nothing of others: they access global memory alone."""
@@ -108,8 +112,24 @@ class ProgramSlice(Recording):
             return way_on
         then, other = self.parted(last, decided, mask)
         if then is not None and other is not None:
-            return Parting(self._joins[block], self.env, [(edges[1], other), (edges[0], then)], [])
+            ways, join = [(edges[1], other), (edges[0], then)], self._joins[block]
+            if join is None or join.first_op is join.last_op:
+                for (dest, _), part in ways:
+                    if self._leaves(dest):
+                        self.gone |= part.flags
+            return Parting(join, self.env, ways, [])
         return edges[then is None]
+
+    def _leaves(self, block: Block) -> bool:
+        """Threads that come to a block end, and meet no others before."""
+        if block not in self._leaving:
+            self._leaving[block] = False
+            self._leaving[block] = all(
+                op not in self._aligned
+                and (op not in self._effects or getattr(self._effects[op], "kind", "") in QUIET)
+                for op in block.ops
+            ) and all(self._leaves(dest) for dest, _ in edges_of(block.last_op))
+        return self._leaving[block]
 
     def _passed_by(self, block: Block) -> Edge | None:
         """The way on from a block whose condition says nothing of events."""

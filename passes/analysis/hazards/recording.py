@@ -20,7 +20,7 @@ from tilewright.passes.analysis.hazards.trace import (
     PlacedView,
     alike,
 )
-from tilewright.passes.analysis.hazards.values import APART, Step, Values
+from tilewright.passes.analysis.hazards.values import APART, NO_CONDITION, Step, Values
 
 Accesses = tuple[tuple[MemoryPlace, Any, tuple[Any, ...]], ...]
 
@@ -131,8 +131,11 @@ class Recording(Values):
     def _record(self, op: Operation, effect: Effect, slots: Operands, mask: Mask) -> None:
         self._tick()
         env = self.env
-        if slots.predicate is not None:
-            then, _ = self.parted(op, env[slots.predicate], mask)
+        condition = True if slots.predicate is None else env[slots.predicate]
+        if condition is UNKNOWN and effect.kind == "access" and self.covers:
+            self.trace.covering.setdefault(op, NO_CONDITION)
+        elif condition is not True:
+            then, _ = self.parted(op, condition, mask)
             if then is None:
                 return
             mask = then
@@ -244,10 +247,10 @@ class Recording(Values):
         scalars: tuple[int, ...], accesses: Accesses,
     ) -> None:  # fmt: skip
         events = self.trace.events
+        constant = self.gone.copy() if effect.kind == "warp.sync" else effect.constant
         event = Event(
-            len(events), effect.kind, op, mask, barrier, scalars, accesses, effect.constant,
-            self.rounds,
-        )  # fmt: skip
+            len(events), effect.kind, op, mask, barrier, scalars, accesses, constant, self.rounds
+        )
         events.append(event)
 
 

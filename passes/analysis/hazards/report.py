@@ -118,6 +118,8 @@ missed: expected to see each phase before the next one is over, got a wait that 
 deadlock: expected to go on, got a wait that nothing ends: {missing}; nearest legal: {nearest}
 elected: expected one thread, got {missing}; nearest legal: in a branch of one thread
     (cute_nvgpu.elect.sync)
+read_only: expected memory that is read-only for as long as the kernel runs, got what {other}
+    writes; nearest legal: ld.global (PTX ISA, ld.global.nc)
 aligned: expected all threads of {missing}; nearest legal: outside of branches that threads of a
     warp take differently (PTX ISA, .sync.aligned)
 end: expected to end with no copy in flight, got {other}, {missing} (PTX ISA,

@@ -29,9 +29,12 @@ class ThreadBarriers(RoleRun):
         return all(role in waiting or role in self._ended for role in self._warps[warp])
 
     def _warp_turn(self, warp: int) -> None:
-        waiting, members = self.gathered.pop(("warp", warp)), self._warps[warp]
+        waiting = self.gathered.pop(("warp", warp))
+        event, lanes = self._event_of(waiting[0]), [len(role.lanes) for role in self.roles]
+        members = [
+            role for role in self._warps[warp] if not event.constant[self.roles[role].lanes].all()
+        ]
         if self.is_kernel and len(waiting) < len(members):
-            event, lanes = self._event_of(waiting[0]), [len(role.lanes) for role in self.roles]
             there, whole = (sum(lanes[role] for role in who) for who in (waiting, members))
             missing = f"a warp together, got {there} of {whole}"
             raise Hazard("aligned", event.op, missing=missing, where=self._where(event, waiting[0]))

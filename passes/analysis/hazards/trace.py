@@ -112,6 +112,10 @@ class EventTrace:
     """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
+    covers: bool = True
+    """Accesses of which not all is known are taken to be to all that they may be to."""
+    covering: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """Those, and what is not known."""
     arrays: Any = None
     """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
     pair: Callable[[int], None] = lambda _: None

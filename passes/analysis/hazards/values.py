@@ -24,7 +24,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx import shuffle as ptx_shuffle
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.passes.analysis.hazards.aligned import BARRIERS, check_whole
+from tilewright.passes.analysis.hazards.aligned import BARRIERS, MEMBERS, check_whole
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch, register_of
 from tilewright.passes.analysis.hazards.placement import Placement, tensor_offset
 from tilewright.passes.analysis.hazards.registers import computed, mapped
@@ -57,6 +57,8 @@ MOST_EVENTS = 40_000
 """Where a launch has more than so many events, nothing is said of it."""
 MOST_IN_ALL = 10 * MOST_EVENTS
 """All launches of a function together have no more."""
+NO_CONDITION = "its condition is not known before it runs"
+
 MOST_PAIRS = 1 << 21
 """Nor are more accesses looked at beside others."""
 
@@ -66,15 +68,18 @@ class Values(Slice):
 
     _given = _steps_left = 0
     steps_in_all, pairs_left = MOST_IN_ALL, MOST_PAIRS
+    covers = True
 
     def begin(self, launch: ClusterLaunch) -> None:
         """Forget the last launch."""
         self.launch = launch
-        self.trace = EventTrace(arrays=self.arrays, pair=self.pair)
+        self.trace = EventTrace(arrays=self.arrays, pair=self.pair, covers=self.covers)
         self.rounds: tuple[tuple[Operation, int], ...] = ()
         self._masks: dict[bytes, Mask] = {}
         self._elected: dict[int, Flags] = {}
-        self._whole: set[int] = set()
+        self._whole: set[tuple[int, bool]] = set()
+        # The threads that have left the others, to end.
+        self.gone: Flags = np.zeros(launch.slots, dtype=np.bool_)
         self._loading: list[PendingRegisters] = []
         self._addresses: dict[int, int] = {}
         self._columns = 0
@@ -97,12 +102,14 @@ class Values(Slice):
         """Raise Hazard where not all threads of a warp execute what whole ones do."""
         full_warps = self.launch.threads % WARP == 0
         self.trace.whole.add(op)
-        if mask.number in self._whole or not self.launch.is_kernel:
+        waits = not isinstance(op, MEMBERS)
+        if (mask.number, waits) in self._whole or not self.launch.is_kernel:
             return
         if isinstance(op, BARRIERS) and not full_warps:
             return
-        check_whole(op, mask.flags, self.launch.present)
-        self._whole.add(mask.number)
+        present = self.launch.present
+        check_whole(op, mask.flags, present if waits else present & ~self.gone)
+        self._whole.add((mask.number, waits))
 
     def say_unproven(self, op: Operation, why: str) -> None:
         """Note what cannot be decided."""
@@ -130,7 +137,7 @@ class Values(Slice):
     def parted(self, op: Operation, condition: Any, mask: Mask) -> tuple[Mask | None, Mask | None]:
         """The threads for which a condition holds, and the others."""
         if condition is UNKNOWN:
-            self.say_unproven(op, "its condition is not known before it runs")
+            self.say_unproven(op, NO_CONDITION)
             self.trace.guessed = True
             condition = self.launch.guessed
         if isinstance(condition, np.ndarray):

@@ -40,8 +40,9 @@ def test_an_aligned_op_by_part_of_a_warp(op: str) -> None:
   %some = arith.cmpi ult, %t, %c40 : index
   scf.if %some {{
     {ALIGNED[op]} // HERE
-  }}""",
-        op, "needs all 32 threads of a warp, and 8 execute it", thread=(32, 0, 0),
+  }}
+  memref.store %one, %p[%t] : memref<?xi32>""",
+        op, "needs all", "8 execute it", thread=(32, 0, 0),
     )  # fmt: skip
 
 

@@ -399,4 +399,6 @@ def test_part_of_a_warpgroup_sets_registers() -> None:
 def test_part_of_a_warp_elects() -> None:
     fault("""  scf.if %first {
     %e = cute_nvgpu.elect.sync // HERE
-  }""", "cute_nvgpu.elect.sync", "needs all 32 threads of a warp, and 1 execute it")  # fmt: skip
+  }
+  memref.store %one, %p[%t] : memref<?xi32>""", "cute_nvgpu.elect.sync",
+    "lane 1 executes something else")  # fmt: skip

@@ -121,7 +121,7 @@ def test_what_registers_say(name: str) -> None:
         ("add.u32 %r5, %r1, 16; bar.sync %r5, 32;", "expected a barrier below 16"),
         ("mbarrier.arrive.noComplete.shared.b64 %rd6, [bar], 64;", "completes a phase of"),
         ("setp.lt.u32 %p3, %r1, 4; @%p3 bra e;" + MEMBERS + "bar.warp.sync %r6; e:",
-         "wait at bar.warp.sync"),
+         "its membermask 0x000000ff, and 4 execute it"),
     ],
 )  # fmt: skip
 def test_what_is_wrong(body: str, said: str) -> None:

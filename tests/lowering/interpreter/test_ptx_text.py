@@ -357,6 +357,38 @@ def test_threads_that_have_ended_are_in_no_vote(leave: str, schedule: int | None
     np.testing.assert_array_equal(result, np.where(np.arange(64) < 8, 255, 0))
 
 
+@pytest.mark.parametrize("op, expected", [
+    ("shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1", LANE ^ 1),
+    ("shfl.sync.down.b32 %r0|%p2, %r1, 4, 31, -1", np.where(LANE < 4, LANE + 4, 0)),
+    ("elect.sync %r0|%p2, -1;\nselp.b32 %r0, 1, 0, %p2", LANE == 0),
+    ("bar.warp.sync -1;\nmov.u32 %r0, %r1", LANE),
+    ("mov.u32 %r0, -1;\nbar.warp.sync %r0;\nmov.u32 %r0, %r1", LANE),
+    ("redux.sync.add.u32 %r0, %r1, -1", 28),
+    ("match.any.sync.b32 %r0, 7, -1", 255),
+])  # fmt: skip
+@pytest.mark.parametrize("leave", ["@!%p1 exit", "@!%p1 bra out", "@%p1 bra go;\nret;\ngo:"])
+def test_nobody_waits_for_members_that_have_ended(leave: str, op: str, expected: Any) -> None:
+    """24 threads have ended, and 8 name all 32: what an H200 gives (docs/decisions.md)."""
+    go = "" if leave.endswith(":") else ";"
+    text = f"{HEAD}setp.lt.u32 %p1, %r1, 8;\n{leave}{go}\n{op};\n"
+    text += TAIL.replace("  ret", "out:\n  ret")
+    [result] = tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+    np.testing.assert_array_equal(result, np.where(LANE < 8, expected, 0))
+    tw.compile(text, arch="sm_90a", unproven="error")
+
+
+@pytest.mark.parametrize(
+    "op", ["shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1", "bar.warp.sync -1", "elect.sync _|%p2, -1"]
+)
+def test_threads_that_go_round_have_not_ended(op: str) -> None:
+    """What is behind the branch all threads do."""
+    text = f"{HEAD}mov.u32 %r0, 0;\nsetp.lt.u32 %p1, %r1, 8;\n@!%p1 bra on;\n{op};\non:\n{TAIL}"
+    with pytest.raises(ExecutionError, match="all threads of its membermask 0xffffffff"):
+        tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+    with pytest.raises(CompileError, match="all threads of a warp together, got 8 of 32"):
+        tw.compile(text, arch="sm_90a")
+
+
 @pytest.mark.parametrize("op", [
     "vote.sync.any.pred %p2, %p1, 0xfe", "redux.sync.add.u32 %r0, %r1, 0xfe",
     "match.any.sync.b32 %r0, %r1, 0xfe", "shfl.sync.idx.b32 %r0, %r1, 0, 31, 0",

@@ -62,7 +62,7 @@ def test_of_part_of_a_warp(level: Any) -> None:
     scf.yield %x : i32
   }""")
     given = np.zeros(THREADS, np.int32)
-    with pytest.raises(tw.ExecutionError, match=r"shfl\.sync\.bfly\.b32 needs all 32 threads"):
+    with pytest.raises(tw.ExecutionError, match=r"shfl\.sync\.bfly\.b32 .* lane 3 executes"):
         tw.interpret(
             text, args=[given, given], grid=(1,), block=(THREADS,), level=level, arch="sm_90"
         )

@@ -58,6 +58,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
       cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : !bars
       %column = arith.remui %lane, %c16 : index
       %v = memref.load %x[%stage, %warp, %column] : !box
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       %old = memref.load %p[%t] : memref<?xi32>
       %sum = arith.addi %old, %v : i32
       memref.store %sum, %p[%t] : memref<?xi32>

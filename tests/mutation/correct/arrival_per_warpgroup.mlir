@@ -63,6 +63,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel} {
       %parity = arith.andi %u, %odd : i32
       cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : !bars
       %v = memref.load %x[%stage, %row, %column] : !box
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       %old = memref.load %p[%at] : memref<?xi32>
       %sum = arith.addi %old, %v : i32
       memref.store %sum, %p[%at] : memref<?xi32>

@@ -39,6 +39,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
     cute_nvgpu.mbarrier.wait %bar[%c0] parity %parity : !bar
     %a = memref.load %x[%c0, %c3, %column] : !halves
     %b = memref.load %x[%c1, %c3, %column] : !halves
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     %ab = arith.addi %a, %b : i32
     %new = arith.addi %old, %ab : i32
     scf.yield %new : i32

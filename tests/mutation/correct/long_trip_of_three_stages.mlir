@@ -52,6 +52,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
     %end:3 = scf.for %i = %c0 to %rounds step %c1 iter_args(%at = %c0, %bit = %zero, %sum = %zero) -> (index, i32, i32) {
       cute_nvgpu.mbarrier.wait %ready[%at] parity %bit : !ring
       %x = memref.load %s[%at, %c2, %column] : !stages
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.mbarrier.arrive %free[%at] : !ring
       %more = arith.addi %sum, %x : i32
       %up = arith.addi %at, %c1 : index

@@ -66,6 +66,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_clus
       cute_nvgpu.mbarrier.wait %full[%stage] parity %parity : !bars
       %column = arith.remui %lane, %c16 : index
       %v = memref.load %x[%stage, %c1, %column] : !box
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       %rank_index = arith.index_cast %rank : i32 to index
       %start = arith.muli %rank_index, %c32 : index
       %at = arith.addi %start, %lane : index

@@ -33,6 +33,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
     %parity = arith.andi %n, %one : i32
     cute_nvgpu.mbarrier.wait %bar[%c0] parity %parity : !bar
     %x = memref.load %s[%row, %column] : !stage
+    cute_nvgpu.fence.proxy.async in "shared::cta"
     %new = arith.addi %old, %x : i32
     scf.yield %new : i32
   }

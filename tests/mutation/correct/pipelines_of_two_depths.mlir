@@ -75,6 +75,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       %bit = arith.andi %n, %one : i32
       cute_nvgpu.mbarrier.wait %x_full[%at] parity %bit : !bars2
       %v = memref.load %x[%at, %c1, %column] : !two
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.warp.sync
       scf.if %elected {
         cute_nvgpu.mbarrier.arrive %x_empty[%at] : !bars2
@@ -92,6 +93,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       %bit = arith.andi %n, %one : i32
       cute_nvgpu.mbarrier.wait %y_full[%at] parity %bit : !bars3
       %v = memref.load %y[%at, %c1, %column] : !three
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.warp.sync
       scf.if %elected {
         cute_nvgpu.mbarrier.arrive %y_empty[%at] : !bars3

@@ -41,6 +41,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       %bit = arith.andi %n, %one : i32
       cute_nvgpu.mbarrier.wait %full[%at] parity %bit : !ring
       %x = memref.load %s[%at, %c4, %column] : !stages
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       %again = arith.cmpi ult, %i, %c4 : index
       scf.if %again {
         cute_nvgpu.mbarrier.arrive %empty[%at] : !ring

@@ -60,6 +60,7 @@ func.func @k(%p: memref<?xi32>, %m: !map) attributes {gpu.kernel, gpu.known_bloc
       cute_nvgpu.mbarrier.wait %full[%c1, %stage] parity %bit : !bars
       %y = memref.load %buffer[%stage, %c1, %warp, %column] : !buffer
       %x = memref.load %buffer[%stage, %c0, %warp, %column] : !buffer
+      cute_nvgpu.fence.proxy.async in "shared::cta"
       cute_nvgpu.bar.warp.sync
       scf.if %leads {
         cute_nvgpu.mbarrier.arrive %empty[%c0, %stage] : !bars

@@ -1,12 +1,9 @@
-"""`gpu`: ids of threads and blocks, and the CTA's barrier; values of other lanes."""
-
-from typing import Any
+"""`gpu`: ids of threads and blocks, and the CTA's barrier."""
 
 import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -68,18 +65,6 @@ def _subgroup_size(op: gpu.SubgroupSizeOp, builder: Builder) -> Step:
 @runs(gpu.BarrierOp)
 def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
-
-
-@runs(SHFL_SYNC)
-def _shfl_sync(op: Any, builder: Builder) -> Step:
-    lane, own, mnemonic = op.lane.value.data, np.arange(WARP), f"shfl.sync.{op.mode.data}.b32"
-    other = own ^ lane if op.mode.data == "bfly" else np.full(WARP, lane)
-
-    def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
-        values = spread(value, gang.count).reshape(gang.warps(mnemonic), WARP)
-        return values[:, other].reshape(gang.count)
-
-    return effect(op, builder, run)
 
 
 def arrive_at(barrier: int, threads: int | None, *, aligned: bool = True) -> Step:

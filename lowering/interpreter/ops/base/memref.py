@@ -223,7 +223,7 @@ def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]
 def load_words(
     machine: Machine, gang: Gang, address: Bits, *, width: int, count: int, number: int,
     shared: bool, order: AccessOrder = WEAKLY, chosen: Bits | None = None,
-    otherwise: Bits | None = None,
+    otherwise: Bits | None = None, read_only: bool = False,
 ) -> Bits:  # fmt: skip
     """`count` words of `width` bytes at each thread's address, [threads or 1, count], and those of
     `otherwise` in threads that are not `chosen`; those with an order happen one after the other."""
@@ -238,7 +238,8 @@ def load_words(
         if shared:
             octets = machine.shared.load(lanes, address, width * count, number)
             return octets.view(f"uint{8 * width}")
-        return machine.accesses.load(lanes, address, width, count, number).reshape(-1, count)
+        words = machine.accesses.load(lanes, address, width, count, number, read_only=read_only)
+        return words.reshape(-1, count)
 
     if chosen is None or otherwise is None:
         return load(gang.lanes, address)

@@ -41,6 +41,7 @@ from tilewright.lowering.interpreter.builder import (
     runs,
 )
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
@@ -222,7 +223,9 @@ def _bar_red(op: Any, builder: Builder) -> Step:
 @runs(sync.BAR_WARP_SYNC)
 def _warp_sync(op: Operation, builder: Builder) -> None:
     """The end of the warp's work so far, before any of its threads goes on."""
-    builder.suspend(op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes))
+    builder.suspend(
+        op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes, ALL_MEMBERS)
+    )
 
 
 @runs(RegisterBarrierOp)
@@ -244,7 +247,7 @@ def _bar_of_registers(op: RegisterBarrierOp, builder: Builder) -> Step | None:
 def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
     slot = builder.slot(op.members)
     builder.suspend(
-        op, lambda machine, gang: machine.barriers.wait_for(op, gang.lanes, gang.regs[slot])
+        op, lambda machine, gang: machine.warp_barriers.wait(op, gang.lanes, gang.regs[slot])
     )
 
 

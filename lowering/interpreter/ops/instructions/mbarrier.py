@@ -8,7 +8,7 @@ from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp, TryWaitOnceOp, WaitStateOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
-from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
+from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.ops.instructions.operands import located
@@ -143,17 +143,6 @@ def _fence(machine: Machine, gang: Gang) -> None:
 
 
 # Warps
-
-
-@runs(rows.ELECT_SYNC)
-def _elect(op: Any, builder: Builder) -> Step:
-    """The first thread of each warp."""
-
-    def run(machine: Machine, gang: Gang) -> Bits:
-        gang.warps("elect.sync")
-        return gang.lanes % WARP == 0
-
-    return effect(op, builder, run)
 
 
 @runs(rows.SETMAXNREG)

@@ -103,6 +103,7 @@ def _load(op: Any, builder: Builder) -> Step:
     load = partial(
         load_words, width=width, count=count, number=builder.number(op),
         shared=memory_operand(op).is_shared, order=_order(op, "ld"),
+        read_only=isinstance(op, data_movement.LdOp) and op.is_read_only,
     )  # fmt: skip
 
     def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:

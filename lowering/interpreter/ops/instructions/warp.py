@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC_MEMBERS
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, ELECT_SYNC_MEMBERS
+from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
@@ -14,10 +15,12 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, spread
 
 _BITS = np.arange(WARP)
+_ALL = np.array([ALL_MEMBERS], np.uint32)
 
 
 @frozen
@@ -59,6 +62,12 @@ class _Members:
         table = np.zeros((int(self.warps.max()) + 1, WARP), values.dtype)
         table[self.warps, self.lanes] = values
         return table
+
+    def read(self, machine: Machine, values: AnyArray, lanes: Int64Array) -> Bits:
+        """The values of some lanes of their warps; of one that is no member anything."""
+        known = self.named[np.arange(len(lanes)), lanes]
+        given = self.table(values)[self.warps, lanes]
+        return np.where(known, given, machine.schedule.undefined(len(lanes)))
 
 
 def _collective(
@@ -110,8 +119,21 @@ def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
     return _collective(op, builder, compute)
 
 
+@runs(ELECT_SYNC)
+def _elect(op: Any, builder: Builder) -> Step:
+    """The first thread of each warp that has not ended."""
+
+    def run(machine: Machine, gang: Gang) -> Bits:
+        if gang.is_whole:
+            return gang.lanes % WARP == 0
+        members = _Members.of(machine, gang, _ALL, "elect.sync")
+        return members.named.argmax(axis=1) == members.lanes
+
+    return effect(op, builder, run)
+
+
 @runs(ELECT_SYNC_MEMBERS)
-def _elect(op: ElectMembersOp, builder: Builder) -> Step:
+def _elect_of(op: ElectMembersOp, builder: Builder) -> Step:
     """The first member."""
 
     def run(machine: Machine, gang: Gang, mask: Bits) -> list[Bits]:
@@ -167,6 +189,22 @@ def _activemask(op: warp.ActivemaskOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
+@runs(SHFL_SYNC)
+def _shfl_sync(op: Any, builder: Builder) -> Step:
+    """Of all threads of each warp that have not ended; from others anything comes."""
+    lane, mode = op.lane.value.data, op.mode.data
+    other = _BITS ^ lane if mode == "bfly" else np.full(WARP, lane)
+
+    def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
+        values = spread(value, gang.count)
+        if gang.is_whole:
+            return values.reshape(-1, WARP)[:, other].reshape(gang.count)
+        members = _Members.of(machine, gang, _ALL, f"shfl.sync.{mode}.b32")
+        return members.read(machine, values, other[members.lanes])
+
+    return effect(op, builder, run)
+
+
 @runs(warp.ShuffleOp)
 def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
     mode = op.mode.data
@@ -181,8 +219,6 @@ def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
         }[mode]  # fmt: skip
         inside = other >= last if mode == "up" else other <= last
         other = np.where(inside, other, lane)
-        known = members.named[np.arange(gang.count), other]
-        values = members.table(a)[members.warps, other].astype(np.uint32)
-        return [np.where(known, values, machine.schedule.undefined(gang.count)), inside]
+        return [members.read(machine, a.astype(np.uint32), other), inside]
 
     return effect(op, builder, run)
