@@ -245,15 +245,12 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
         return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
     if ".shared" not in mnemonic:
         return _in_window(mnemonic.removesuffix(".b64") + ".shared.b64")
-    rows = (None, MBARRIER_TRY_WAIT), (True, MBARRIER_TRY_WAIT_CLUSTER)
-    known = [(cluster, row) for cluster, row in rows if row.mnemonic == mnemonic]
-    if not known:
+    if mnemonic not in (MBARRIER_TRY_WAIT.mnemonic, MBARRIER_TRY_WAIT_CLUSTER.mnemonic):
         return None
-    [(cluster, row)] = known
-    loop, once = (
-        by_fields(op, {"cluster": cluster}, row.operands)
-        for op in (mbarrier.TryWaitParityOp, mbarrier.TryWaitOnceOp)
-    )
+    cluster = mnemonic == MBARRIER_TRY_WAIT_CLUSTER.mnemonic
+    operands = MBARRIER_TRY_WAIT.operands
+    loop = by_fields(mbarrier.TryWaitParityOp, {"cluster": cluster}, operands)
+    once = by_fields(mbarrier.AskOp, {"form": mnemonic.partition(".")[2]}, operands)
 
     def rule(reader: Reader, operands: str) -> None:
         (loop if operands.startswith("_,") else once).read(reader, operands)

@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_ASK, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
@@ -44,16 +44,28 @@ from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.text import module_text
 
 
+SPACES = ("shared", "shared::cluster")
+
+
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
     one, state = kernel.constant(1, "b32"), kernel.input("b64")
 
-    def counted(form: str, at: int, count: Any = one) -> PtxOp:
-        fields = {"form": f"{form}.shared.b64", "address": address, "offset": at, "count": count}
-        if "arrive" in form:
+    def counted(form: str, at: int, count: Any = one, space: str = "shared") -> PtxOp:
+        fields = {"form": f"{form}.{space}.b64", "address": address, "offset": at, "count": count}
+        if "arrive" in form and space == "shared":
             return mbarrier.CountedArrivalOp(**fields, result=reg("b64"))
         return mbarrier.CountedOp(**fields)
+
+    def asked(form: str) -> list[PtxOp]:
+        return [
+            mbarrier.AskOp(
+                form=form, address=address, offset=8, phase=phase, time=time, result=reg("pred")
+            )
+            for phase in ((parity, one) if ".parity" in form else (state,))
+            for time in ((None, one) if form.startswith("try") else (None,))
+        ]
 
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
@@ -61,20 +73,17 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
         "arrive_count": [mbarrier.ArriveOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
         "expect_tx": [mbarrier.ArriveExpectTxOp(address, n, 8) for n in (0, MAX_ARRIVALS)],
+        "try_wait": [
+            mbarrier.TryWaitParityOp(address, at, 8, time=time)
+            for at in (parity, one)
+            for time in (None, one)
+        ],
         **{
-            name: [op(address, at, 8, time=time) for at in (parity, one) for time in (None, one)]
-            for name, op in (
-                ("try_wait", mbarrier.TryWaitParityOp),
-                ("try_wait_once", mbarrier.TryWaitOnceOp),
-            )
+            f"ask_{number}": asked(row.mnemonics[0].partition(".")[2])
+            for number, row in enumerate(MBARRIER_ASK)
         },
         "arrive_state": [mbarrier.ArriveStateOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
         "expect_tx_state": [mbarrier.ArriveExpectTxStateOp(address, 128, 8)],
-        "wait_state": [mbarrier.WaitStateOp(address, state, 8)],
-        "try_wait_state": [
-            mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
-        ],
-        "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "cp_async_arrive": [mbarrier.CpAsyncArriveOp(address, at, noinc=True) for at in (0, 8)],
         "cp_async_arrive_more": [mbarrier.CpAsyncArriveOp(address, 8)],
         "register_count": [counted("init", at) for at in (0, 8)],
@@ -83,6 +92,18 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "drop": [counted("arrive_drop", 8, None)],
         "no_complete": [counted(f"{name}.noComplete", 8) for name in ("arrive", "arrive_drop")],
         "bytes": [counted(f"{name}_tx.relaxed.cta", 8) for name in ("expect", "complete")],
+        **{
+            f"{order}_{name}": [
+                counted(f"{name}.{order}.cluster", 8, space=space) for space in SPACES
+            ]
+            for order in ("relaxed", "release")
+            for name in ("arrive", "arrive.expect_tx", "arrive_drop", "arrive_drop.expect_tx")
+        },
+        "far_bytes": [
+            counted(f"{name}_tx.relaxed.{scope}", 8, space="shared::cluster")
+            for name in ("expect", "complete")
+            for scope in ("cta", "cluster")
+        ],
         "pending_count": [mbarrier.PendingCountOp(state, result=reg("b32"))],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }

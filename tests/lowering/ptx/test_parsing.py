@@ -242,8 +242,8 @@ def test_tries_of_a_wait() -> None:
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
     for body, op in (
         (f"again:\n{wait};\n@!%p1 bra again;\n", "try_wait.parity"),
-        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "try_wait.once"),
-        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "try_wait.once"),
+        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "ask"),
+        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "ask"),
     ):
         module = parse_module(kernel(body).replace("sm_80", "sm_90"))
         verify(module, None)
