@@ -1,6 +1,6 @@
 """Copies of boxes of tensors, and of bytes. PTX ISA, cp.async.bulk.tensor and cp.async.bulk."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
@@ -128,50 +128,109 @@ class TensorReduceOp(TensorFromSharedOp):
 class BulkCopyOp(PtxOp):
     """A copy of `size` bytes that lie one after the other."""
 
-    if TYPE_CHECKING:
-        cache_hint: OptOperand
-
     @property
     def mnemonic(self) -> str:
-        return self.row.mnemonic(hint=self.cache_hint is not None)
+        return self.row.mnemonic(hint=getattr(self, "cache_hint", None) is not None)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(hint=self.cache_hint is not None)
+        return self.row.operands(hint=getattr(self, "cache_hint", None) is not None)
 
 
-@fields_op("ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST)
+@fields_op(
+    "ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST, rows.BULK_LOAD_IGNORING
+)
 class BulkLoadOp(BulkCopyOp):
-    """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`."""
+    """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`; of
+    the first `left` bytes and the last `right` ones it does not say what they become.
+
+    ```mlir
+    ptx.cp.async.bulk.load %dst, %src, %size, %mbar multicast %mask
+    ptx.cp.async.bulk.load %dst, %src, %size, %mbar ignore %left, %right
+    ```
+    """
+
+    OPERANDS: ClassVar = {"ignoreBytesLeft": "left", "ignoreBytesRight": "right"}
 
     dest = operand_def(B32)
     source = operand_def(B64)
     size = operand_def(B32)
     barrier = operand_def(B32)
     mask = opt_operand_def(B16)
+    left = opt_operand_def(B32)
+    right = opt_operand_def(B32)
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)?"
+    assembly_format = (
+        "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)? "
+        "(`ignore` $left^ `,` $right)?"
+    )
 
     @property
     def row(self) -> rows.BulkCopyRow:
+        if self.left is not None:
+            return rows.BULK_LOAD_IGNORING
         return rows.BULK_LOAD if self.mask is None else rows.BULK_LOAD_MULTICAST
 
+    def verify_(self) -> None:
+        if not (self.left is None) == (self.right is None) >= (self.mask is not None):
+            raise self.fail("multicast, bytes to ignore on either side, or neither")
 
-@fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE)
-class BulkStoreOp(BulkCopyOp):
-    """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}`."""
+
+class _BulkFromSharedOp(BulkCopyOp):
+    """Bytes of shared memory to global memory, completed by a bulk group."""
 
     dest = operand_def(B64)
     source = operand_def(B32)
     size = operand_def(B32)
+
+
+class _MaskedStoreOp(_BulkFromSharedOp):
+    """One of all bytes or, of each 16, those whose bits of a mask are set."""
+
+    OPERANDS: ClassVar = {"byteMask": "mask"}
+
+    mask = opt_operand_def(B16)
+
+    assembly_format = "$dest `,` $source `,` $size (`mask` $mask^)?"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return self.ROWS[self.mask is not None]
+
+
+@fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE, rows.BULK_STORE_MASKED)
+class BulkStoreOp(_MaskedStoreOp):
+    """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}{, mask}`."""
+
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$dest `,` $source `,` $size"
+
+@fields_op("ptx.multimem.cp.async.bulk", rows.MULTIMEM_STORE, rows.MULTIMEM_STORE_MASKED)
+class MultimemBulkStoreOp(_MaskedStoreOp):
+    """`multimem.cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, mask}`."""
+
+
+class _BulkReduceOp(_BulkFromSharedOp):
+    """One that combines."""
+
+    FORMS: ClassVar[Mapping[str, rows.BulkCopyRow]]
+
+    form = prop_def(StringAttr)
+
+    assembly_format = "$form $dest `,` $source `,` $size"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return self.FORMS[self.form.data]
+
+    def verify_(self) -> None:
+        if self.form.data not in self.FORMS:
+            raise self.fail(f"{', '.join(self.FORMS)}, got {self.form.data}")
 
 
 @fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
-class BulkReduceOp(BulkCopyOp):
+class BulkReduceOp(_BulkReduceOp):
     """`cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size{, policy}`.
 
     ```mlir
@@ -179,21 +238,16 @@ class BulkReduceOp(BulkCopyOp):
     ```
     """
 
-    form = prop_def(StringAttr)
-    dest = operand_def(B64)
-    source = operand_def(B32)
-    size = operand_def(B32)
+    FORMS = rows.BULK_REDUCE
+
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$form $dest `,` $source `,` $size"
 
-    @property
-    def row(self) -> rows.BulkCopyRow:
-        return rows.BULK_REDUCE[self.form.data]
+@fields_op("ptx.multimem.cp.reduce.async.bulk", *rows.MULTIMEM_REDUCE.values())
+class MultimemBulkReduceOp(_BulkReduceOp):
+    """`multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size`."""
 
-    def verify_(self) -> None:
-        if self.form.data not in rows.BULK_REDUCE:
-            raise self.fail(f"{', '.join(rows.BULK_REDUCE)}, got {self.form.data}")
+    FORMS = rows.MULTIMEM_REDUCE
 
 
 @fields_op("ptx.cp.async.bulk.prefetch", rows.BULK_PREFETCH)

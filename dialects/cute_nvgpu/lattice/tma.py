@@ -1,6 +1,7 @@
 """The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CACHE_HINT,
@@ -17,6 +18,9 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
 from tilewright.dialects.frozen import frozen
+
+CHUNK = 16
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 _BARE = ("register", "float")
 _SOURCE = (Address("srcMem", loose=_BARE),)
@@ -147,7 +151,8 @@ def why_not_reduced(kind: str, element: str) -> str | None:
 @frozen
 class BulkCopyRow(NeedingRow):
     """`cp.async.bulk...` of bytes that lie one after the other; the suffix says where the hint of a
-    cache stands. A reduction is of elements of an MLIR type."""
+    cache stands, if one may. A reduction is of elements of an MLIR type. `after` are operands
+    behind the policy."""
 
     op: str
     does: str
@@ -156,6 +161,7 @@ class BulkCopyRow(NeedingRow):
     plain: tuple[OperandForm, ...]
     stem: str = "cp.async.bulk"
     element: str = "i64"
+    after: tuple[OperandForm, ...] = ()
 
     @property
     def section(self) -> str:
@@ -168,12 +174,13 @@ class BulkCopyRow(NeedingRow):
 
     def operands(self, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands, in PTX's order."""
-        return (*self.plain, CACHE_POLICY) if hint else self.plain
+        return *self.plain, *((CACHE_POLICY,) if hint else ()), *self.after
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic."""
-        return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in (False, True)}
+        hints = (False, True) if "{}" in self.suffix else (False,)
+        return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in hints}
 
 
 _BYTES_BETWEEN = Address("dstMem"), Address("srcMem"), Choice("size")
@@ -192,6 +199,29 @@ BULK_STORE = BulkCopyRow(
     "ptx.cp.async.bulk.store",
     "start to copy bytes of shared memory to global memory, as part of a bulk group",
     "global.shared::cta.bulk_group{}", _HOPPER, _BYTES_BETWEEN,
+)  # fmt: skip
+BULK_LOAD_IGNORING = BulkCopyRow(
+    BULK_LOAD.op, "start to copy bytes to shared memory, of which the first and the last may lie "
+    "outside of an allocation and be anything",
+    "shared::cta.global.mbarrier::complete_tx::bytes{}.ignore_oob", needs("sm_90 9.2"),
+    (*_BYTES_BETWEEN, *(
+        Choice(f"ignoreBytes{side}", range(CHUNK), type_="u32") for side in ("Left", "Right")
+    ), Address("mbar")),
+)  # fmt: skip
+_MASK = (Choice("byteMask", range(1 << CHUNK)),)
+_MASKED = ", of each 16 those whose bits of a mask are set"
+BULK_STORE_MASKED = replace(
+    BULK_STORE, does=BULK_STORE.does + _MASKED, suffix=f"{BULK_STORE.suffix}.cp_mask",
+    needs=needs("sm_100 8.6"), after=_MASK,
+)  # fmt: skip
+MULTIMEM_STORE = replace(
+    BULK_STORE, op="ptx.multimem.cp.async.bulk", stem="multimem.cp.async.bulk",
+    does="start to copy bytes of shared memory to every GPU's copy, as part of a bulk group",
+    suffix="global.shared::cta.bulk_group", needs=needs("sm_90 9.1"),
+)  # fmt: skip
+MULTIMEM_STORE_MASKED = replace(
+    MULTIMEM_STORE, does=MULTIMEM_STORE.does + _MASKED, suffix=f"{MULTIMEM_STORE.suffix}.cp_mask",
+    needs=needs("sm_100 9.1"), after=_MASK,
 )  # fmt: skip
 BULK_PREFETCH = BulkCopyRow(
     "ptx.cp.async.bulk.prefetch", "bring bytes of global memory to the L2",
@@ -217,7 +247,19 @@ def _bulk_reductions() -> Iterator[tuple[str, BulkCopyRow]]:
 
 BULK_REDUCE = dict(_bulk_reductions())
 """Combine bytes with global memory, by form: `add.noftz.f16`."""
-BULK_COPIES = BULK_LOAD, BULK_LOAD_MULTICAST, BULK_STORE, BULK_PREFETCH, *BULK_REDUCE.values()
+MULTIMEM_REDUCE = {
+    form: replace(
+        row, op="ptx.multimem.cp.reduce.async.bulk", stem="multimem.cp.reduce.async.bulk",
+        does=row.does.replace("global memory", "every GPU's copy"),
+        suffix=row.suffix.format(""), needs=MULTIMEM_STORE.needs,
+    )
+    for form, row in BULK_REDUCE.items()
+}  # fmt: skip
+BULK_COPIES = (
+    BULK_LOAD, BULK_LOAD_MULTICAST, BULK_LOAD_IGNORING, BULK_STORE, BULK_STORE_MASKED,
+    MULTIMEM_STORE, MULTIMEM_STORE_MASKED, BULK_PREFETCH, *BULK_REDUCE.values(),
+    *MULTIMEM_REDUCE.values(),
+)  # fmt: skip
 
 BULK_COMMIT_GROUP = InstructionRow(
     "tma.commit_group", "make the thread's bulk copies that are in no group yet the latest group",
@@ -280,9 +322,6 @@ TENSOR_COPIES = (
 
 SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
-
-CHUNK = 16
-"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 MAX_BOX = 256
 """The largest extent of a box."""

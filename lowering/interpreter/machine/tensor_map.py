@@ -40,7 +40,8 @@ class TensorImage:
     """A tensor in a buffer of global memory, as the hardware sees it through a tensor map.
 
     `first` is the byte of the buffer that it begins with; `shape` and `strides` (in bytes) are the
-    tensor's, outermost first, the last stride being the size of an element.
+    tensor's, outermost first, the last stride being the size of an element. Of each 16 elements
+    those are copied whose bits of the `mask` are set.
     """
 
     name: str
@@ -49,6 +50,7 @@ class TensorImage:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     box: TensorBox
+    mask: int = (1 << CHUNK) - 1
 
     @cached_property
     def _elements(self) -> AnyArray:
@@ -114,7 +116,10 @@ class TensorImage:
             index = index.reshape([-1 if place == axis else 1 for place in range(self.box.rank)])
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
-        return inside & (places < len(self._elements)), places
+        inside = inside & (places < len(self._elements))
+        if ~self.mask & (1 << CHUNK) - 1:
+            inside = inside & (self.mask >> np.arange(self.box.shape[-1]) % CHUNK & 1).astype(bool)
+        return inside, places
 
 
 def loaded(words: AnyArray, element: str) -> AnyArray:

@@ -89,10 +89,9 @@ def _access(mnemonic: str) -> ReadingRule | None:
             order.append(word)
         elif word in CACHING:
             cache.append(word)
-        elif word not in (WEAK, "mmio"):
+        elif word not in (WEAK, "mmio", "async"):
             return None
-    if "mmio" in words:
-        order.insert(0, "mmio")
+    order[:0] = (word for word in ("async", "mmio") if word in words)
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
     semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
@@ -155,16 +154,19 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
-    name, order, scope, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
+    name, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
+    order = [rest.pop(0) for _ in range(next(map(rest.index, SCOPES.keys() & {*rest})) + 1)]
     space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
+    properties = {"space": space, "semantics": ".".join(order), "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])
 
 
 @reads("multimem")
 def _multimem(mnemonic: str) -> ReadingRule | None:
     _, name, form = mnemonic.split(".", 2)
+    if name == "cp":
+        return _copy(mnemonic)
     if (row := MULTIMEM.get(f"{name}.{form}")) is None:
         return None
     ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
@@ -316,6 +318,6 @@ def _copy(mnemonic: str) -> ReadingRule | None:
         properties["pair"] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
-    if op is bulk_copy.BulkReduceOp:
-        properties["form"] = next(k for k, of in tma.BULK_REDUCE.items() if of is row)
+    if forms := getattr(op, "FORMS", None):
+        properties["form"] = next(k for k, of in forms.items() if of is row)
     return by_fields(op, properties, row.forms[mnemonic])

@@ -36,6 +36,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"((?:ld|st)\..*)\.b128", r"\1.v2.b64"),
         (r"st\.async\.weak(\..*)", r"st.async\1"),
         (r"(st\.async\..*)\.[us](\d\d)", r"\1.b\2"),
+        (r"(red\.async\.(?:mmio\.)?release\..*)\.s32", r"\1.u32"),
         (r"prefetchu\.L1", "prefetch.L1"),
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
@@ -67,7 +68,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(cp\.async\.(?:c[ag]|mbarrier\..*)\.shared)::cta(\..*)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
         (r"(cvta(?:\.to)?\.shared)::\w+(\..*)", r"\1\2"),
-        (r"(cp\.async\.bulk)\.shared::cta(\.global\..*)", r"\1.shared::cluster\2"),
+        (r"(cp\.async\.bulk)\.shared::cta(\.global\.(?!.*ignore).*)", r"\1.shared::cluster\2"),
         (
             r"(cp\.async\.bulk\.tensor\.\dd)((?:\.cta_group::2)?)\.shared::\w+\.global(?:\.tile)?"
             r"(\.mbarrier::complete_tx::bytes(?:\.multicast::cluster)?)(.*)",

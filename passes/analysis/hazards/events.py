@@ -279,7 +279,16 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
             sync.BAR_WARP_SYNC_MEMBERS,
         ),
     ),
-    (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
+    (
+        _bulk,
+        (
+            tma.BULK_LOAD,
+            tma.BULK_STORE,
+            tma.BULK_REDUCE["add.u32"],
+            tma.MULTIMEM_STORE,
+            tma.MULTIMEM_REDUCE["add.u32"],
+        ),
+    ),  # fmt: skip
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
     (_st_bulk, (data_movement.ST_BULK,)),

@@ -35,14 +35,13 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_ASK, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
-from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
+from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, MULTIMEM_REDUCE, TENSOR_REDUCE
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.text import module_text
-
 
 SPACES = ("shared", "shared::cluster")
 
@@ -148,6 +147,7 @@ def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Copies of bytes."""
     address, far, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
     sizes, mask = (kernel.input("b32"), kernel.constant(64, "b32")), kernel.input("b16")
+    size_of_side = sizes[0]
     both = [(size, policy) for size in sizes for policy in (None, hint)]
     return {
         "load": [
@@ -160,6 +160,26 @@ def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
         ],
         "store": [
             bulk_copy.BulkStoreOp(far, address, size, cache_hint=policy) for size, policy in both
+        ],
+        "load_ignoring": [
+            bulk_copy.BulkLoadOp(
+                address, far, size, address, left=left, right=size, cache_hint=policy
+            )
+            for left in (size_of_side, kernel.constant(15, "b32"))
+            for size, policy in ((size_of_side, None), (size_of_side, hint))
+        ],
+        "masked_store": [
+            bulk_copy.BulkStoreOp(far, address, size, mask=mask, cache_hint=policy)
+            for size, policy in both
+        ],
+        "multimem": [bulk_copy.MultimemBulkStoreOp(far, address, size) for size in sizes],
+        "masked_multimem": [
+            bulk_copy.MultimemBulkStoreOp(far, address, size, mask=mask) for size in sizes
+        ],
+        "multimem_reduce": [
+            bulk_copy.MultimemBulkReduceOp(far, address, size, form)
+            for form in MULTIMEM_REDUCE
+            for size in sizes
         ],
         "reduce": [
             bulk_copy.BulkReduceOp(far, address, size, form, cache_hint=policy)

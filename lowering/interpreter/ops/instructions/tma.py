@@ -83,9 +83,18 @@ def _boxes(machine: Machine, gang: Gang, maps: Bits, coordinates: Sequence[Bits]
     return box
 
 
-def _runs(machine: Machine, gang: Gang, address: Bits, size: Bits, element: str) -> Boxes:
+def _runs(
+    machine: Machine, gang: Gang, address: Bits, size: Bits, element: str, *sides: Bits
+) -> Boxes:
+    """Bytes, all or without so many on either side."""
     starts, sizes, of = _every(gang, address), _every(gang, size), rows.TENSOR_ELEMENTS[element]
-    return lambda index: (machine.memory.run_of(starts[index], sizes[index], of), [0])
+    left, right = (_every(gang, side) for side in sides or (np.zeros(1, np.uint32),) * 2)
+
+    def box(index: int) -> tuple[TensorImage, list[int]]:
+        around = left[index], right[index]
+        return machine.memory.run_of(starts[index], sizes[index], of, around), [-left[index]]
+
+    return box
 
 
 def _places(
@@ -156,16 +165,20 @@ def _load(op: Any, builder: Builder) -> Step:
 
 @runs(rows.BULK_LOAD)
 def _bulk_load(op: Any, builder: Builder) -> Step:
-    number, element = builder.number(op), op.row.element
+    """What lies on the sides is zeros."""
+    number = builder.number(op)
+    element = op.row.element if op.left is None else "ui8"
 
     def run(
         machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits,
-        mask: Bits | None,
+        mask: Bits | None, left: Bits | None, right: Bits | None,
     ) -> None:  # fmt: skip
-        boxes = _runs(machine, gang, source, size, element)
+        sides = () if left is None or right is None else (left, right)
+        boxes = _runs(machine, gang, source, size, element, *sides)
         _start_loads(machine, gang, boxes, dest, barrier, mask, number)
 
-    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier, op.mask)
+    operands = op.dest, op.source, op.size, op.barrier, op.mask, op.left, op.right
+    return effect(op, builder, run, *operands)
 
 
 def _start_loads(
@@ -248,18 +261,33 @@ def _store(op: Any, builder: Builder) -> Step:
     return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
 
 
-@runs(rows.BULK_STORE, *rows.BULK_REDUCE.values())
+@runs(
+    rows.BULK_STORE, rows.MULTIMEM_STORE, *rows.BULK_REDUCE.values(),
+    *rows.MULTIMEM_REDUCE.values(),
+)  # fmt: skip
 def _bulk_store(op: Any, builder: Builder) -> Step:
+    """Of a multicast object the one copy that this GPU has."""
     number, element = builder.number(op), op.row.element
-    kind = None if op.row is rows.BULK_STORE else op.form.data.partition(".")[0]
+    form = getattr(op, "form", None)
+    kind = None if form is None else form.data.partition(".")[0]
 
-    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits) -> None:
+    def run(
+        machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, mask: Bits | None
+    ) -> None:
         named = zip(*(_every(gang, value) for value in (dest, source, size)), strict=True)
         check_issued_once(machine, gang, named, kind)
-        boxes = _runs(machine, gang, dest, size, element)
+        if mask is None:
+            boxes = _runs(machine, gang, dest, size, element)
+        else:
+            of_bytes, masks = _runs(machine, gang, dest, size, "ui8"), _every(gang, mask)
+
+            def boxes(index: int) -> tuple[TensorImage, list[int]]:
+                image, corner = of_bytes(index)
+                return replace(image, mask=masks[index]), corner
+
         _start_stores(machine, gang, boxes, source, number, kind)
 
-    return effect(op, builder, run, op.dest, op.source, op.size)
+    return effect(op, builder, run, op.dest, op.source, op.size, getattr(op, "mask", None))
 
 
 def _start_stores(
