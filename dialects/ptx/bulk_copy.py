@@ -1,7 +1,7 @@
 """Copies of boxes of tensors, and of bytes. PTX ISA, cp.async.bulk.tensor and cp.async.bulk."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
@@ -12,43 +12,68 @@ if TYPE_CHECKING:
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import BoxForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Vector
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, content, twin
-from tilewright.dialects.ptx.types import B16, B32, B64, RegType
+from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
+
+TILE = StringAttr("tile")
 
 
 class TensorCopyOp(PtxOp):
-    """A copy of a box; the coordinates of its first element stand innermost first."""
+    """A copy of a box; the coordinates of its first element stand innermost first, of four rows
+    that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
+    the mode that it is of. PTX ISA 5.5."""
+
+    OPERANDS: ClassVar = {"im2colInfo": "offsets"}
 
     if TYPE_CHECKING:
         coordinates: VarOperand
+        offsets: OptOperand
         cache_hint: OptOperand
+
+    mode = opt_prop_def(StringAttr, TILE)
+
+    @property
+    def rank(self) -> int:
+        """The dimensions of the tensor."""
+        return self.row.rank(len(self.coordinates))
 
     @property
     def mnemonic(self) -> str:
-        return self.row.mnemonic(len(self.coordinates), hint=self.cache_hint is not None)
+        return self.row.mnemonic(self.rank, hint=self.cache_hint is not None)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(len(self.coordinates), hint=self.cache_hint is not None)
+        return self.row.operands(self.rank, hint=self.cache_hint is not None)
+
+    def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
+        """The row of the op's mode. Raises VerifyException where it has none."""
+        row = modes.get((self.mode.data, *key) if key else self.mode.data)
+        if row is None:
+            raise self.fail(f"another mode than {self.mode.data} here")
+        return row
 
     def verify_(self) -> None:
-        if not 1 <= (rank := len(self.coordinates)) <= rows.MAX_RANK:
-            nearest = min(max(rank, 1), rows.MAX_RANK)
+        if (rank := self.rank) not in (legal := self.row.ranks):
+            nearest = min(max(rank, legal[0]), legal[-1])
             raise self.fail(
-                f"1 to {rows.MAX_RANK} coordinates, got {rank}; nearest legal: {nearest}"
+                f"{legal[0]} to {legal[-1]} coordinates, got {rank}; nearest legal: {nearest}"
             )
+        box, *_ = (form for form in self.operand_forms if isinstance(form, BoxForm))
+        if len(self.coordinates) != box.rank:
+            raise self.fail(
+                f"{box.rank} coordinates of {self.mode.data}, got {len(self.coordinates)}"
+            )
+        [count] = [form.count for form in self.operand_forms if isinstance(form, Vector)] or [0]
+        given = None if (offsets := getattr(self, "offsets", None)) is None else offsets.type
+        if given != (legal := reg("b16", count) if count else None):
+            raise self.fail(f"offsets {legal} of {self.mode.data}, got {given}")
 
 
-@fields_op(
-    "ptx.cp.async.bulk.tensor.load",
-    rows.TENSOR_LOAD,
-    rows.TENSOR_LOAD_MULTICAST,
-    rows.TENSOR_LOAD_PAIR,
-    rows.TENSOR_LOAD_PAIR_MULTICAST,
-)
+@fields_op("ptx.cp.async.bulk.tensor.load", *rows.TENSOR_LOADS.values())
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
 
@@ -56,29 +81,32 @@ class TensorLoadOp(TensorCopyOp):
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar pair
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1, %c2], %mbar offsets %h
     ```
 
-    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's.
+    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's. `own` says
+    that the box goes to the CTA's own memory, which more targets have of some modes.
     """
 
     dest = operand_def(B32)
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     barrier = operand_def(B32)
+    offsets = opt_operand_def(RegType)
     mask = opt_operand_def(B16)
     pair = opt_prop_def(UnitAttr)
+    own = opt_prop_def(UnitAttr)
     cache_hint = opt_operand_def(B64)
 
     assembly_format = (
-        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)? (`pair` "
-        "$pair^)?"
+        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`offsets` $offsets^ `:` "
+        "type($offsets))? (`multicast` $mask^)? (`pair` $pair^)? (`own` $own^)?"
     )
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        if self.mask is None:
-            return rows.TENSOR_LOAD if self.pair is None else rows.TENSOR_LOAD_PAIR
-        return rows.TENSOR_LOAD_MULTICAST if self.pair is None else rows.TENSOR_LOAD_PAIR_MULTICAST
+        what = self.mask is not None, self.pair is not None, self.own is not None
+        return self.row_of(rows.TENSOR_LOADS, *what)
 
 
 class TensorFromSharedOp(TensorCopyOp):
@@ -90,7 +118,7 @@ class TensorFromSharedOp(TensorCopyOp):
     cache_hint = opt_operand_def(B64)
 
 
-@fields_op("ptx.cp.async.bulk.tensor.store", rows.TENSOR_STORE)
+@fields_op("ptx.cp.async.bulk.tensor.store", *rows.TENSOR_STORES.values())
 class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
@@ -101,8 +129,28 @@ class TensorStoreOp(TensorFromSharedOp):
 
     assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        return self.row_of(rows.TENSOR_STORES)
 
-@fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCE.values())
+
+@fields_op("ptx.cp.async.bulk.prefetch.tensor", *rows.TENSOR_PREFETCHES.values())
+class TensorPrefetchOp(TensorCopyOp):
+    """`cp.async.bulk.prefetch.tensor.Nd.L2.global.tile [map, {c}]{, policy}`."""
+
+    map = operand_def(B64)
+    coordinates = var_operand_def(B32)
+    offsets = opt_operand_def(RegType)
+    cache_hint = opt_operand_def(B64)
+
+    assembly_format = "$map `,` `[` $coordinates `]` (`offsets` $offsets^ `:` type($offsets))?"
+
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        return self.row_of(rows.TENSOR_PREFETCHES)
+
+
+@fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCTIONS.values())
 class TensorReduceOp(TensorFromSharedOp):
     """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
 
@@ -117,7 +165,12 @@ class TensorReduceOp(TensorFromSharedOp):
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        return rows.TENSOR_REDUCE[self.kind.data]
+        modes = {
+            mode: of
+            for (kind, mode), of in rows.TENSOR_REDUCTIONS.items()
+            if kind == self.kind.data
+        }
+        return self.row_of(modes)
 
     def verify_(self) -> None:
         if self.kind.data not in rows.TENSOR_REDUCE:

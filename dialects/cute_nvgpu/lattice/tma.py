@@ -15,8 +15,13 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Constant,
     OperandForm,
     Scalar,
+    Vector,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    NeedingRow,
+    Requirement,
+    needs,
+)
 from tilewright.dialects.frozen import frozen
 
 CHUNK = 16
@@ -28,57 +33,78 @@ _SOURCE = (Address("srcMem", loose=_BARE),)
 
 @frozen
 class TensorCopyRow(NeedingRow):
-    """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions. `before` and `after` are the
-    operands around the box."""
+    """`cp.async.bulk.tensor.Nd...`, of `ranks` dimensions; the suffix says where its mode stands.
+    `before` and `after` are the operands around the box."""
 
     op: str
     does: str
     suffix: str
-    max_rank: int
+    ranks: range
     needs: Requirement
     before: tuple[OperandForm, ...] = ()
     after: tuple[OperandForm, ...] = _SOURCE
     stem: str = "cp.async.bulk.tensor"
+    mode: str = "tile"
 
     @property
     def section(self) -> str:
         """The instruction."""
         return self.stem
 
+    def rank(self, coordinates: int) -> int:
+        """The dimensions of a tensor, of so many coordinates: four rows have one each."""
+        return 2 if self.mode in FOUR_ROWS else coordinates
+
     def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
-        return f"{self.stem}.{rank}d.{self.suffix}" + (CACHE_HINT if hint else "")
+        suffix = self.suffix.replace("MODE", self.mode)
+        return f"{self.stem}.{rank}d.{suffix}" + (CACHE_HINT if hint else "")
 
     def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands of a copy of that rank, in PTX's order."""
         policy = (CACHE_POLICY,) if hint else ()
-        return *self.before, BoxForm("tensorMap", rank), *self.after, *policy
+        box = BoxForm("tensorMap", 1 + 4 if self.mode in FOUR_ROWS else rank)
+        offsets = {"im2col": rank - 2, "im2col::w": 2, "im2col::w::128": 2}.get(self.mode)
+        info = () if offsets is None else (Vector("im2colInfo", "b16", offsets),)
+        return *self.before, box, *self.after[:1], *info, *self.after[1:], *policy
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic."""
         return {
             self.mnemonic(rank, hint=hint): self.operands(rank, hint=hint)
-            for rank in range(1, self.max_rank + 1)
+            for rank in self.ranks
             for hint in (False, True)
         }
 
 
+FOUR_ROWS = ("tile::gather4", "tile::scatter4")
+"""The modes of a copy of four rows."""
 MAX_RANK = 5
+_RANKS, _PIXELS = range(1, MAX_RANK + 1), range(3, MAX_RANK + 1)
+_MODES = {
+    "im2col": (_PIXELS, "of pixels in a row, from offsets on"),
+    "im2col::w": (_PIXELS, "of pixels in a row of the image and those behind it"),
+    "im2col::w::128": (_PIXELS, "of 128 pixels in a row of the image and those between them"),
+    "im2col_no_offs": (_PIXELS, "of pixels in a row"),
+    "tile::gather4": (range(2, 3), "of four rows"),
+    "tile::scatter4": (range(2, 3), "of four rows"),
+}
 _HOPPER = needs("sm_90 8.0")
+_BLACKWELL = needs("sm_100a|sm_100f|sm_110f 8.6")
 
-# The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
-# same.
+# Of a CTA's own addresses .shared::cta says the same, from PTX ISA 8.6 on; for sm_120 ptxas makes
+# less code of it.
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
-    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, _HOPPER,
+    "shared::cluster.global.MODE.mbarrier::complete_tx::bytes", _RANKS, _HOPPER,
     (Address("dstMem", loose=_BARE),), (Address("mbar", loose=_BARE),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs",
     f"{TENSOR_LOAD.suffix}.multicast::cluster",
-    MAX_RANK,
+    _RANKS,
     needs("sm_90a|sm_100f|sm_110f 8.0"),
     TENSOR_LOAD.before,
     (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
@@ -86,19 +112,22 @@ TENSOR_LOAD_MULTICAST = TensorCopyRow(
 TENSOR_LOAD_PAIR = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier "
     "of either CTA of the pair",
-    f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK,
-    needs("sm_100a|sm_100f|sm_110f 8.6"),
+    f"{TENSOR_LOAD.suffix}.cta_group::2", _RANKS, _BLACKWELL,
     TENSOR_LOAD.before, TENSOR_LOAD.after,
 )  # fmt: skip
 TENSOR_LOAD_PAIR_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs; its bytes "
     "arrive at mbarriers of either CTA of their pairs",
-    f"{TENSOR_LOAD_MULTICAST.suffix}.cta_group::2", MAX_RANK, TENSOR_LOAD_PAIR.needs,
+    f"{TENSOR_LOAD_MULTICAST.suffix}.cta_group::2", _RANKS, TENSOR_LOAD_PAIR.needs,
     TENSOR_LOAD.before, TENSOR_LOAD_MULTICAST.after,
 )  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
     "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
-    "global.shared::cta.tile.bulk_group", MAX_RANK, _HOPPER,
+    "global.shared::cta.MODE.bulk_group", _RANKS, _HOPPER,
+)  # fmt: skip
+TENSOR_PREFETCH = TensorCopyRow(
+    "ptx.cp.async.bulk.prefetch.tensor", "bring a box of a tensor to the L2", "L2.global.MODE",
+    _RANKS, _HOPPER, after=(), stem="cp.async.bulk.prefetch.tensor",
 )  # fmt: skip
 
 _WORDS = ("i32", "ui32", "si32", "i64", "ui64")
@@ -123,8 +152,8 @@ TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(
         "tma.reduce",
         f"start to combine a box of shared memory with a tensor by {kind}, in a bulk group",
-        f"global.shared::cta.{kind}.tile.bulk_group",
-        MAX_RANK,
+        f"global.shared::cta.{kind}.MODE.bulk_group",
+        _RANKS,
         _HOPPER,
         stem="cp.reduce.async.bulk.tensor",
     )
@@ -314,9 +343,48 @@ CP_FENCEPROXY = InstructionRow(
     threads="all of the warp",
 )  # fmt: skip
 
+_OF_BLACKWELL = "im2col::w", "im2col::w::128", "tile::gather4"
+
+
+def _in_modes(row: TensorCopyRow, *modes: str) -> dict[str, TensorCopyRow]:
+    """The rows of a copy, by mode."""
+    return {"tile": row} | {
+        mode: replace(
+            row, mode=mode, ranks=_MODES[mode][0], does=f"{row.does}, {_MODES[mode][1]}",
+            needs=_BLACKWELL if mode in (*_OF_BLACKWELL, "tile::scatter4") else row.needs,
+        )
+        for mode in modes
+    }  # fmt: skip
+
+
+TENSOR_LOADS: dict[tuple[str, bool, bool, bool], TensorCopyRow] = {
+    (mode, row in (TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR_MULTICAST), ".cta_group" in row.suffix,
+     False): of
+    for row in (
+        TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST
+    )
+    for mode, of in _in_modes(row, "im2col", *_OF_BLACKWELL).items()
+} | {
+    (mode, False, False, True): replace(
+        row, suffix=row.suffix.replace("shared::cluster", "shared::cta"),
+        needs=_BLACKWELL if mode == "im2col::w::128" else needs(
+            "sm_100 8.6" if mode in _OF_BLACKWELL else "sm_90 8.6"
+        ),
+    )
+    for mode, row in _in_modes(TENSOR_LOAD, "im2col", *_OF_BLACKWELL).items()
+}  # fmt: skip
+"""Loads by their mode, whether they are multicast, of a pair, and of the CTA's own addresses."""
+TENSOR_STORES = _in_modes(TENSOR_STORE, "im2col_no_offs", "tile::scatter4")
+TENSOR_PREFETCHES = _in_modes(TENSOR_PREFETCH, "im2col", *_OF_BLACKWELL)
+TENSOR_REDUCTIONS = {
+    (kind, mode): row
+    for kind, plain in TENSOR_REDUCE.items()
+    for mode, row in _in_modes(plain, "im2col_no_offs", "tile::scatter4").items()
+}
+"""By kind and mode."""
 TENSOR_COPIES = (
-    TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST, TENSOR_STORE,
-    *TENSOR_REDUCE.values(),
+    *TENSOR_LOADS.values(), *TENSOR_STORES.values(), *TENSOR_PREFETCHES.values(),
+    *TENSOR_REDUCTIONS.values(),
 )  # fmt: skip
 """Every copy of boxes."""
 

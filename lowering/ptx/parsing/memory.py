@@ -314,10 +314,13 @@ def _copy(mnemonic: str) -> ReadingRule | None:
         return None
     op, row = _copies()[mnemonic]
     properties = dict[str, Any]()
-    if row in (tma.TENSOR_LOAD_PAIR, tma.TENSOR_LOAD_PAIR_MULTICAST):
-        properties["pair"] = UnitAttr()
+    if issubclass(op, bulk_copy.TensorCopyOp):
+        properties["mode"] = row.mode
+    for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
+        if words in mnemonic:
+            properties[name] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
-        properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
+        properties["kind"] = next(k for (k, _), of in tma.TENSOR_REDUCTIONS.items() if of is row)
     if forms := getattr(op, "FORMS", None):
         properties["form"] = next(k for k, of in forms.items() if of is row)
     return by_fields(op, properties, row.forms[mnemonic])

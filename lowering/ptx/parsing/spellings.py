@@ -69,12 +69,12 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
         (r"(cvta(?:\.to)?\.shared)::\w+(\..*)", r"\1\2"),
         (r"(cp\.async\.bulk)\.shared::cta(\.global\.(?!.*ignore).*)", r"\1.shared::cluster\2"),
+        (r"(cp\.async\.bulk\.tensor\..*)\.cta_group::1(.*)", r"\1\2"),
         (
-            r"(cp\.async\.bulk\.tensor\.\dd)((?:\.cta_group::2)?)\.shared::\w+\.global(?:\.tile)?"
-            r"(\.mbarrier::complete_tx::bytes(?:\.multicast::cluster)?)(.*)",
-            r"\1.shared::cluster.global.tile\3\2\4",
+            r"(cp\.async\.bulk\.tensor\.(?=.*cta_group).*)\.shared::cta(\..*)",
+            r"\1.shared::cluster\2",
         ),
-        (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
+        (r"(cp\..*\.tensor\.\dd)((?:\.(?!tile|im2col)[\w:]+)+)", r"\1.tile\2"),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )

@@ -288,7 +288,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
             tma.MULTIMEM_STORE,
             tma.MULTIMEM_REDUCE["add.u32"],
         ),
-    ),  # fmt: skip
+    ),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
     (_st_bulk, (data_movement.ST_BULK,)),
