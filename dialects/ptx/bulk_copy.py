@@ -37,17 +37,17 @@ class TensorCopyOp(PtxOp):
     mode = opt_prop_def(StringAttr, TILE)
 
     @property
-    def rank(self) -> int:
-        """The dimensions of the tensor."""
+    def dimensions(self) -> int:
+        """How many the tensor has."""
         return self.row.rank(len(self.coordinates))
 
     @property
     def mnemonic(self) -> str:
-        return self.row.mnemonic(self.rank, hint=self.cache_hint is not None)
+        return self.row.mnemonic(self.dimensions, hint=self.cache_hint is not None)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(self.rank, hint=self.cache_hint is not None)
+        return self.row.operands(self.dimensions, hint=self.cache_hint is not None)
 
     def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
         """The row of the op's mode. Raises VerifyException where it has none."""
@@ -57,7 +57,7 @@ class TensorCopyOp(PtxOp):
         return row
 
     def verify_(self) -> None:
-        if (rank := self.rank) not in (legal := self.row.ranks):
+        if (rank := self.dimensions) not in (legal := self.row.ranks):
             nearest = min(max(rank, legal[0]), legal[-1])
             raise self.fail(
                 f"{legal[0]} to {legal[-1]} coordinates, got {rank}; nearest legal: {nearest}"

@@ -393,6 +393,10 @@ SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 
 MAX_BOX = 256
 """The largest extent of a box."""
+MAX_PIXELS = 1024
+"""The most pixels that a copy by `im2col` has."""
+TRAVERSAL_STRIDES = range(1, 9)
+"""How far apart the pixels may be."""
 
 MAX_EXTENT = 1 << 32
 ENDLESS_EXTENT = (1 << 31) - (1 << 16)

@@ -316,9 +316,9 @@ def _copy(mnemonic: str) -> ReadingRule | None:
     properties = dict[str, Any]()
     if issubclass(op, bulk_copy.TensorCopyOp):
         properties["mode"] = row.mode
-    for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
-        if words in mnemonic:
-            properties[name] = UnitAttr()
+        for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
+            if words in mnemonic:
+                properties[name] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for (k, _), of in tma.TENSOR_REDUCTIONS.items() if of is row)
     if forms := getattr(op, "FORMS", None):

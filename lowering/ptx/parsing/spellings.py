@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
+_BOX = r"cp\.async\.bulk\.tensor\.\dd"
 SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
@@ -71,10 +72,15 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(cp\.async\.bulk)\.shared::cta(\.global\.(?!.*ignore).*)", r"\1.shared::cluster\2"),
         (r"(cp\.async\.bulk\.tensor\..*)\.cta_group::1(.*)", r"\1\2"),
         (
-            r"(cp\.async\.bulk\.tensor\.(?=.*cta_group).*)\.shared::cta(\..*)",
-            r"\1.shared::cluster\2",
+            rf"({_BOX}(?:\.tile[\w:]*|\.im2col[\w:]*)?)\.cta_group::2(\.shared.*?)"
+            r"((?:\.L2::cache_hint)?)",
+            r"\1\2.cta_group::2\3",
         ),
-        (r"(cp\..*\.tensor\.\dd)((?:\.(?!tile|im2col)[\w:]+)+)", r"\1.tile\2"),
+        (rf"({_BOX})\.((?:tile|im2col)[\w:]*)(\.shared::\w+\.global)(.*)", r"\1\3.\2\4"),
+        (rf"({_BOX}\.shared::\w+\.global)(\.mbarrier.*?)(?:\.tile)?", r"\1.tile\2"),
+        (rf"({_BOX}\.shared::)cta(.*\.cta_group.*)", r"\1cluster\2"),
+        (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
+        (r"(cp\.async\.bulk\.prefetch\.tensor\.\dd\.L2\.global)((?:\.L2.*)?)", r"\1.tile\2"),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )

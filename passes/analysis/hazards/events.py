@@ -127,7 +127,7 @@ def _cp_async(op: Any) -> Effect:
 def _tma_load(op: Any) -> Effect:
     box, numbers = box_of(op.map), (op.mask, getattr(op, "rank", None))
     return Effect(
-        "tma.pair" if op.row is tma.TENSOR_LOAD_PAIR else "tma.load",
+        "tma.pair" if op.mask is None and ".cta_group::2" in op.row.suffix else "tma.load",
         _mbarrier(op, "barrier"),
         () if box is None else (place_of_box(op, box, "dest", writes=True),),
         tuple(number for number in numbers if number is not None),

@@ -35,7 +35,14 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_ASK, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
-from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, MULTIMEM_REDUCE, TENSOR_REDUCE
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_REDUCE,
+    MULTIMEM_REDUCE,
+    TENSOR_LOADS,
+    TENSOR_PREFETCHES,
+    TENSOR_REDUCE,
+    TENSOR_STORES,
+)
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -113,6 +120,18 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
     ranks = [coordinates[:rank] for rank in range(1, 6)]
     mask = kernel.input("b16")
+    few = [kernel.input("b16") for _ in range(3)]
+    info = [kernel.add(ListMakeOp(few[:count], reg("b16", count))) for count in (2, 3)]
+
+    def of_mode(mode: str) -> list[tuple[list[Any], Any]]:
+        """Coordinates and offsets of a copy of a mode."""
+        if "4" in mode:
+            return [(ranks[4], None)]
+        if mode == "tile":
+            return [(each, None) for each in ranks]
+        offsets = {"im2col": [few[0], *info], "im2col_no_offs": [None] * 3}.get(mode, info[:1] * 3)
+        return [*zip(ranks[2:], offsets, strict=True)]
+
     return {
         "load": [
             bulk_copy.TensorLoadOp(address, map_, each, address, cache_hint=policy)
@@ -137,6 +156,52 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
             for each in ranks
             for policy in (None, hint)
         ],
+        **{
+            f"load_{number}": [
+                bulk_copy.TensorLoadOp(
+                    address,
+                    map_,
+                    each,
+                    address,
+                    mode=mode,
+                    offsets=info,
+                    cache_hint=policy,
+                    mask=mask if is_multicast else None,
+                    pair=is_pair or None,
+                    own=own or None,
+                )
+                for each, info in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, (mode, is_multicast, is_pair, own) in enumerate(TENSOR_LOADS)
+            # ptxas advises against multicast on other targets.
+            if (mode != "tile" and not (is_multicast and mode == "im2col")) or own
+        },
+        **{
+            f"prefetch_{number}": [
+                bulk_copy.TensorPrefetchOp(map_, each, mode=mode, offsets=info, cache_hint=policy)
+                for each, info in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, mode in enumerate(TENSOR_PREFETCHES)
+        },
+        **{
+            f"store_{number}": [
+                bulk_copy.TensorStoreOp(map_, each, address, mode=mode, cache_hint=policy)
+                for each, _ in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, mode in enumerate(TENSOR_STORES)
+        },
+        **{
+            f"reduce_{number}": [
+                bulk_copy.TensorReduceOp(map_, each, address, kind, mode=mode)
+                for kind in TENSOR_REDUCE
+                for each, _ in of_mode(mode)
+            ]
+            for number, mode in enumerate(TENSOR_STORES)
+            if mode != "tile"
+        },
         "commit": [bulk_copy.BulkCommitGroupOp()],
         "wait": [bulk_copy.BulkWaitGroupOp(n, read=read) for n in (0, 7) for read in (True, False)],
         "prefetch": [bulk_copy.PrefetchTensormapOp(map_)],

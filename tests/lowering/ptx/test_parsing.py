@@ -138,8 +138,14 @@ def test_every_scalar_op_is_read_back() -> None:
         ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
          "mbarrier.try_wait.parity.shared.b64"),
         ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+         "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes"
          ".L2::cache_hint"),
+        ("cp.async.bulk.tensor.4d.im2col.cta_group::2.shared::cta.global"
+         ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+         "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+         ".multicast::cluster.cta_group::2.L2::cache_hint"),
+        ("cp.async.bulk.prefetch.tensor.2d.L2.global.L2::cache_hint",
+         "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint"),
         ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
          "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"),
         ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64",
