@@ -90,6 +90,15 @@ class TensorMap:
         for extent in self.shape:
             if not 1 <= extent <= MAX_EXTENT:
                 raise TensorMapError(f"expected extents of 1 to 2^32, got {extent}")
+        if (pixels := self.box.im2col) is not None:
+            for lower, upper, extent in zip(
+                pixels.lower, pixels.upper, self.shape[1:], strict=False
+            ):
+                if lower >= extent + upper:
+                    raise TensorMapError(
+                        f"expected corners with pixels between them, got {lower} and {upper} of "
+                        f"{extent}"
+                    )
         width = self.box.element.bytes
         if self.strides[-1] != width:
             raise TensorMapError(

@@ -21,6 +21,10 @@ _SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(
 """Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
 
 
+_NAN = 0x7FF77FF77FF77FF7
+"""What lies outside of a tensor where it is NaN, of each type: what `fma.oob` knows (H200)."""
+
+
 class ElementRun(TensorBox):
     """Elements that lie one after the other, as many as they are."""
 
@@ -30,6 +34,11 @@ class ElementRun(TensorBox):
 
 Corner = Sequence[int] | Sequence[Sequence[int]]
 """Where in a tensor a copy begins, or each of its pieces does, outermost first."""
+
+
+_MOST_OFFSET = {1: 1 << 16, 2: 1 << 8, 3: 1 << 5}
+"""Below what offsets are, by how many they are. PTX ISA 5.5.4.1; an H200 traps where pixels are not
+those of the box."""
 
 
 class Buffer(Protocol):
@@ -80,15 +89,17 @@ class TensorImage:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = loaded(self._elements[np.where(inside, places, 0)], self.box.element.mlir)
-        outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
-        return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
+        outside = np.array([_NAN if self.box.nan else 0], np.uint64).view(values.dtype)[0]
+        return np.where(inside, values, outside).reshape(-1).view(np.uint8)
 
     def put(self, kind: str | None, corner: Corner, content: UInt8Array) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
         a kind. What lies outside is left out, but the last 16 bytes of a row change whole (H200:
         stores, and reductions that add)."""
-        at, values = self._result(kind, corner, content)
-        self._elements[at] = values
+        corners = np.atleast_2d(np.array(corner)) if kind is not None else [corner]
+        for one, part in zip(corners, np.split(content, len(corners)), strict=True):
+            at, values = self._result(kind, one, part)
+            self._elements[at] = values
 
     def changes(self, kind: str | None, corner: Corner, content: UInt8Array) -> BoolArray:
         """Which of the box's elements inside of the tensor `put` gives other values."""
@@ -102,7 +113,9 @@ class TensorImage:
         inside, places = self.places(corner, written=True)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
-        if not steps_over(zip(self.shape, self.strides, strict=True)):
+        if not steps_over(zip(self.shape, self.strides, strict=True)) or (
+            kind is None and len(places) > 1
+        ):
             check_written_apart(at)
         if kind is not None:
             values = combined(self.box.element.mlir, kind, self._elements[at], values)
@@ -121,8 +134,16 @@ class TensorImage:
         assert box is not None
         bounds = [*zip(box.lower, box.upper, self.shape[1:-1], box.steps, strict=True)]
         (batch, *at, channel), corners = begin, list[list[int]]()
+        for place, more, (lower, upper, extent, _) in zip(at, offsets, bounds, strict=True):
+            if not lower <= place < extent + upper:
+                raise Fault(
+                    f"expected pixels from {lower} to {extent + upper - 1}, as the tensor map has "
+                    f"them, got {place}"
+                )
+            if more >= (most := _MOST_OFFSET[len(at)]):
+                raise Fault(f"expected offsets of 0 to {most - 1}, got {more}")
         for _ in range(self.box.shape[0]):
-            moved = (place + more for place, more in zip(at, offsets[-len(at) :], strict=True))
+            moved = (place + more for place, more in zip(at, offsets, strict=True))
             corners.append([batch, *moved, channel])
             for axis in reversed(range(len(at))):
                 lower, upper, extent, step = bounds[axis]

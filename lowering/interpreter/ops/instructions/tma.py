@@ -100,7 +100,9 @@ def _boxes(
         corner = _corner(corners[index], image)
         if mode in rows.FOUR_ROWS:
             return image, [[row, corner[-1]] for row in corner[-2::-1]]
-        return image, corner if image.box.im2col is None else image.pixels(corner, moved[index])
+        if image.box.im2col is None:
+            return image, corner
+        return image, image.pixels(corner, moved[index][2 - len(corner) :])
 
     return box
 
