@@ -50,9 +50,8 @@ class TensorCopyOp(PtxOp):
         return self.row.operands(self.dimensions, hint=self.cache_hint is not None)
 
     def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
-        """The row of the op's mode. Raises VerifyException where it has none."""
-        row = modes.get((self.mode.data, *key) if key else self.mode.data)
-        if row is None:
+        """The row of the op's mode."""
+        if (row := modes.get(key or self.mode.data)) is None:
             raise self.fail(f"another mode than {self.mode.data} here")
         return row
 
@@ -105,8 +104,8 @@ class TensorLoadOp(TensorCopyOp):
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        what = self.mask is not None, self.pair is not None, self.own is not None
-        return self.row_of(rows.TENSOR_LOADS, *what)
+        words = (word is not None for word in (self.mask, self.pair, self.own))
+        return self.row_of(rows.TENSOR_LOADS, self.mode.data, *words)
 
 
 class TensorFromSharedOp(TensorCopyOp):
@@ -165,12 +164,7 @@ class TensorReduceOp(TensorFromSharedOp):
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        modes = {
-            mode: of
-            for (kind, mode), of in rows.TENSOR_REDUCTIONS.items()
-            if kind == self.kind.data
-        }
-        return self.row_of(modes)
+        return self.row_of(rows.TENSOR_REDUCTIONS, self.kind.data, self.mode.data)
 
     def verify_(self) -> None:
         if self.kind.data not in rows.TENSOR_REDUCE:
@@ -241,6 +235,7 @@ class _BulkFromSharedOp(BulkCopyOp):
 class _MaskedStoreOp(_BulkFromSharedOp):
     """One of all bytes or, of each 16, those whose bits of a mask are set."""
 
+    ROWS: ClassVar[Sequence[rows.BulkCopyRow]]
     OPERANDS: ClassVar = {"byteMask": "mask"}
 
     mask = opt_operand_def(B16)

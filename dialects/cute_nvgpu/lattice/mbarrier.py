@@ -134,8 +134,8 @@ _COUNTED = tuple(
         "ptx.mbarrier.arrival" if state is _STATE else "ptx.mbarrier", does,
         f"mbarrier.{name}.{space}.b64", needed,
         *((state,) if "arrive" in name else ()), _BARRIER,
-        Choice("count", optional="arrive" in name
-               and not {"expect_tx", "noComplete"} & {*name.split(".")} and name != "arrive"),
+        Choice("count", optional=name not in ("init", "arrive")
+               and "tx" not in name and "noComplete" not in name),
     )
     for space, state, rows in (
         ("shared", _STATE, (

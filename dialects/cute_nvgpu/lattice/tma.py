@@ -81,15 +81,7 @@ class TensorCopyRow(NeedingRow):
 FOUR_ROWS = ("tile::gather4", "tile::scatter4")
 """The modes of a copy of four rows."""
 MAX_RANK = 5
-_RANKS, _PIXELS = range(1, MAX_RANK + 1), range(3, MAX_RANK + 1)
-_MODES = {
-    "im2col": (_PIXELS, "of pixels in a row, from offsets on"),
-    "im2col::w": (_PIXELS, "of pixels in a row of the image and those behind it"),
-    "im2col::w::128": (_PIXELS, "of 128 pixels in a row of the image and those between them"),
-    "im2col_no_offs": (_PIXELS, "of pixels in a row"),
-    "tile::gather4": (range(2, 3), "of four rows"),
-    "tile::scatter4": (range(2, 3), "of four rows"),
-}
+_RANKS = range(1, MAX_RANK + 1)
 _HOPPER = needs("sm_90 8.0")
 _BLACKWELL = needs("sm_100a|sm_100f|sm_110f 8.6")
 
@@ -350,7 +342,8 @@ def _in_modes(row: TensorCopyRow, *modes: str) -> dict[str, TensorCopyRow]:
     """The rows of a copy, by mode."""
     return {"tile": row} | {
         mode: replace(
-            row, mode=mode, ranks=_MODES[mode][0], does=f"{row.does}, {_MODES[mode][1]}",
+            row, mode=mode, does=f"{row.does}, by {mode}",
+            ranks=range(2, 3) if mode in FOUR_ROWS else _RANKS[2:],
             needs=_BLACKWELL if mode in (*_OF_BLACKWELL, "tile::scatter4") else row.needs,
         )
         for mode in modes

@@ -37,7 +37,7 @@ class Mbarriers:
         self._columns: dict[int, tuple[int, int]] = {}
         self._completed: dict[int, int] = {}
         # Threads that have seen a phase complete and learned nothing yet: where, and in a cluster.
-        self._watched: list[tuple[tuple[int, int, bool], Mbarrier]] = []
+        self._watched: list[tuple[int, int, bool]] = []
 
     # Making and finding
 
@@ -383,21 +383,17 @@ class Mbarriers:
         self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray
     ) -> None:
         """Threads see that a phase is complete, and know what follows from it behind a fence."""
-        for key in zip(lanes.tolist(), places.tolist(), cluster.tolist(), strict=True):
-            barrier = self._at[key[1]]
-            barrier.watched[key[0]] = barrier.completed
-            self._watched.append((key, barrier))
+        for lane, place, far in zip(lanes.tolist(), places.tolist(), cluster.tolist(), strict=True):
+            self._at[place].watched[lane] = self._at[place].completed
+            self._watched.append((lane, place, far))
 
     def acquire(self, lanes: Lanes) -> None:
         """Fences of threads: they learn what the phases have handed on that they saw complete."""
-        rest = list[tuple[tuple[int, int, bool], Mbarrier]]()
-        for (lane, place, cluster), barrier in self._watched:
-            one = np.array([lane])
-            if lane not in lanes:
-                rest.append(((lane, place, cluster), barrier))
-            elif self._at.get(place) is barrier:
-                self.resume(one, np.array([place]), np.zeros(1, np.int64), np.array([cluster]))
-        self._watched = rest
+        for seen in self._watched:
+            if seen[0] in lanes and seen[1] in self._at:
+                lane, place, far = (np.array([part]) for part in seen)
+                self.resume(lane, place, lane, far)
+        self._watched = [seen for seen in self._watched if seen[0] not in lanes]
 
     def deadlock(
         self, lanes: Lanes, places: Int64Array, parity: Int64Array,

@@ -78,9 +78,12 @@ def test_four_rows_are_summed(ptxas: Ptxas) -> None:
         run(text_of(store=SCATTER.replace("r5, 2", "7, 2")))
 
 
+IMAGES = {"shape": (2, 5, 64), "strides": (320, 64, 1), "im2col": tw.Im2col((0,), (0,))}
+
+
 @pytest.mark.parametrize(("load", "map_", "message"), [
     (LOAD, {"box": (4, 16)}, "expected a tensor map of one row for tile::gather4"),
-    (LOAD, {"box": (4, 16), "shape": (2, 5, 64), "strides": (320, 64, 1), "im2col": tw.Im2col((0,), (0,))},
+    (LOAD, {"box": (4, 16), **IMAGES},
      "expected a tensor map for tile, got one of"),
     (LOAD.replace("2d", "3d").replace("tile::gather4", "im2col").replace("r4, 9}], [r2]",
      "r4}], [r2], {h}").replace("r5, r4}", "r4}"), {}, "expected a tensor map for im2col"),

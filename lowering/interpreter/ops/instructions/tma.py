@@ -117,15 +117,18 @@ def _check_mode(box: TensorBox, mode: str) -> None:
 
 
 def _runs(
-    machine: Machine, gang: Gang, address: Bits, size: Bits, element: str, *sides: Bits
-) -> Boxes:
-    """Bytes, all or without so many on either side."""
+    machine: Machine, gang: Gang, address: Bits, size: Bits, element: str, *sides: Bits,
+    mask: Bits | None = None,
+) -> Boxes:  # fmt: skip
+    """Bytes, all or without so many on either side, or those of a mask."""
     starts, sizes, of = _every(gang, address), _every(gang, size), rows.TENSOR_ELEMENTS[element]
     left, right = (_every(gang, side) for side in sides or (np.zeros(1, np.uint32),) * 2)
+    masks = None if mask is None else _every(gang, mask)
 
     def box(index: int) -> tuple[TensorImage, Corner]:
         around = left[index], right[index]
-        return machine.memory.run_of(starts[index], sizes[index], of, around), [-left[index]]
+        image = machine.memory.run_of(starts[index], sizes[index], of, around)
+        return image if masks is None else replace(image, mask=masks[index]), [-left[index]]
 
     return box
 
@@ -311,15 +314,7 @@ def _bulk_store(op: Any, builder: Builder) -> Step:
     ) -> None:
         named = zip(*(_every(gang, value) for value in (dest, source, size)), strict=True)
         check_issued_once(machine, gang, named, kind)
-        if mask is None:
-            boxes = _runs(machine, gang, dest, size, element)
-        else:
-            of_bytes, masks = _runs(machine, gang, dest, size, "ui8"), _every(gang, mask)
-
-            def boxes(index: int) -> tuple[TensorImage, Corner]:
-                image, corner = of_bytes(index)
-                return replace(image, mask=masks[index]), corner
-
+        boxes = _runs(machine, gang, dest, size, element if mask is None else "ui8", mask=mask)
         _start_stores(machine, gang, boxes, source, number, kind)
 
     return effect(op, builder, run, op.dest, op.source, op.size, getattr(op, "mask", None))
