@@ -32,18 +32,21 @@ class Im2col:
     strides: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        rank, bits = len(self.lower), {1: 15, 2: 7, 3: 4}.get(len(self.lower), 0)
-        if not bits or {len(self.upper), len(self.steps)} != {rank}:
+        rank, most = len(self.lower), 1 << self.bits >> 1
+        if not most or {len(self.upper), len(self.steps)} != {rank}:
             raise TensorMapError(f"expected corners of 1 to 3 dimensions, got {self}")
         for corner in (*self.lower, *self.upper):
-            if not -1 << bits <= corner < 1 << bits:
+            if not -most <= corner < most:
                 raise TensorMapError(
-                    f"expected corners from {-1 << bits} to {(1 << bits) - 1} of {rank} "
-                    f"dimensions, got {corner}"
+                    f"expected corners from {-most} to {most - 1} of {rank} dimensions, got {corner}"
                 )
-        for step in self.steps:
-            if step not in rows.TRAVERSAL_STRIDES:
-                raise TensorMapError(f"expected strides of 1 to 8 pixels, got {step}")
+        if not {*self.steps} <= {*range(1, 9)}:
+            raise TensorMapError(f"expected strides of 1 to 8 pixels, got {self.steps}")
+
+    @property
+    def bits(self) -> int:
+        """Those of an offset, and of a corner with its sign. PTX ISA 5.5.4.1."""
+        return {1: 16, 2: 8, 3: 5}.get(len(self.lower), 0)
 
     @property
     def steps(self) -> tuple[int, ...]:

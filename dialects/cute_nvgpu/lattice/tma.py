@@ -340,31 +340,28 @@ _OF_BLACKWELL = "im2col::w", "im2col::w::128", "tile::gather4"
 
 def _in_modes(row: TensorCopyRow, *modes: str) -> dict[str, TensorCopyRow]:
     """The rows of a copy, by mode."""
+    own = "cta.global" in row.suffix
     return {"tile": row} | {
         mode: replace(
             row, mode=mode, does=f"{row.does}, by {mode}",
             ranks=range(2, 3) if mode in FOUR_ROWS else _RANKS[2:],
-            needs=_BLACKWELL if mode in (*_OF_BLACKWELL, "tile::scatter4") else row.needs,
+            needs=row.needs if mode in ("im2col", "im2col_no_offs")
+            else needs("sm_100 8.6") if own and mode != "im2col::w::128" else _BLACKWELL,
         )
         for mode in modes
     }  # fmt: skip
 
 
-TENSOR_LOADS: dict[tuple[str, bool, bool, bool], TensorCopyRow] = {
-    (mode, row in (TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR_MULTICAST), ".cta_group" in row.suffix,
-     False): of
+TENSOR_LOADS: dict[tuple[str | bool, ...], TensorCopyRow] = {
+    (mode, *(word in of.suffix for word in ("multicast", "cta_group", "cta.global"))): of
     for row in (
-        TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST
-    )
-    for mode, of in _in_modes(row, "im2col", *_OF_BLACKWELL).items()
-} | {
-    (mode, False, False, True): replace(
-        row, suffix=row.suffix.replace("shared::cluster", "shared::cta"),
-        needs=_BLACKWELL if mode == "im2col::w::128" else needs(
-            "sm_100 8.6" if mode in _OF_BLACKWELL else "sm_90 8.6"
+        TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST,
+        replace(
+            TENSOR_LOAD, needs=needs("sm_90 8.6"),
+            suffix=TENSOR_LOAD.suffix.replace("shared::cluster", "shared::cta"),
         ),
     )
-    for mode, row in _in_modes(TENSOR_LOAD, "im2col", *_OF_BLACKWELL).items()
+    for mode, of in _in_modes(row, "im2col", *_OF_BLACKWELL).items()
 }  # fmt: skip
 """Loads by their mode, whether they are multicast, of a pair, and of the CTA's own addresses."""
 TENSOR_STORES = _in_modes(TENSOR_STORE, "im2col_no_offs", "tile::scatter4")
@@ -388,8 +385,6 @@ MAX_BOX = 256
 """The largest extent of a box."""
 MAX_PIXELS = 1024
 """The most pixels that a copy by `im2col` has."""
-TRAVERSAL_STRIDES = range(1, 9)
-"""How far apart the pixels may be."""
 
 MAX_EXTENT = 1 << 32
 ENDLESS_EXTENT = (1 << 31) - (1 << 16)

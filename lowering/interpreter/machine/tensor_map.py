@@ -22,7 +22,7 @@ _SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(
 
 
 _NAN = 0x7FF77FF77FF77FF7
-"""What lies outside of a tensor where it is NaN, of each type: what `fma.oob` knows (H200)."""
+"""The words outside of a tensor where those are NaN, of each type: `fma.oob` knows them (H200)."""
 
 
 class ElementRun(TensorBox):
@@ -34,11 +34,6 @@ class ElementRun(TensorBox):
 
 Corner = Sequence[int] | Sequence[Sequence[int]]
 """Where in a tensor a copy begins, or each of its pieces does, outermost first."""
-
-
-_MOST_OFFSET = {1: 1 << 16, 2: 1 << 8, 3: 1 << 5}
-"""Below what offsets are, by how many they are. PTX ISA 5.5.4.1; an H200 traps where pixels are not
-those of the box."""
 
 
 class Buffer(Protocol):
@@ -127,9 +122,9 @@ class TensorImage:
         return pieces * prod(self.box.piece) * self.box.element.bytes
 
     def pixels(self, begin: Sequence[int], offsets: Sequence[int]) -> Corner:
-        """The corners of the pixels that a copy by im2col has, from coordinates on, each so far
-        from where the box has it: along W first, then along H and D within the box, then along N
-        (H200)."""
+        """The corners of the pixels of a copy by im2col, from coordinates on, each so far from where
+        the box has it: along W, then H and D within the box, then N (H200, which traps where they
+        begin outside of it)."""
         box = self.box.im2col
         assert box is not None
         bounds = [*zip(box.lower, box.upper, self.shape[1:-1], box.steps, strict=True)]
@@ -140,8 +135,8 @@ class TensorImage:
                     f"expected pixels from {lower} to {extent + upper - 1}, as the tensor map has "
                     f"them, got {place}"
                 )
-            if more >= (most := _MOST_OFFSET[len(at)]):
-                raise Fault(f"expected offsets of 0 to {most - 1}, got {more}")
+            if more >> box.bits:
+                raise Fault(f"expected offsets of {box.bits} bits, got {more}")
         for _ in range(self.box.shape[0]):
             moved = (place + more for place, more in zip(at, offsets, strict=True))
             corners.append([batch, *moved, channel])

@@ -203,7 +203,7 @@ def _load(op: Any, builder: Builder) -> Step:
 
 @runs(rows.BULK_LOAD)
 def _bulk_load(op: Any, builder: Builder) -> Step:
-    """What lies on the sides is zeros."""
+    """Bytes on the sides are zeros."""
     number = builder.number(op)
     element = op.row.element if op.left is None else "ui8"
 
