@@ -38,7 +38,7 @@ class Im2col:
         for corner in (*self.lower, *self.upper):
             if not -most <= corner < most:
                 raise TensorMapError(
-                    f"expected corners from {-most} to {most - 1} of {rank} dimensions, got {corner}"
+                    f"expected corners from {-most} to {most - 1} of {rank} of them, got {corner}"
                 )
         if not {*self.steps} <= {*range(1, 9)}:
             raise TensorMapError(f"expected strides of 1 to 8 pixels, got {self.steps}")

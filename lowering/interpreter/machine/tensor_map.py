@@ -122,9 +122,9 @@ class TensorImage:
         return pieces * prod(self.box.piece) * self.box.element.bytes
 
     def pixels(self, begin: Sequence[int], offsets: Sequence[int]) -> Corner:
-        """The corners of the pixels of a copy by im2col, from coordinates on, each so far from where
-        the box has it: along W, then H and D within the box, then N (H200, which traps where they
-        begin outside of it)."""
+        """The corners of the pixels of a copy by im2col, from coordinates on, each so far from
+        where the box has it: along W, then H and D within the box, then N (H200, which traps where
+        they begin outside of it)."""
         box = self.box.im2col
         assert box is not None
         bounds = [*zip(box.lower, box.upper, self.shape[1:-1], box.steps, strict=True)]
