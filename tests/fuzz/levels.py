@@ -35,7 +35,8 @@ sys.path.append(str(ROOT / "tests/dialects/cuda_tile/bytecode"))
 
 from mutations import mutated  # noqa: E402
 
-STEPS = 20_000
+STEPS = 5_000
+"""A step may be a product of tiles, which takes a millisecond."""
 ARCHES = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
 TARGETS = {"sm100": "sm_100a", "sm90": "sm_90a", "sm120": "sm_120a"}
 """The targets that names of examples tell."""

@@ -324,7 +324,11 @@ def flat_map(
     box, modes = source.type.box, [mode.data for mode in source.modes]
     pairs = [*zip(modes[::2], modes[1::2], strict=True)]
     given = [
-        min(number, ENDLESS_EXTENT) if kind == NUMBER else max(-kind, 1) * values[number]
+        min(number, ENDLESS_EXTENT)
+        if kind == NUMBER
+        else values[number] // kind
+        if kind > NAN_FLAG
+        else max(-kind, 1) * values[number]
         for kind, number in pairs
     ]
     nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False
@@ -409,7 +413,7 @@ def number_bits(parameter: Parameter, arg: Any) -> int:
         value = int(arg)
         if value != arg:
             raise ValueError
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # its own methods may raise anything
         raise _error(parameter, f"expected a number for {text}, got {told(arg)}") from None
     if not -(1 << (bits - 1)) <= value < 1 << bits:
         raise _error(parameter, f"expected {bits} bits for {text}, got {told(value)}")
