@@ -100,8 +100,16 @@ def _boxes(
         corner = _corner(corners[index], image)
         if mode in rows.FOUR_ROWS:
             return image, [[row, corner[-1]] for row in corner[-2::-1]]
-        if image.box.im2col is None:
+        if (pixels := image.box.im2col) is None:
             return image, corner
+        if (
+            mode == "im2col_no_offs"
+            and min(corner[0], *pixels.lower, *(-up for up in pixels.upper)) < 0
+        ):
+            raise Fault(
+                f"expected pixels of the tensor for {mode}, got image {corner[0]} of {pixels} "
+                "(an H200 traps)"
+            )
         return image, image.pixels(corner, moved[index][2 - len(corner) :])
 
     return box
