@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tilewright import builder, cutile, triton
-    from tilewright.arguments.tensor_map import TensorMap
+    from tilewright.arguments.tensor_map import Im2col, TensorMap
     from tilewright.compiler import compile
     from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
     from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
@@ -52,6 +52,7 @@ _HOMES = {
     "Quantized": "tilewright.simulation.block_scaling",
     "SparseMatrix": "tilewright.simulation.structured_sparsity",
     "TargetError": "tilewright.dialects.cute_nvgpu.lattice.targets",
+    "Im2col": "tilewright.arguments.tensor_map",
     "TensorMap": "tilewright.arguments.tensor_map",
     "TensorMapError": "tilewright.dialects.cute_nvgpu.descriptors.tensor_box",
     "Timeline": "tilewright.execution",
@@ -73,7 +74,7 @@ _MODULES = frozenset({"builder", "cutile", "triton"})
 """Names that stand for a module of their own."""
 
 __all__ = [
-    "ArgumentError", "AtomError", "CompileError", "Error", "ExecutionError", "Kernel",
+    "ArgumentError", "AtomError", "CompileError", "Error", "ExecutionError", "Im2col", "Kernel",
     "LaunchError", "MmaAtom", "PtxasNotFound", "Quantized", "SparseMatrix", "TargetError",
     "TensorMap", "TensorMapError", "Timeline", "Trial", "atom", "builder", "compile", "cutile",
     "densify", "dequantize", "interpret", "quantize", "simulate", "sparsify", "triton",

@@ -1,7 +1,7 @@
 """Copies of boxes of tensors, and of bytes. PTX ISA, cp.async.bulk.tensor and cp.async.bulk."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, var_operand_def
@@ -12,43 +12,67 @@ if TYPE_CHECKING:
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import BoxForm
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Vector
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, content, twin
-from tilewright.dialects.ptx.types import B16, B32, B64, RegType
+from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
+
+TILE = StringAttr("tile")
 
 
 class TensorCopyOp(PtxOp):
-    """A copy of a box; the coordinates of its first element stand innermost first."""
+    """A copy of a box; the coordinates of its first element stand innermost first, of four rows
+    that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
+    the mode that it is of. PTX ISA 5.5."""
+
+    OPERANDS: ClassVar = {"im2colInfo": "offsets"}
 
     if TYPE_CHECKING:
         coordinates: VarOperand
+        offsets: OptOperand
         cache_hint: OptOperand
+
+    mode = opt_prop_def(StringAttr, TILE)
+
+    @property
+    def dimensions(self) -> int:
+        """How many the tensor has."""
+        return self.row.rank(len(self.coordinates))
 
     @property
     def mnemonic(self) -> str:
-        return self.row.mnemonic(len(self.coordinates), hint=self.cache_hint is not None)
+        return self.row.mnemonic(self.dimensions, hint=self.cache_hint is not None)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(len(self.coordinates), hint=self.cache_hint is not None)
+        return self.row.operands(self.dimensions, hint=self.cache_hint is not None)
+
+    def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
+        """The row of the op's mode."""
+        if (row := modes.get(key or self.mode.data)) is None:
+            raise self.fail(f"another mode than {self.mode.data} here")
+        return row
 
     def verify_(self) -> None:
-        if not 1 <= (rank := len(self.coordinates)) <= rows.MAX_RANK:
-            nearest = min(max(rank, 1), rows.MAX_RANK)
+        if (rank := self.dimensions) not in (legal := self.row.ranks):
+            nearest = min(max(rank, legal[0]), legal[-1])
             raise self.fail(
-                f"1 to {rows.MAX_RANK} coordinates, got {rank}; nearest legal: {nearest}"
+                f"{legal[0]} to {legal[-1]} coordinates, got {rank}; nearest legal: {nearest}"
             )
+        box, *_ = (form for form in self.operand_forms if isinstance(form, BoxForm))
+        if len(self.coordinates) != box.rank:
+            raise self.fail(
+                f"{box.rank} coordinates of {self.mode.data}, got {len(self.coordinates)}"
+            )
+        [count] = [form.count for form in self.operand_forms if isinstance(form, Vector)] or [0]
+        given = None if (offsets := getattr(self, "offsets", None)) is None else offsets.type
+        if given != (legal := reg("b16", count) if count else None):
+            raise self.fail(f"offsets {legal} of {self.mode.data}, got {given}")
 
 
-@fields_op(
-    "ptx.cp.async.bulk.tensor.load",
-    rows.TENSOR_LOAD,
-    rows.TENSOR_LOAD_MULTICAST,
-    rows.TENSOR_LOAD_PAIR,
-    rows.TENSOR_LOAD_PAIR_MULTICAST,
-)
+@fields_op("ptx.cp.async.bulk.tensor.load", *rows.TENSOR_LOADS.values())
 class TensorLoadOp(TensorCopyOp):
     """`cp.async.bulk.tensor.Nd.shared::cluster.global... [dst], [map, {c}], [mbar]{, policy}`.
 
@@ -56,29 +80,32 @@ class TensorLoadOp(TensorCopyOp):
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar multicast %mask
     ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1], %mbar pair
+    ptx.cp.async.bulk.tensor.load %dst, %map, [%c0, %c1, %c2], %mbar offsets %h
     ```
 
-    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's.
+    Of a `pair` the mbarrier may be in either CTA: its address is one of the cluster's. `own` says
+    that the box goes to the CTA's own memory, which more targets have of some modes.
     """
 
     dest = operand_def(B32)
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     barrier = operand_def(B32)
+    offsets = opt_operand_def(RegType)
     mask = opt_operand_def(B16)
     pair = opt_prop_def(UnitAttr)
+    own = opt_prop_def(UnitAttr)
     cache_hint = opt_operand_def(B64)
 
     assembly_format = (
-        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`multicast` $mask^)? (`pair` "
-        "$pair^)?"
+        "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`offsets` $offsets^ `:` "
+        "type($offsets))? (`multicast` $mask^)? (`pair` $pair^)? (`own` $own^)?"
     )
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        if self.mask is None:
-            return rows.TENSOR_LOAD if self.pair is None else rows.TENSOR_LOAD_PAIR
-        return rows.TENSOR_LOAD_MULTICAST if self.pair is None else rows.TENSOR_LOAD_PAIR_MULTICAST
+        words = (word is not None for word in (self.mask, self.pair, self.own))
+        return self.row_of(rows.TENSOR_LOADS, self.mode.data, *words)
 
 
 class TensorFromSharedOp(TensorCopyOp):
@@ -90,7 +117,7 @@ class TensorFromSharedOp(TensorCopyOp):
     cache_hint = opt_operand_def(B64)
 
 
-@fields_op("ptx.cp.async.bulk.tensor.store", rows.TENSOR_STORE)
+@fields_op("ptx.cp.async.bulk.tensor.store", *rows.TENSOR_STORES.values())
 class TensorStoreOp(TensorFromSharedOp):
     """`cp.async.bulk.tensor.Nd.global.shared::cta.tile.bulk_group [map, {c}], [src]{, policy}`.
 
@@ -101,8 +128,28 @@ class TensorStoreOp(TensorFromSharedOp):
 
     assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        return self.row_of(rows.TENSOR_STORES)
 
-@fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCE.values())
+
+@fields_op("ptx.cp.async.bulk.prefetch.tensor", *rows.TENSOR_PREFETCHES.values())
+class TensorPrefetchOp(TensorCopyOp):
+    """`cp.async.bulk.prefetch.tensor.Nd.L2.global.tile [map, {c}]{, policy}`."""
+
+    map = operand_def(B64)
+    coordinates = var_operand_def(B32)
+    offsets = opt_operand_def(RegType)
+    cache_hint = opt_operand_def(B64)
+
+    assembly_format = "$map `,` `[` $coordinates `]` (`offsets` $offsets^ `:` type($offsets))?"
+
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        return self.row_of(rows.TENSOR_PREFETCHES)
+
+
+@fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCTIONS.values())
 class TensorReduceOp(TensorFromSharedOp):
     """`cp.reduce.async.bulk.tensor.Nd.global.shared::cta.KIND.tile.bulk_group [map, {c}], [src]`.
 
@@ -117,7 +164,7 @@ class TensorReduceOp(TensorFromSharedOp):
 
     @property
     def row(self) -> rows.TensorCopyRow:
-        return rows.TENSOR_REDUCE[self.kind.data]
+        return self.row_of(rows.TENSOR_REDUCTIONS, self.kind.data, self.mode.data)
 
     def verify_(self) -> None:
         if self.kind.data not in rows.TENSOR_REDUCE:
@@ -128,50 +175,110 @@ class TensorReduceOp(TensorFromSharedOp):
 class BulkCopyOp(PtxOp):
     """A copy of `size` bytes that lie one after the other."""
 
-    if TYPE_CHECKING:
-        cache_hint: OptOperand
-
     @property
     def mnemonic(self) -> str:
-        return self.row.mnemonic(hint=self.cache_hint is not None)
+        return self.row.mnemonic(hint=getattr(self, "cache_hint", None) is not None)
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(hint=self.cache_hint is not None)
+        return self.row.operands(hint=getattr(self, "cache_hint", None) is not None)
 
 
-@fields_op("ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST)
+@fields_op(
+    "ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST, rows.BULK_LOAD_IGNORING
+)
 class BulkLoadOp(BulkCopyOp):
-    """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`."""
+    """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`; of
+    the first `left` bytes and the last `right` ones it does not say what they become.
+
+    ```mlir
+    ptx.cp.async.bulk.load %dst, %src, %size, %mbar multicast %mask
+    ptx.cp.async.bulk.load %dst, %src, %size, %mbar ignore %left, %right
+    ```
+    """
+
+    OPERANDS: ClassVar = {"ignoreBytesLeft": "left", "ignoreBytesRight": "right"}
 
     dest = operand_def(B32)
     source = operand_def(B64)
     size = operand_def(B32)
     barrier = operand_def(B32)
     mask = opt_operand_def(B16)
+    left = opt_operand_def(B32)
+    right = opt_operand_def(B32)
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)?"
+    assembly_format = (
+        "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)? "
+        "(`ignore` $left^ `,` $right)?"
+    )
 
     @property
     def row(self) -> rows.BulkCopyRow:
+        if self.left is not None:
+            return rows.BULK_LOAD_IGNORING
         return rows.BULK_LOAD if self.mask is None else rows.BULK_LOAD_MULTICAST
 
+    def verify_(self) -> None:
+        if not (self.left is None) == (self.right is None) >= (self.mask is not None):
+            raise self.fail("multicast, bytes to ignore on either side, or neither")
 
-@fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE)
-class BulkStoreOp(BulkCopyOp):
-    """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}`."""
+
+class _BulkFromSharedOp(BulkCopyOp):
+    """Bytes of shared memory to global memory, completed by a bulk group."""
 
     dest = operand_def(B64)
     source = operand_def(B32)
     size = operand_def(B32)
+
+
+class _MaskedStoreOp(_BulkFromSharedOp):
+    """One of all bytes or, of each 16, those whose bits of a mask are set."""
+
+    ROWS: ClassVar[Sequence[rows.BulkCopyRow]]
+    OPERANDS: ClassVar = {"byteMask": "mask"}
+
+    mask = opt_operand_def(B16)
+
+    assembly_format = "$dest `,` $source `,` $size (`mask` $mask^)?"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return self.ROWS[self.mask is not None]
+
+
+@fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE, rows.BULK_STORE_MASKED)
+class BulkStoreOp(_MaskedStoreOp):
+    """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}{, mask}`."""
+
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$dest `,` $source `,` $size"
+
+@fields_op("ptx.multimem.cp.async.bulk", rows.MULTIMEM_STORE, rows.MULTIMEM_STORE_MASKED)
+class MultimemBulkStoreOp(_MaskedStoreOp):
+    """`multimem.cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, mask}`."""
+
+
+class _BulkReduceOp(_BulkFromSharedOp):
+    """One that combines."""
+
+    FORMS: ClassVar[Mapping[str, rows.BulkCopyRow]]
+
+    form = prop_def(StringAttr)
+
+    assembly_format = "$form $dest `,` $source `,` $size"
+
+    @property
+    def row(self) -> rows.BulkCopyRow:
+        return self.FORMS[self.form.data]
+
+    def verify_(self) -> None:
+        if self.form.data not in self.FORMS:
+            raise self.fail(f"{', '.join(self.FORMS)}, got {self.form.data}")
 
 
 @fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
-class BulkReduceOp(BulkCopyOp):
+class BulkReduceOp(_BulkReduceOp):
     """`cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size{, policy}`.
 
     ```mlir
@@ -179,21 +286,16 @@ class BulkReduceOp(BulkCopyOp):
     ```
     """
 
-    form = prop_def(StringAttr)
-    dest = operand_def(B64)
-    source = operand_def(B32)
-    size = operand_def(B32)
+    FORMS = rows.BULK_REDUCE
+
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$form $dest `,` $source `,` $size"
 
-    @property
-    def row(self) -> rows.BulkCopyRow:
-        return rows.BULK_REDUCE[self.form.data]
+@fields_op("ptx.multimem.cp.reduce.async.bulk", *rows.MULTIMEM_REDUCE.values())
+class MultimemBulkReduceOp(_BulkReduceOp):
+    """`multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size`."""
 
-    def verify_(self) -> None:
-        if self.form.data not in rows.BULK_REDUCE:
-            raise self.fail(f"{', '.join(rows.BULK_REDUCE)}, got {self.form.data}")
+    FORMS = rows.MULTIMEM_REDUCE
 
 
 @fields_op("ptx.cp.async.bulk.prefetch", rows.BULK_PREFETCH)

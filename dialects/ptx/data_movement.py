@@ -90,6 +90,7 @@ class _AccessOp(PtxOp):
         words = () if self.cache is None else self.cache.data.split(".")
         if any(word not in rows.CACHING for word in words):
             raise self.fail(f"words of {', '.join(rows.CACHING)}, got {self.cache}")
+        there = [row for row in there if self.semantics.data in row.semantics]
         counts = list(dict.fromkeys(count for row in there for count in row.lengths(access)))
         if data.kind.data != rows.ACCESS_TYPES[access] or data.count.data not in counts:
             raise self.fail(

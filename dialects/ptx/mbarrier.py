@@ -1,6 +1,5 @@
 """Barriers in shared memory. PTX ISA, mbarrier."""
 
-from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
@@ -18,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
-from tilewright.dialects.ptx.types import B32, B64, PRED
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
 class MbarrierOp(RowOp):
@@ -66,35 +65,33 @@ class TryWaitParityOp(atom.Waits, MbarrierOp):
     assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
 
 
-_ONCE = {
-    (False, False): replace(rows.MBARRIER_TRY_WAIT, op="mbarrier.try_wait.once"),
-    (True, False): replace(rows.MBARRIER_TRY_WAIT_CLUSTER, op="mbarrier.try_wait.once"),
-    (False, True): rows.MBARRIER_TEST_WAIT,
-    (True, True): rows.MBARRIER_TEST_WAIT_CLUSTER,
-}
-"""The rows of one try, by whether it is of a cluster, and does not wait."""
+@fields_op("ptx.mbarrier.ask", *rows.MBARRIER_ASK)
+class AskOp(FormOp):
+    """`mbarrier.FORM p, [a], phase{, time}`, once: whether the phase is complete that has that
+    parity, or that a state is of.
 
+    ```mlir
+    %p = ptx.mbarrier.ask "try_wait.parity.relaxed.cta.shared.b64" %a, 8, %parity
+    ```
+    """
 
-@fields_op("ptx.mbarrier.try_wait.once", *_ONCE.values())
-class TryWaitOnceOp(RowOp):
-    """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, once: whether the phase of that
-    parity is complete; with `cluster` `.acquire.cluster`; a `test` is `test_wait`."""
-
-    OPERANDS: ClassVar = {"waitComplete": "result", "suspendTimeHint": "time"}
+    OPERANDS: ClassVar = {
+        "waitComplete": "result", "phaseParity": "phase", "state": "phase",
+        "suspendTimeHint": "time",
+    }  # fmt: skip
 
     address = operand_def(B32)
     offset = prop_def(NUMBER)
-    parity = operand_def(B32)
+    phase = operand_def(RegType)
     time = opt_operand_def(B32)
-    cluster = opt_prop_def(UnitAttr)
-    test = opt_prop_def(UnitAttr)
     result = result_def(PRED)
 
-    assembly_format = "$address `,` $offset `,` $parity (`time` $time^)? (`test` $test^)?"
+    assembly_format = "$form $address `,` $offset `,` $phase (`time` $time^)?"
 
-    @property
-    def row(self) -> rows.InstructionRow:
-        return _ONCE[self.cluster is not None, self.test is not None]
+    def verify_(self) -> None:
+        super().verify_()
+        if self.phase.type != (legal := reg("b32" if ".parity" in self.form.data else "b64")):
+            raise self.fail(f"{legal} for {self.mnemonic}, got {self.phase.type}")
 
 
 @fields_op("ptx.mbarrier.arrive.state", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
@@ -123,33 +120,8 @@ class ArriveExpectTxStateOp(atom.CountsBytes, RowOp):
     assembly_format = "$address `,` $offset `,` $count"
 
 
-@fields_op("ptx.mbarrier.wait.state", rows.MBARRIER_TEST_WAIT_STATE, rows.MBARRIER_TRY_WAIT_STATE)
-class WaitStateOp(RowOp):
-    """`mbarrier.test_wait.shared.b64 p, [a], state`, or `try_wait` with its `time`, once: whether
-    the phase of a state is complete."""
-
-    OPERANDS: ClassVar = {
-        "waitComplete": "result", "state": "state", "suspendTimeHint": "time",
-    }  # fmt: skip
-
-    address = operand_def(B32)
-    offset = prop_def(NUMBER)
-    state = operand_def(B64)
-    time = opt_operand_def(B32)
-    tries = opt_prop_def(UnitAttr)
-    result = result_def(PRED)
-
-    assembly_format = "$address `,` $offset `,` $state (`tries` $tries^)? (`time` $time^)?"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        return rows.MBARRIER_TRY_WAIT_STATE if self.tries else rows.MBARRIER_TEST_WAIT_STATE
-
-
 class _CountedOp(FormOp):
     """An instruction on an mbarrier whose count a register says."""
-
-    OPERANDS: ClassVar = {"state": "result"}
 
     address = operand_def(B32)
     offset = prop_def(NUMBER)
@@ -164,7 +136,8 @@ class _CountedOp(FormOp):
 
 @fields_op("ptx.mbarrier", *rows.MBARRIER_COUNTED)
 class CountedOp(_CountedOp):
-    """`mbarrier.FORM [a], count`, of threads or, of `expect_tx` and `complete_tx`, of bytes.
+    """`mbarrier.FORM [a], count`, of threads or, of `expect_tx` and `complete_tx`, of bytes; an
+    arrival in any CTA of the cluster is `mbarrier.FORM _, [a]{, count}`.
 
     ```mlir
     ptx.mbarrier "init.shared.b64" %a, 8 count %n
@@ -176,6 +149,8 @@ class CountedOp(_CountedOp):
 class CountedArrivalOp(_CountedOp):
     """`mbarrier.FORM state, [a]{, count}`: arrivals of so many threads, or one that expects so many
     bytes, and their state."""
+
+    OPERANDS: ClassVar = {"state": "result"}
 
     result = result_def(B64)
 

@@ -134,3 +134,19 @@ def result(mnemonic: str, types: Sequence[str], to: str, operands: Sequence[int]
         value = 0.0 if value != value else min(max(value, 0), 1)
         minus = False
     return rounded(value, to, rounding, minus=minus)
+
+
+def of_integers(mnemonic: str, operands: Sequence[int]) -> int:
+    """The bits of `add`, `sub`, `min`, `max` or `neg` of 32 bits of integers: `s8x4`, `u16x2`."""
+    name, *words, type_ = mnemonic.split(".")
+    width = int(type_[1:].partition("x")[0])
+    lowest = -(1 << width - 1) if type_[0] == "s" else 0
+    span, bits = 1 << width, 0
+    for up in range(0, 32, width):
+        values = [((word >> up) % span - lowest) % span + lowest for word in operands]
+        compute = {"add": sum, "sub": lambda of: of[0] - of[1], "neg": lambda of: -of[0]}
+        value = {"min": min, "max": max, **compute}[name](values)
+        if "sat" in words:
+            value = min(max(value, lowest), lowest + span - 1)
+        bits |= (max(value, 0) if "relu" in words else value) % span << up
+    return bits

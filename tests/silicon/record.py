@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cluster_addresses
 import warpgroup_mmas
+from image_copies import IMAGE_COPIES
 from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
 from matrix_copies import arguments, copies_of, kernel, result
@@ -128,6 +129,17 @@ def record_cluster_addresses(arch: str) -> dict[str, Any]:
     return {"mapa": kernel.launch(out, grid=(ranks,), block=(1,))[0]}
 
 
+def record_image_copies(arch: str) -> dict[str, Any]:
+    """What copies of pixels read or write, by name."""
+    if not target(arch).supports(target("sm_90")):
+        return {}
+    results: dict[str, Any] = {}
+    for copy in IMAGE_COPIES:
+        kernel = tw.compile(copy.text, arch)
+        results[copy.name] = copy.result(kernel.launch(*copy.arguments(), grid=(1,), block=(WARP,)))
+    return results
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -140,6 +152,7 @@ def main() -> None:
         ("wmma", record_wmma(arch)),
         ("wgmma", record_wgmma(arch)),
         ("cluster_addresses", record_cluster_addresses(arch)),
+        ("image_copies", record_image_copies(arch)),
     ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from exact import result
+from exact import of_integers, result
 from inputs import form_inputs
 from kernels import scalar_forms
 from test_fixtures import SEEDS
@@ -33,3 +33,20 @@ def test_form_equals_exact_arithmetic(name: str) -> None:
         for operands in zip(*(column.tolist() for column in inputs), strict=True)
     ]
     np.testing.assert_array_equal(computed, np.array(expected, dtype=computed.dtype))
+
+
+WHOLE = {
+    name: form
+    for name, form in scalar_forms("sm_120a").items()
+    if name not in (*SEEDS, *FORMS) and not name.startswith("ptx.cvt.")
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_integers_side_by_side(name: str) -> None:
+    op, form = WHOLE[name]
+    inputs = form_inputs(op.ROW.forms[form], zlib.crc32(name.encode()))
+    computed = scalar(op.name.removeprefix("ptx."), form)(*inputs)
+    rows = zip(*(column.tolist() for column in inputs), strict=True)
+    expected = [of_integers(name.removeprefix("ptx."), operands) for operands in rows]
+    np.testing.assert_array_equal(computed, np.array(expected, dtype=np.uint32))

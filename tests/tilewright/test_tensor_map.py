@@ -36,6 +36,18 @@ def test_of_an_address() -> None:
     assert (found.strides, found.array) == ((4800, 240, 4), None)
 
 
+@pytest.mark.parametrize(("corners", "message"), [
+    (((0, 0), (0,)), "expected corners of 1 to 3 dimensions"),
+    (((0,) * 4, (0,) * 4), "expected corners of 1 to 3 dimensions"),
+    (((0, 128), (0, 0)), "expected corners from -128 to 127 of 2 of them, got 128"),
+    (((0,), (0,), (9,)), "expected strides of 1 to 8 pixels, got \\(9,\\)"),
+])  # fmt: skip
+def test_corners_that_no_tensor_map_has(corners: Any, message: str) -> None:
+    """As the driver refuses them."""
+    with pytest.raises(tw.TensorMapError, match=message):
+        tw.Im2col(*corners)
+
+
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected element= for a tensor of", {"tensor": 16, "shape": (8, 8)}),
     ("expected shape= for an address", {"tensor": 16, "element": "f32"}),
@@ -53,6 +65,15 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected an array of 10496 bytes or more .* got 10240", {"shape": (41, 64)}),
     ("expected an address of whole 16 bytes, got 0x9",
      {"tensor": 9, "shape": (8, 8), "element": "f32"}),
+    ("expected a box of pixels and channels, got 8x4x8xf32, Im2col",
+     {"box": (8, 4, 8), "im2col": tw.Im2col((0,), (0,))}),
+    ("expected extents of 1 to 1024, got 1025",
+     {"box": (1025, 8), "im2col": tw.Im2col((0,), (0,))}),
+    ("expected a tensor of 3 dimensions for box 8x8xf32, Im2col",
+     {"box": (8, 8), "im2col": tw.Im2col((0,), (0,))}),
+    ("expected corners with pixels between them, got 3 and -2 of 5",
+     {"box": (8, 8), "shape": (2, 5, 64), "strides": (320, 64, 1),
+      "im2col": tw.Im2col((3,), (-2,))}),
     ("expected swizzle as an integer, got '128'", {"swizzle": "128"}),
     ("expected swizzle as an integer, got 128.0", {"swizzle": 128.0}),
     ("expected box as a list, each item an integer, got \\(64.5, 64\\)", {"box": (64.5, 64)}),

@@ -55,20 +55,24 @@ class DeviceMemory:
 
         Dimensions stand innermost first there, and the innermost stride is left out.
         """
-        driver, extents = self._driver, box.shape[::-1]
+        driver = self._driver
         # Of one dimension there is no stride to give, but an array of them there must be.
         outer = strides[:-1][::-1] or strides
         outside = "NAN_REQUEST_ZERO_FMA" if box.nan else "NONE"
         swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
+        boxes, steps = [[driver.cuuint32_t(extent) for extent in box.shape[::-1]]], (1,) * box.rank
+        if (pixels := box.im2col) is not None:
+            steps = (1, *pixels.steps[::-1], 1)
+            boxes = [[*pixels.lower[::-1]], [*pixels.upper[::-1]], *box.shape[::-1]]
         return self._call(
-            "cuTensorMapEncodeTiled",
+            "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col",
             getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{box.element.driver}"),
             box.rank,
             address,
             [driver.cuuint64_t(extent) for extent in shape[::-1]],
             [driver.cuuint64_t(stride) for stride in outer],
-            [driver.cuuint32_t(extent) for extent in extents],
-            [driver.cuuint32_t(1)] * box.rank,
+            *boxes,
+            [driver.cuuint32_t(step) for step in steps],
             driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
             getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_{swizzle}"),
             driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from tilewright.arguments.options import TensorMapArgumentError, checked
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
+    Im2col,
     TensorBox,
     TensorMapError,
     tensor_element,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
 
-__all__ = ["TensorMap", "TensorMapError"]
+__all__ = ["Im2col", "TensorMap", "TensorMapError"]
 
 _NUMPY_ELEMENTS = {
     "float16": "f16",
@@ -45,6 +46,11 @@ class TensorMap:
     of the element type: by default that of the array. The box's last dimension is contiguous in
     shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros, or NaN where `nan`
     says so. Raises TensorMapError for what the hardware cannot copy.
+
+        c = tw.TensorMap(images, box=(64, 32), im2col=tw.Im2col(lower=(-1, -1), upper=(-1, -1)))
+
+    With `im2col` each copy moves so many pixels and channels of a tensor of images, NHWC: the
+    corners are those of the driver's `cuTensorMapEncodeIm2col`, outermost first.
     """
 
     @checked(TensorMapArgumentError)
@@ -58,11 +64,12 @@ class TensorMap:
         strides: Sequence[int] | None = None,
         element: str | None = None,
         nan: bool = False,
+        im2col: Im2col | None = None,
     ):
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
-        self.box = TensorBox(tuple(box), tensor_element(element), swizzle, nan)
+        self.box = TensorBox(tuple(box), tensor_element(element), swizzle, nan, im2col)
         self.shape = _shape_of(tensor) if shape is None else tuple(shape)
         steps = _strides_of(tensor, self.shape) if strides is None else strides
         self.strides = tuple(step * self.box.element.bytes for step in steps)
@@ -83,6 +90,15 @@ class TensorMap:
         for extent in self.shape:
             if not 1 <= extent <= MAX_EXTENT:
                 raise TensorMapError(f"expected extents of 1 to 2^32, got {extent}")
+        if (pixels := self.box.im2col) is not None:
+            for lower, upper, extent in zip(
+                pixels.lower, pixels.upper, self.shape[1:], strict=False
+            ):
+                if lower >= extent + upper:
+                    raise TensorMapError(
+                        f"expected corners with pixels between them, got {lower} and {upper} of "
+                        f"{extent}"
+                    )
         width = self.box.element.bytes
         if self.strides[-1] != width:
             raise TensorMapError(

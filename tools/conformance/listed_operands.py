@@ -40,7 +40,7 @@ NAMES = {
 }
 KINDS = {"s8": "b16", "u8": "b16", **REGISTER_OF}
 # Choices that take a register of another width than 32 bits.
-_WIDE = {"cache-policy": "b64", "ctaMask": "b16"}
+_WIDE = {"cache-policy": "b64", "ctaMask": "b16", "byteMask": "b16"}
 _INTEGERS = ("0", "1", "2", "5", "16", "31", "32", "33", "40", "64", "255", "-1", "0x10", "65536")
 # No constant of 20 digits: behind one, ptxas misreads the lines that follow in a text.
 _OTHERS = ("1.5", "0f3F800000", "0d3FF0000000000000", "_", "[%rd0]", "[%rd0+16]")

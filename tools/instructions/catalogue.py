@@ -54,6 +54,8 @@ def canonical(mnemonic: str) -> str:
         return canonical_wgmma(mnemonic)
     if mnemonic.startswith("tcgen05.") or mnemonic in listings():
         return mnemonic
+    if (spelled := normal(mnemonic)) in listings():
+        return spelled
     if "shared::cta" in mnemonic:
         words = mnemonic.split(".")
         mnemonic = ".".join("shared" if word == "shared::cta" else word for word in words)

@@ -20,9 +20,44 @@ class TensorMapError(Error, ValueError):
 
 
 @frozen
+class Im2col:
+    """The pixels that a copy may begin at, in DHW space, outermost first: from `lower` on to as far
+    from the last one as `upper` says, each so many `strides` behind the one before. PTX ISA 5.5.4.
+
+    Raises TensorMapError for what the hardware does not copy.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    strides: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        rank, most = len(self.lower), 1 << self.bits >> 1
+        if not most or {len(self.upper), len(self.steps)} != {rank}:
+            raise TensorMapError(f"expected corners of 1 to 3 dimensions, got {self}")
+        for corner in (*self.lower, *self.upper):
+            if not -most <= corner < most:
+                raise TensorMapError(
+                    f"expected corners from {-most} to {most - 1} of {rank} of them, got {corner}"
+                )
+        if not {*self.steps} <= {*range(1, 9)}:
+            raise TensorMapError(f"expected strides of 1 to 8 pixels, got {self.steps}")
+
+    @property
+    def bits(self) -> int:
+        """Those of an offset, and of a corner with its sign. PTX ISA 5.5.4.1."""
+        return {1: 16, 2: 8, 3: 5}.get(len(self.lower), 0)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return self.strides or (1,) * len(self.lower)
+
+
+@frozen
 class TensorBox:
     """Extents of a box, outermost first, its element type and the bytes of its swizzle; whether
-    NaN is outside of the tensor, or zeros.
+    NaN is outside of the tensor, or zeros. A box of `im2col` is so many pixels and channels of a
+    tensor of two dimensions more than its corners have.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -31,15 +66,19 @@ class TensorBox:
     element: rows.TensorElement
     swizzle: int = 0
     nan: bool = False
+    im2col: Im2col | None = None
 
     def __post_init__(self) -> None:
+        if self.im2col is not None and len(self.shape) != 2:
+            raise TensorMapError(f"expected a box of pixels and channels, got {self}")
         if not 1 <= len(self.shape) <= rows.MAX_RANK:
             raise TensorMapError(f"expected a box of 1 to {rows.MAX_RANK} dimensions, got {self}")
-        for extent in self.shape:
-            if not 1 <= extent <= rows.MAX_BOX:
-                nearest = closest(extent, range(1, rows.MAX_BOX + 1))
+        for place, extent in enumerate(self.shape):
+            most = rows.MAX_PIXELS if self.im2col and not place else rows.MAX_BOX
+            if not 1 <= extent <= most:
+                nearest = closest(extent, range(1, most + 1))
                 raise TensorMapError(
-                    f"expected extents of 1 to {rows.MAX_BOX}, got {extent} in {self}; "
+                    f"expected extents of 1 to {most}, got {extent} in {self}; "
                     f"nearest legal: {nearest}"
                 )
         expected = f"a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes"
@@ -65,7 +104,13 @@ class TensorBox:
 
     @property
     def rank(self) -> int:
-        return len(self.shape)
+        """The dimensions of the tensor."""
+        return len(self.shape) if self.im2col is None else len(self.im2col.lower) + 2
+
+    @property
+    def piece(self) -> tuple[int, ...]:
+        """The extents of what is in one piece in the tensor: the box, or a pixel's channels."""
+        return self.shape if self.im2col is None else (1,) * (self.rank - 1) + self.shape[1:]
 
     @property
     def bytes(self) -> int:
@@ -144,7 +189,8 @@ class TensorBox:
 
     def __str__(self) -> str:
         swizzle = f", swizzle = {self.swizzle}" if self.swizzle else ""
-        return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}"
+        pixels = "" if self.im2col is None else f", {self.im2col}"
+        return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}{pixels}"
 
 
 def tensor_element(mlir: str) -> rows.TensorElement:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    ASYNC,
     CACHE_HINT,
     CACHE_POLICY,
     CLUSTER_SPACE,
@@ -184,7 +185,18 @@ _PLAIN: tuple[InstructionRow, ...] = (
         for form in SIDE_BY_SIDE
         for requirement in _needs(name, form)
     ),
-)
+    *(
+        InstructionRow(
+            "ptx.red", "start to add to a word of memory",
+            tuple(
+                mnemonic("red", semantics, space, f"add.{type_}")
+                for semantics in ASYNC for space in ("global", GENERIC)
+            ),
+            needs("sm_100 8.7"), "9.7.13.7", (Address("a"), Scalar("b", type_, plain=True)),
+        )
+        for type_ in ("u32", "u64")
+    ),
+)  # fmt: skip
 ROWS: tuple[InstructionRow, ...] = (
     *_PLAIN,
     *(
@@ -193,7 +205,8 @@ ROWS: tuple[InstructionRow, ...] = (
         for row in _PLAIN
         if (kept := tuple(
             by_policy(name)
-            for name in row.mnemonics if ".shared" not in name and ".cas." not in name
+            for name in row.mnemonics
+            if not {"shared", CLUSTER_SPACE, "cas", "async"} & {*name.split(".")}
         ))
     ),
 )  # fmt: skip

@@ -99,6 +99,16 @@ MMIO = "mmio.relaxed.sys"
 """Accesses of devices: as many, and as wide, as the program has."""
 
 
+ASYNC = tuple(f"async.{order}" for order in ("release.gpu", "release.sys", "mmio.release.sys"))
+"""Stores and sums that go on by themselves, and that their thread's earlier accesses precede."""
+
+
+def order_and_scope(semantics: str) -> tuple[str, str]:
+    """The order and the scope of semantics: `release` and `sys` of `async.mmio.release.sys`."""
+    order, *scope = (word for word in semantics.split(".") if word not in ("async", "mmio"))
+    return order, ".".join(scope)
+
+
 def needs_of(semantics: str) -> Requirement:
     """The needs of an order: those of its scope."""
     return SCOPES.get(semantics.rpartition(".")[2], BASELINE)
@@ -115,6 +125,7 @@ class MemoryAccessRow(NeedingRow):
     semantics: tuple[str, ...] = (WEAK,)
     needs: Requirement = BASELINE
     is_wide: bool = False
+    is_alone: bool = False
 
     @property
     def loads(self) -> bool:
@@ -145,8 +156,8 @@ class MemoryAccessRow(NeedingRow):
     def lengths(self, type_: str) -> tuple[int, ...]:
         """How many elements of a type one access may move."""
         counts, width = (1, 2, 4, 8), int(type_[1:])
-        if MMIO in self.semantics:
-            return (1,)
+        if self.is_alone:
+            return (1,) * (MMIO in self.semantics or width > 8)
         if self.is_wide:
             return (WIDE_BITS // width,) if WIDE_BITS // width in counts else ()
         return tuple(count for count in counts[:3] if count * width <= VECTOR_BITS)
@@ -155,6 +166,8 @@ class MemoryAccessRow(NeedingRow):
         """Those of an access of `count` registers."""
         if self.loads:
             return Vector("d", register, count, written=True, loose=True), Address("a")
+        if self.semantics is ASYNC:
+            return Address("a"), Scalar("b", register)
         return Address("a"), Vector("b", register, count, loose=True)
 
 
@@ -186,7 +199,7 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         ),
         MemoryAccessRow(
             name, f"{does} memory that a device may be behind", section,
-            {"global": "b64", GENERIC: "b64"}, (MMIO,), needs("sm_70 8.2"),
+            {"global": "b64", GENERIC: "b64"}, (MMIO,), needs("sm_70 8.2"), is_alone=True,
         ),
         MemoryAccessRow(
             name, f"{does} memory, {WIDE_BITS} bits", section,
@@ -196,7 +209,13 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
 
 
 LOADS = _accesses("ld", "load from", "9.7.9.8")
-STORES = _accesses("st", "store to", "9.7.9.11")
+STORES = (
+    *_accesses("st", "store to", "9.7.9.11"),
+    MemoryAccessRow(
+        "st", "start to store to memory", "9.7.9.12", {"global": "b64", GENERIC: "b64"}, ASYNC,
+        needs("sm_100 8.7"), is_alone=True,
+    ),
+)  # fmt: skip
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip

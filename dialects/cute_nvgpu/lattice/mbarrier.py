@@ -82,57 +82,75 @@ MBARRIER_TRY_WAIT_CLUSTER = _row(
     "mbarrier.try_wait.parity", f"{_WAITS}, and learn of what other CTAs wrote",
     "mbarrier.try_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TRY_WAIT.operands,
 )  # fmt: skip
-_TESTS = "say whether the phase of that parity is complete"
-MBARRIER_TEST_WAIT = _row(
-    "ptx.mbarrier.try_wait.once", _TESTS, "mbarrier.test_wait.parity.shared.b64",
-    needs("sm_80 7.1"), *MBARRIER_TRY_WAIT.operands[:3],
-)  # fmt: skip
-MBARRIER_TEST_WAIT_CLUSTER = _row(
-    MBARRIER_TEST_WAIT.op, f"{_TESTS}, and learn of what other CTAs wrote",
-    "mbarrier.test_wait.parity.acquire.cluster.shared.b64", _HOPPER, *MBARRIER_TEST_WAIT.operands,
-)  # fmt: skip
-_WAITED = "whether the phase is complete in which an arrival gave that state"
-MBARRIER_TEST_WAIT_STATE = _row(
-    "ptx.mbarrier.wait.state", f"say {_WAITED}", "mbarrier.test_wait.shared.b64", _AMPERE,
-    MBARRIER_TRY_WAIT.operands[0], _BARRIER, Register("state", "b64"),
-)  # fmt: skip
-MBARRIER_TRY_WAIT_STATE = _row(
-    MBARRIER_TEST_WAIT_STATE.op, f"say, after waiting for a while, {_WAITED}",
-    "mbarrier.try_wait.shared.b64", MBARRIER_TRY_WAIT.needs, *MBARRIER_TEST_WAIT_STATE.operands,
-    MBARRIER_TRY_WAIT.operands[3],
-)  # fmt: skip
+
+
+def _asks(form: str, phase: OperandForm) -> InstructionRow:
+    """One look at the phase of a parity, or of a state: `try_wait.parity.relaxed.cta`."""
+    tries, of_parity = form.startswith("try"), ".parity" in form
+    plain = "sm_90 7.8" if tries else "sm_80 7.1" if of_parity else "sm_80 7.0"
+    learns, needed = next((of for order, of in _LEARNS.items() if order in form), ("", plain))
+    does = "say, after waiting for a while," if tries else "say"
+    which = "of that parity is complete" if of_parity else "is complete in which a state was given"
+    hint = (Choice("suspendTimeHint", optional=True),) if tries else ()
+    return _row(
+        "ptx.mbarrier.ask", f"{does} whether the phase {which}{learns}",
+        f"mbarrier.{form}.shared.b64", needs(needed),
+        MBARRIER_TRY_WAIT.operands[0], _BARRIER, phase, *hint,
+    )  # fmt: skip
+
+
+_LEARNS = {
+    ".acquire": (", and learn of what other CTAs wrote", "sm_90 8.0"),
+    ".relaxed": (", and learn no more", "sm_90 8.6"),
+}
+MBARRIER_ASK = tuple(
+    _asks(f"{name}{of}{order}", phase)
+    for name in ("try_wait", "test_wait")
+    for of, phase in ((".parity", MBARRIER_TRY_WAIT.operands[2]), ("", Register("state", "b64")))
+    for order in ("", ".acquire.cluster", ".relaxed.cta", ".relaxed.cluster")
+)
+"""One look at a phase, of a parity or of a state."""
 _DROPS = f"{_ARRIVES}, which no later phase waits for"
 _OPEN = ", and complete no phase"
+_MORE = "; this one waits for so many bytes more"
 _BYTES = "let the phase of an mbarrier wait for so many bytes"
-_RELAXED = tuple(
-    f"{name}.relaxed.{scope}" for name in ("arrive", "arrive_drop") for scope in ("cta", "cluster")
+_FAR = Result("state", "b64", ("_",))
+_ORDERED = tuple(
+    (f"{name}.{order}.{scope}", needs("sm_90 8.6" if order == "relaxed" else "sm_90 8.0"),
+     does + ", and order nothing" * (order == "relaxed"))
+    for name, does in (
+        ("arrive", _ARRIVES), ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.does),
+        ("arrive_drop", _DROPS), ("arrive_drop.expect_tx", f"{_DROPS}{_MORE}"),
+    )
+    for order, scope in (("relaxed", "cta"), ("relaxed", "cluster"), ("release", "cluster"))
+)  # fmt: skip
+_TRANSACTIONS = tuple(
+    (f"{name}.relaxed.{scope}", _HOPPER, does)
+    for name, does in (("expect_tx", f"{_BYTES} more"), ("complete_tx", f"{_BYTES} less"))
+    for scope in ("cta", "cluster")
 )
 _COUNTED = tuple(
     _row(
-        "ptx.mbarrier.arrival" if "arrive" in name else "ptx.mbarrier", does,
-        f"mbarrier.{name}.shared.b64", needed,
-        *((_STATE,) if "arrive" in name else ()), _BARRIER,
-        Choice("count", optional=name in ("arrive_drop", *_RELAXED)),
+        "ptx.mbarrier.arrival" if state is _STATE else "ptx.mbarrier", does,
+        f"mbarrier.{name}.{space}.b64", needed,
+        *((state,) if "arrive" in name else ()), _BARRIER,
+        Choice("count", optional=name not in ("init", "arrive")
+               and "tx" not in name and "noComplete" not in name),
     )
-    for name, needed, does in (
-        ("init", MBARRIER_INIT.needs, MBARRIER_INIT.does),
-        ("arrive", MBARRIER_ARRIVE_COUNT.needs, MBARRIER_ARRIVE_COUNT.does),
-        ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.needs, MBARRIER_ARRIVE_EXPECT_TX.does),
-        ("arrive.noComplete", _AMPERE, f"{_ARRIVES}{_OPEN}"),
-        ("arrive_drop", _AMPERE, _DROPS),
-        ("arrive_drop.expect_tx", _HOPPER, f"{_DROPS}; this one waits for so many bytes more"),
-        ("arrive_drop.noComplete", _AMPERE, f"{_DROPS}{_OPEN}"),
-        *(
-            (f"{name}.relaxed.{scope}", needs("sm_90 8.6"), f"{does}, and order nothing")
-            for name, does in (
-                ("arrive", _ARRIVES), ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.does),
-                ("arrive_drop", _DROPS), ("arrive_drop.expect_tx", _DROPS),
-            )
-            for scope in ("cta", "cluster")
-        ),
-        ("expect_tx.relaxed.cta", _HOPPER, f"{_BYTES} more"),
-        ("complete_tx.relaxed.cta", _HOPPER, f"{_BYTES} less"),
+    for space, state, rows in (
+        ("shared", _STATE, (
+            ("init", MBARRIER_INIT.needs, MBARRIER_INIT.does),
+            ("arrive", MBARRIER_ARRIVE_COUNT.needs, MBARRIER_ARRIVE_COUNT.does),
+            ("arrive.expect_tx", MBARRIER_ARRIVE_EXPECT_TX.needs, MBARRIER_ARRIVE_EXPECT_TX.does),
+            ("arrive.noComplete", _AMPERE, f"{_ARRIVES}{_OPEN}"),
+            ("arrive_drop", _AMPERE, _DROPS),
+            ("arrive_drop.expect_tx", _HOPPER, f"{_DROPS}{_MORE}"),
+            ("arrive_drop.noComplete", _AMPERE, f"{_DROPS}{_OPEN}"),
+            *_ORDERED, *_TRANSACTIONS,
+        )),
+        ("shared::cluster", _FAR, (*_ORDERED, *_TRANSACTIONS)),
     )
+    for name, needed, does in rows
 )  # fmt: skip
 MBARRIER_COUNTED, MBARRIER_ARRIVALS = (
     [row for row in _COUNTED if (row.operands[0] is _STATE) is stated] for stated in (False, True)

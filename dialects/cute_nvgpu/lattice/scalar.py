@@ -27,6 +27,7 @@ REGISTER_OF: dict[str, str] = {
     "pred": "pred",
     **dict.fromkeys(("b16", "s16", "u16", "f16", "bf16"), "b16"),
     **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2", "s16x2", "u16x2"), "b32"),
+    **dict.fromkeys(("s8x4", "u8x4"), "b32"),
     **dict.fromkeys(("b64", "s64", "u64", "f32x2"), "b64"),
     **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
     **dict.fromkeys(("s8", "u8"), "b16"),
@@ -104,6 +105,7 @@ _WORDS = {
     "int": "s16|s32|s64|u16|u32|u64", "octet": "s8|u8", "placed": "s32|u32|s64|u64",
     "bits": "b16|b32|b64", "float": "f32|f64", "real": "f16|f32|f64", "half": "f16|f16x2",
     "brain": "bf16|bf16x2", "any_half": "f16|f16x2|bf16|bf16x2", "pairs": "s16x2|u16x2",
+    "bytes": "s8x4|u8x4",
     "fp8": "e4m3x2|e5m2x2", "fp6_fp4": "e2m3x2|e3m2x2|e2m1x2",
     "rounded": "rn.|rz.|rm.|rp.", "any": "|rn.|rz.|rm.|rp.", "to_int": "rni.|rmi.|rpi.|rzi.",
     "ftz": "|ftz.", "nan": "|NaN.", "sat": "|sat.", "relu": "|relu.", "satfinite": "|satfinite.",
@@ -150,6 +152,7 @@ _SUMS = """
 """
 """Where no rounding is said it is rn, and ptxas may fuse a product with a sum."""
 _MIXED_SUMS = "{any}{sat}f32.{f16|bf16} T,f32>f32 sm_100 8.6\n"
+_BYTE_SUMS = "{sat}{bytes} 2 sm_120f 9.2\n"
 _APPROXIMATE = "approx.{ftz.|}f32 1\n"
 _EXTREMES = """
     {int}                                2
@@ -163,6 +166,8 @@ _EXTREMES = """
     {nan}xorsign.abs.{brain}             2  sm_86 7.2
     {pairs}                              2  sm_90 8.0
     relu.{s16x2|s32}                     2  sm_90 8.0
+    {bytes}                              2  sm_120f 9.2
+    relu.s8x4                            2  sm_120f 9.2
 """
 _SIGNS = """
     {s16|s32|s64}         1
@@ -174,11 +179,13 @@ _SIGNS = """
 ARITHMETIC = (
     _row("add", "d = a + b", "9.7.1.1, 9.7.3.3, 9.7.4.1",
          "{int} 2" + _SUMS + _MIXED_SUMS + """
-            sat.s32  2
-            {pairs}  2  sm_90 8.0
-         """),
+            sat.s32            2
+            {pairs}            2  sm_90 8.0
+            sat.{pairs}        2  sm_120f 9.2
+            sat.u32            2  sm_120f 9.2
+         """ + _BYTE_SUMS),
     _row("sub", "d = a - b", "9.7.1.2, 9.7.3.4, 9.7.4.2",
-         "{int} 2" + _SUMS + _MIXED_SUMS + "sat.s32 2"),
+         "{int} 2" + _SUMS + _MIXED_SUMS + "sat.s32 2\n" + _BYTE_SUMS),
     _row("mul", "d = a * b: its low half (`lo`), high half (`hi`), all (`wide`), or rounded",
          "9.7.1.3, 9.7.3.5", "{lo|hi}.{int} 2" + _SUMS + """
             wide.s16  2>s32
@@ -231,7 +238,7 @@ ARITHMETIC = (
          """),
     _row("rem", "d = a % b, with the sign of a", "9.7.1.9", "{int} 2"),
     _row("abs", "d = |a|", "9.7.1.10, 9.7.3.9", _SIGNS + "{ftz}{half} 1 sm_70 6.5"),
-    _row("neg", "d = -a", "9.7.1.11, 9.7.3.10", _SIGNS),
+    _row("neg", "d = -a", "9.7.1.11, 9.7.3.10", _SIGNS + "s8x4 1 sm_120f 9.2"),
     _row("copysign", "d = the magnitude of b with the sign of a", "9.7.3.2", "{float} 2"),
     _row("testp", "p = a is such a number", "9.7.3.1",
          "{finite|infinite|number|notanumber|normal|subnormal}.{float} 1>pred"),

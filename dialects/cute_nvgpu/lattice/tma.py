@@ -1,6 +1,7 @@
 """The tensor memory accelerator: the boxes that it copies, and what its instructions need."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CACHE_HINT,
@@ -14,9 +15,17 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Constant,
     OperandForm,
     Scalar,
+    Vector,
 )
-from tilewright.dialects.cute_nvgpu.lattice.targets import NeedingRow, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import (
+    NeedingRow,
+    Requirement,
+    needs,
+)
 from tilewright.dialects.frozen import frozen
+
+CHUNK = 16
+"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
 _BARE = ("register", "float")
 _SOURCE = (Address("srcMem", loose=_BARE),)
@@ -24,57 +33,70 @@ _SOURCE = (Address("srcMem", loose=_BARE),)
 
 @frozen
 class TensorCopyRow(NeedingRow):
-    """`cp.async.bulk.tensor.Nd...`, up to `max_rank` dimensions. `before` and `after` are the
-    operands around the box."""
+    """`cp.async.bulk.tensor.Nd...`, of `ranks` dimensions; the suffix says where its mode stands.
+    `before` and `after` are the operands around the box."""
 
     op: str
     does: str
     suffix: str
-    max_rank: int
+    ranks: range
     needs: Requirement
     before: tuple[OperandForm, ...] = ()
     after: tuple[OperandForm, ...] = _SOURCE
     stem: str = "cp.async.bulk.tensor"
+    mode: str = "tile"
 
     @property
     def section(self) -> str:
         """The instruction."""
         return self.stem
 
+    def rank(self, coordinates: int) -> int:
+        """The dimensions of a tensor, of so many coordinates: four rows have one each."""
+        return 2 if self.mode in FOUR_ROWS else coordinates
+
     def mnemonic(self, rank: int, *, hint: bool = False) -> str:
         """The mnemonic of a copy of that rank."""
-        return f"{self.stem}.{rank}d.{self.suffix}" + (CACHE_HINT if hint else "")
+        suffix = self.suffix.replace("MODE", self.mode)
+        return f"{self.stem}.{rank}d.{suffix}" + (CACHE_HINT if hint else "")
 
     def operands(self, rank: int, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands of a copy of that rank, in PTX's order."""
         policy = (CACHE_POLICY,) if hint else ()
-        return *self.before, BoxForm("tensorMap", rank), *self.after, *policy
+        box = BoxForm("tensorMap", 1 + 4 if self.mode in FOUR_ROWS else rank)
+        offsets = {"im2col": rank - 2, "im2col::w": 2, "im2col::w::128": 2}.get(self.mode)
+        info = () if offsets is None else (Vector("im2colInfo", "b16", offsets),)
+        return *self.before, box, *self.after[:1], *info, *self.after[1:], *policy
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic."""
         return {
             self.mnemonic(rank, hint=hint): self.operands(rank, hint=hint)
-            for rank in range(1, self.max_rank + 1)
+            for rank in self.ranks
             for hint in (False, True)
         }
 
 
+FOUR_ROWS = ("tile::gather4", "tile::scatter4")
+"""The modes of a copy of four rows."""
 MAX_RANK = 5
+_RANKS = range(1, MAX_RANK + 1)
 _HOPPER = needs("sm_90 8.0")
+_BLACKWELL = needs("sm_100a|sm_100f|sm_110f 8.6")
 
-# The destination .shared::cta would need PTX ISA 8.6 (ptxas); of a CTA's own addresses it says the
-# same.
+# Of a CTA's own addresses .shared::cta says the same, from PTX ISA 8.6 on; for sm_120 ptxas makes
+# less code of it.
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
-    "shared::cluster.global.tile.mbarrier::complete_tx::bytes", MAX_RANK, _HOPPER,
+    "shared::cluster.global.MODE.mbarrier::complete_tx::bytes", _RANKS, _HOPPER,
     (Address("dstMem", loose=_BARE),), (Address("mbar", loose=_BARE),),
 )  # fmt: skip
 # On other targets ptxas advises against it, and chips before sm_100 need sm_90a.
 TENSOR_LOAD_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs",
     f"{TENSOR_LOAD.suffix}.multicast::cluster",
-    MAX_RANK,
+    _RANKS,
     needs("sm_90a|sm_100f|sm_110f 8.0"),
     TENSOR_LOAD.before,
     (*TENSOR_LOAD.after, Choice("ctaMask", range(1 << 16))),
@@ -82,19 +104,22 @@ TENSOR_LOAD_MULTICAST = TensorCopyRow(
 TENSOR_LOAD_PAIR = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier "
     "of either CTA of the pair",
-    f"{TENSOR_LOAD.suffix}.cta_group::2", MAX_RANK,
-    needs("sm_100a|sm_100f|sm_110f 8.6"),
+    f"{TENSOR_LOAD.suffix}.cta_group::2", _RANKS, _BLACKWELL,
     TENSOR_LOAD.before, TENSOR_LOAD.after,
 )  # fmt: skip
 TENSOR_LOAD_PAIR_MULTICAST = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to the shared memory of several CTAs; its bytes "
     "arrive at mbarriers of either CTA of their pairs",
-    f"{TENSOR_LOAD_MULTICAST.suffix}.cta_group::2", MAX_RANK, TENSOR_LOAD_PAIR.needs,
+    f"{TENSOR_LOAD_MULTICAST.suffix}.cta_group::2", _RANKS, TENSOR_LOAD_PAIR.needs,
     TENSOR_LOAD.before, TENSOR_LOAD_MULTICAST.after,
 )  # fmt: skip
 TENSOR_STORE = TensorCopyRow(
     "tma.store", "start to copy a box of shared memory to a tensor, as part of a bulk group",
-    "global.shared::cta.tile.bulk_group", MAX_RANK, _HOPPER,
+    "global.shared::cta.MODE.bulk_group", _RANKS, _HOPPER,
+)  # fmt: skip
+TENSOR_PREFETCH = TensorCopyRow(
+    "ptx.cp.async.bulk.prefetch.tensor", "bring a box of a tensor to the L2", "L2.global.MODE",
+    _RANKS, _HOPPER, after=(), stem="cp.async.bulk.prefetch.tensor",
 )  # fmt: skip
 
 _WORDS = ("i32", "ui32", "si32", "i64", "ui64")
@@ -119,8 +144,8 @@ TENSOR_REDUCE: dict[str, TensorCopyRow] = {
     kind: TensorCopyRow(
         "tma.reduce",
         f"start to combine a box of shared memory with a tensor by {kind}, in a bulk group",
-        f"global.shared::cta.{kind}.tile.bulk_group",
-        MAX_RANK,
+        f"global.shared::cta.{kind}.MODE.bulk_group",
+        _RANKS,
         _HOPPER,
         stem="cp.reduce.async.bulk.tensor",
     )
@@ -147,7 +172,8 @@ def why_not_reduced(kind: str, element: str) -> str | None:
 @frozen
 class BulkCopyRow(NeedingRow):
     """`cp.async.bulk...` of bytes that lie one after the other; the suffix says where the hint of a
-    cache stands. A reduction is of elements of an MLIR type."""
+    cache stands, if one may. A reduction is of elements of an MLIR type. `after` are operands
+    behind the policy."""
 
     op: str
     does: str
@@ -156,6 +182,7 @@ class BulkCopyRow(NeedingRow):
     plain: tuple[OperandForm, ...]
     stem: str = "cp.async.bulk"
     element: str = "i64"
+    after: tuple[OperandForm, ...] = ()
 
     @property
     def section(self) -> str:
@@ -168,12 +195,13 @@ class BulkCopyRow(NeedingRow):
 
     def operands(self, *, hint: bool = False) -> tuple[OperandForm, ...]:
         """The operands, in PTX's order."""
-        return (*self.plain, CACHE_POLICY) if hint else self.plain
+        return *self.plain, *((CACHE_POLICY,) if hint else ()), *self.after
 
     @property
     def forms(self) -> dict[str, tuple[OperandForm, ...]]:
         """The operands of every mnemonic."""
-        return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in (False, True)}
+        hints = (False, True) if "{}" in self.suffix else (False,)
+        return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in hints}
 
 
 _BYTES_BETWEEN = Address("dstMem"), Address("srcMem"), Choice("size")
@@ -192,6 +220,29 @@ BULK_STORE = BulkCopyRow(
     "ptx.cp.async.bulk.store",
     "start to copy bytes of shared memory to global memory, as part of a bulk group",
     "global.shared::cta.bulk_group{}", _HOPPER, _BYTES_BETWEEN,
+)  # fmt: skip
+BULK_LOAD_IGNORING = BulkCopyRow(
+    BULK_LOAD.op, "start to copy bytes to shared memory, of which the first and the last may lie "
+    "outside of an allocation and be anything",
+    "shared::cta.global.mbarrier::complete_tx::bytes{}.ignore_oob", needs("sm_90 9.2"),
+    (*_BYTES_BETWEEN, *(
+        Choice(f"ignoreBytes{side}", range(CHUNK), type_="u32") for side in ("Left", "Right")
+    ), Address("mbar")),
+)  # fmt: skip
+_MASK = (Choice("byteMask", range(1 << CHUNK)),)
+_MASKED = ", of each 16 those whose bits of a mask are set"
+BULK_STORE_MASKED = replace(
+    BULK_STORE, does=BULK_STORE.does + _MASKED, suffix=f"{BULK_STORE.suffix}.cp_mask",
+    needs=needs("sm_100 8.6"), after=_MASK,
+)  # fmt: skip
+MULTIMEM_STORE = replace(
+    BULK_STORE, op="ptx.multimem.cp.async.bulk", stem="multimem.cp.async.bulk",
+    does="start to copy bytes of shared memory to every GPU's copy, as part of a bulk group",
+    suffix="global.shared::cta.bulk_group", needs=needs("sm_90 9.1"),
+)  # fmt: skip
+MULTIMEM_STORE_MASKED = replace(
+    MULTIMEM_STORE, does=MULTIMEM_STORE.does + _MASKED, suffix=f"{MULTIMEM_STORE.suffix}.cp_mask",
+    needs=needs("sm_100 9.1"), after=_MASK,
 )  # fmt: skip
 BULK_PREFETCH = BulkCopyRow(
     "ptx.cp.async.bulk.prefetch", "bring bytes of global memory to the L2",
@@ -217,7 +268,19 @@ def _bulk_reductions() -> Iterator[tuple[str, BulkCopyRow]]:
 
 BULK_REDUCE = dict(_bulk_reductions())
 """Combine bytes with global memory, by form: `add.noftz.f16`."""
-BULK_COPIES = BULK_LOAD, BULK_LOAD_MULTICAST, BULK_STORE, BULK_PREFETCH, *BULK_REDUCE.values()
+MULTIMEM_REDUCE = {
+    form: replace(
+        row, op="ptx.multimem.cp.reduce.async.bulk", stem="multimem.cp.reduce.async.bulk",
+        does=row.does.replace("global memory", "every GPU's copy"),
+        suffix=row.suffix.format(""), needs=MULTIMEM_STORE.needs,
+    )
+    for form, row in BULK_REDUCE.items()
+}  # fmt: skip
+BULK_COPIES = (
+    BULK_LOAD, BULK_LOAD_MULTICAST, BULK_LOAD_IGNORING, BULK_STORE, BULK_STORE_MASKED,
+    MULTIMEM_STORE, MULTIMEM_STORE_MASKED, BULK_PREFETCH, *BULK_REDUCE.values(),
+    *MULTIMEM_REDUCE.values(),
+)  # fmt: skip
 
 BULK_COMMIT_GROUP = InstructionRow(
     "tma.commit_group", "make the thread's bulk copies that are in no group yet the latest group",
@@ -272,20 +335,56 @@ CP_FENCEPROXY = InstructionRow(
     threads="all of the warp",
 )  # fmt: skip
 
+_OF_BLACKWELL = "im2col::w", "im2col::w::128", "tile::gather4"
+
+
+def _in_modes(row: TensorCopyRow, *modes: str) -> dict[str, TensorCopyRow]:
+    """The rows of a copy, by mode."""
+    own = "cta.global" in row.suffix
+    return {"tile": row} | {
+        mode: replace(
+            row, mode=mode, does=f"{row.does}, by {mode}",
+            ranks=range(2, 3) if mode in FOUR_ROWS else _RANKS[2:],
+            needs=row.needs if mode in ("im2col", "im2col_no_offs")
+            else needs("sm_100 8.6") if own and mode != "im2col::w::128" else _BLACKWELL,
+        )
+        for mode in modes
+    }  # fmt: skip
+
+
+TENSOR_LOADS: dict[tuple[str | bool, ...], TensorCopyRow] = {
+    (mode, *(word in of.suffix for word in ("multicast", "cta_group", "cta.global"))): of
+    for row in (
+        TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST,
+        replace(
+            TENSOR_LOAD, needs=needs("sm_90 8.6"),
+            suffix=TENSOR_LOAD.suffix.replace("shared::cluster", "shared::cta"),
+        ),
+    )
+    for mode, of in _in_modes(row, "im2col", *_OF_BLACKWELL).items()
+}  # fmt: skip
+"""Loads by their mode, whether they are multicast, of a pair, and of the CTA's own addresses."""
+TENSOR_STORES = _in_modes(TENSOR_STORE, "im2col_no_offs", "tile::scatter4")
+TENSOR_PREFETCHES = _in_modes(TENSOR_PREFETCH, "im2col", *_OF_BLACKWELL)
+TENSOR_REDUCTIONS = {
+    (kind, mode): row
+    for kind, plain in TENSOR_REDUCE.items()
+    for mode, row in _in_modes(plain, "im2col_no_offs", "tile::scatter4").items()
+}
+"""By kind and mode."""
 TENSOR_COPIES = (
-    TENSOR_LOAD, TENSOR_LOAD_MULTICAST, TENSOR_LOAD_PAIR, TENSOR_LOAD_PAIR_MULTICAST, TENSOR_STORE,
-    *TENSOR_REDUCE.values(),
+    *TENSOR_LOADS.values(), *TENSOR_STORES.values(), *TENSOR_PREFETCHES.values(),
+    *TENSOR_REDUCTIONS.values(),
 )  # fmt: skip
 """Every copy of boxes."""
 
 SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
 """The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
 
-CHUNK = 16
-"""The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
-
 MAX_BOX = 256
 """The largest extent of a box."""
+MAX_PIXELS = 1024
+"""The most pixels that a copy by `im2col` has."""
 
 MAX_EXTENT = 1 << 32
 ENDLESS_EXTENT = (1 << 31) - (1 << 16)

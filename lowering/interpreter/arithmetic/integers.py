@@ -84,7 +84,8 @@ def _upper_word(a: Bits, b: Bits) -> Bits:
     return (a >> half) * (b >> half) + (middle >> half) + (other >> half)
 
 
-def within_range(compute: Callable[..., Any], a: Bits, b: Bits) -> Bits:
-    """A sum or difference of s32, or the nearest number that one holds."""
-    exact = compute(typed(a, "s32").astype(np.int64), typed(b, "s32").astype(np.int64))
-    return np.clip(exact, -(1 << 31), (1 << 31) - 1).astype(np.int32).view(np.uint32)
+def within_range(compute: Callable[..., Any], type_: str, a: Bits, b: Bits) -> Bits:
+    """A sum or difference of at most 32 bits, or the nearest number that its type holds."""
+    exact = compute(typed(a, type_).astype(np.int64), typed(b, type_).astype(np.int64))
+    bounds = np.iinfo(DTYPES[type_])
+    return raw(np.clip(exact, bounds.min, bounds.max), type_)

@@ -45,15 +45,18 @@ def scalar(mnemonic: str, form: str) -> Function:
         return conversion(form)
     if mnemonic == "setp":
         return _comparison(modifiers[0], type_, flushes="ftz" in modifiers)
-    if form == "sat.s32":
-        return partial(integers.within_range, np.add if mnemonic == "add" else np.subtract)
     if modifiers[-1:] == ["f32"] and type_ in ("f16", "bf16"):
         return _widening(scalar(mnemonic, form.removesuffix(f".{type_}")), type_)
+    if type_.endswith("x4"):
+        return on_halves(scalar(mnemonic, f"{form[:-1]}2"))
+    if type_.endswith("x2"):
+        return on_halves(scalar(mnemonic, form.removesuffix("x2")))
+    if "sat" in modifiers and type_ not in FLOATS:
+        compute = np.add if mnemonic == "add" else np.subtract
+        return partial(integers.within_range, compute, type_)
     for word, change in _CHANGED.items():
         if word in modifiers:
             return change(scalar(mnemonic, form.replace(f"{word}.", "")), type_)
-    if type_.endswith("x2"):
-        return on_halves(scalar(mnemonic, form.removesuffix("x2")))
     if "oob" in modifiers:
         return _within_bounds(scalar(mnemonic, form.replace("oob.", "")))
     if "xorsign" in modifiers:
@@ -132,14 +135,9 @@ def _sign_bit(type_: str) -> Any:
 
 def _saturated(compute: Function, type_: str) -> Function:
     """A result kept within 0 and 1, NaN being 0."""
-    single = type_.removesuffix("x2")
-    clip = on_halves(_clipped(single)) if single != type_ else _clipped(type_)
-    return lambda *operands: clip(compute(*operands))
 
-
-def _clipped(type_: str) -> Function:
-    def run(bits: Bits) -> Bits:
-        value = typed(bits, type_)
+    def run(*operands: Bits) -> Bits:
+        value = typed(compute(*operands), type_)
         with np.errstate(all="ignore"):
             return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
 
@@ -148,14 +146,13 @@ def _clipped(type_: str) -> Function:
 
 def _rectified(compute: Function, type_: str) -> Function:
     """A result without negative numbers, which are 0; NaN stays."""
-    single = type_.removesuffix("x2")
 
-    def rectify(bits: Bits) -> Bits:
+    def run(*operands: Bits) -> Bits:
+        bits = compute(*operands)
         with np.errstate(all="ignore"):
-            return np.where(typed(bits, single) <= 0, bits.dtype.type(0), bits)
+            return np.where(typed(bits, type_) <= 0, bits.dtype.type(0), bits)
 
-    change = on_halves(rectify) if type_.endswith("x2") else rectify
-    return lambda *operands: change(compute(*operands))
+    return run
 
 
 _OUT_OF_BOUNDS = 0x7FF7

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import order_and_scope
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
@@ -36,8 +37,7 @@ class AccessOrder:
     @classmethod
     def of(cls, semantics: str, instruction: str) -> AccessOrder:
         """That of `ld`, `st`, `atom` or `fence`."""
-        word, _, scope = semantics.removeprefix("mmio.").partition(".")
-        return cls(word, scope, instruction != "st", instruction != "ld")
+        return cls(*order_and_scope(semantics), instruction != "st", instruction != "ld")
 
     @property
     def strong(self) -> bool:

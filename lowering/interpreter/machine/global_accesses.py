@@ -6,7 +6,7 @@ or writes it may access until it is known to be complete (`global_copies`).
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row, chosen
 from tilewright.lowering.interpreter.machine.observations import Observations
 from tilewright.lowering.interpreter.machine.special_registers import SpecialRegisters
-from tilewright.lowering.interpreter.machine.tensor_map import TensorImage
+from tilewright.lowering.interpreter.machine.tensor_map import Corner, TensorImage
 from tilewright.lowering.interpreter.machine.word_accesses import COPIES, LOCAL, Shadow
 from tilewright.lowering.interpreter.share import BufferUse, refuse
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -177,9 +177,7 @@ class GlobalAccesses:
         spans = self._spans(np.full(len(address), lane), address, width)
         return self._begin(list(spans), op, by_proxy=True)
 
-    def begin_box(
-        self, lane: int, image: TensorImage, corner: Sequence[int], op: int
-    ) -> GlobalRead:
+    def begin_box(self, lane: int, image: TensorImage, corner: Corner, op: int) -> GlobalRead:
         """A thread starts a copy that reads a box of a tensor."""
         return self._begin(self._box(lane, image, corner), op, by_proxy=True)
 
@@ -216,7 +214,7 @@ class GlobalAccesses:
             read.spans[:] = [span.of(~np.isin(span.lanes, lanes)) for span in read.spans]
 
     def write_box(
-        self, lane: int, image: TensorImage, corner: Sequence[int],
+        self, lane: int, image: TensorImage, corner: Corner,
         changed: BoolArray, op: int, group: int,
     ) -> None:  # fmt: skip
         """A copy of a thread in a group writes a box of a tensor, or combines it as a reduction,
@@ -265,7 +263,7 @@ class GlobalAccesses:
             shadow.writes.note(places[None], *self._threads.stamp(np.array([copy.lane])), copy.op)
 
     def _box(
-        self, lane: int, image: TensorImage, corner: Sequence[int], *, written: bool = False
+        self, lane: int, image: TensorImage, corner: Corner, *, written: bool = False
     ) -> list[Span]:
         if not self.are_checked:
             return []

@@ -151,19 +151,25 @@ class GlobalMemory:
             )
         return tensor_map
 
-    def run_of(self, address: int, size: int, element: TensorElement) -> TensorImage:
-        """The elements that a bulk copy of so many bytes names. Raises Fault where it may not."""
+    def run_of(
+        self, address: int, size: int, element: TensorElement, around: tuple[int, int] = (0, 0)
+    ) -> TensorImage:
+        """The elements that a bulk copy of so many bytes names, without so many bytes on either
+        side. Raises Fault where it may not."""
         for what, number in (("address", address), ("size in bytes", size)):
             if number % CHUNK or number < CHUNK:
                 raise Fault(
                     f"expected a multiple of {CHUNK} as {what}, got {number}; nearest legal: "
                     f"{max(round(number / CHUNK), 1) * CHUNK}"
                 )
-        thread, counts = np.zeros(1, np.int64), np.array([size])
-        where, first = self._bounds(np.array([address], np.uint64), thread, counts, "copy")
-        shape = (size // element.bytes,)
-        box = ElementRun(shape, element)
-        return TensorImage(where.name, where, int(first[0]), shape, (element.bytes,), box)
+        if max(around) >= CHUNK or sum(around) >= size:
+            raise Fault(f"expected 0 to {CHUNK - 1} bytes to ignore, got {max(around)}")
+        thread, inner = np.zeros(1, np.int64), size - sum(around)
+        begin = np.array([address + around[0]], np.uint64)
+        where, first = self._bounds(begin, thread, np.array([inner]), "copy")
+        box = ElementRun((size // element.bytes,), element)
+        extent = inner // element.bytes
+        return TensorImage(where.name, where, int(first[0]), (extent,), (element.bytes,), box)
 
     def allocate(self, name: str, content: UInt8Array) -> Allocation:
         """A new buffer holding a copy of these bytes."""

@@ -36,6 +36,8 @@ class Mbarriers:
         # Of each address of shared memory that an mbarrier ever had: its clock, and that of writes.
         self._columns: dict[int, tuple[int, int]] = {}
         self._completed: dict[int, int] = {}
+        # Threads that have seen a phase complete and learned nothing yet: where, and in a cluster.
+        self._watched: list[tuple[int, int, bool]] = []
 
     # Making and finding
 
@@ -208,7 +210,8 @@ class Mbarriers:
         """Raise Fault where a thread might arrive while the phase before is not over: it has not
         waited for that phase, nor does it know of its end or of all of its arrivals."""
         seen = self._clocks.seen[lanes]
-        known = seen[:, barrier.column] >= barrier.completed
+        watched = [barrier.watched.get(lane, -1) for lane in lanes.tolist()]
+        known = np.maximum(seen[:, barrier.column], watched) >= barrier.completed
         if not barrier.phase or known.all():
             return
         if not barrier.last.asynchronous:
@@ -375,6 +378,22 @@ class Mbarriers:
             self._clocks.learn(there, self._at[place].released)
             self._clocks.learn(lanes[(places == place) & cluster], self._at[place].handed_on)
             self._use(place, there)
+
+    def watch(
+        self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray
+    ) -> None:
+        """Threads see that a phase is complete, and know what follows from it behind a fence."""
+        for lane, place, far in zip(lanes.tolist(), places.tolist(), cluster.tolist(), strict=True):
+            self._at[place].watched[lane] = self._at[place].completed
+            self._watched.append((lane, place, far))
+
+    def acquire(self, lanes: Lanes) -> None:
+        """Fences of threads: they learn what the phases have handed on that they saw complete."""
+        for seen in self._watched:
+            if seen[0] in lanes and seen[1] in self._at:
+                lane, place, far = (np.array([part]) for part in seen)
+                self.resume(lane, place, lane, far)
+        self._watched = [seen for seen in self._watched if seen[0] not in lanes]
 
     def deadlock(
         self, lanes: Lanes, places: Int64Array, parity: Int64Array,

@@ -34,7 +34,8 @@ class Mbarrier:
     the arrivals of the phase, `last` those of the one before. `completed` counts the phases of all
     mbarriers that were ever at its address, `first` those before it. `fenced` says that a fence of
     its `maker` showed it to copies. `used` is when each thread of the cluster last arrived or
-    looked, 0 for never, and `copied` the phase that the last copy or commit arrives at.
+    looked, 0 for never, and `copied` the phase that the last copy or commit arrives at; `watched`
+    are how many phases threads saw complete by relaxed looks.
     """
 
     expected: int
@@ -52,6 +53,7 @@ class Mbarrier:
     fenced: bool = False
     arrived: Arrivals = field(default_factory=Arrivals)
     last: Arrivals = field(default_factory=Arrivals)
+    watched: dict[int, int] = field(default_factory=dict[int, int])
     known: Int32Array = field(init=False)
     written: Int32Array = field(init=False)
     handed_on: Int32Array = field(init=False)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -20,11 +21,19 @@ _SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(
 """Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
 
 
+_NAN = 0x7FF77FF77FF77FF7
+"""The words outside of a tensor where those are NaN, of each type: `fma.oob` knows them (H200)."""
+
+
 class ElementRun(TensorBox):
     """Elements that lie one after the other, as many as they are."""
 
     def __post_init__(self) -> None:
         """Any number of them is copied."""
+
+
+Corner = Sequence[int] | Sequence[Sequence[int]]
+"""Where in a tensor a copy begins, or each of its pieces does, outermost first."""
 
 
 class Buffer(Protocol):
@@ -40,7 +49,8 @@ class TensorImage:
     """A tensor in a buffer of global memory, as the hardware sees it through a tensor map.
 
     `first` is the byte of the buffer that it begins with; `shape` and `strides` (in bytes) are the
-    tensor's, outermost first, the last stride being the size of an element.
+    tensor's, outermost first, the last stride being the size of an element. Of each 16 elements
+    those are copied whose bits of the `mask` are set.
     """
 
     name: str
@@ -49,6 +59,7 @@ class TensorImage:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     box: TensorBox
+    mask: int = (1 << CHUNK) - 1
 
     @cached_property
     def _elements(self) -> AnyArray:
@@ -56,12 +67,12 @@ class TensorImage:
         data = self.buffer.data[self.first :]
         return data[: len(data) // width * width].view(f"uint{8 * width}")
 
-    def check_writable(self, corner: Sequence[int]) -> None:
+    def check_writable(self, corner: Corner) -> None:
         """Raise Fault where a write of the box at a corner would change what is read-only."""
         span = self.span(0, corner, written=True)
         self.buffer.check_writable(span.first, span.size, span.lanes)
 
-    def span(self, lane: int, corner: Sequence[int], *, written: bool = False) -> Span:
+    def span(self, lane: int, corner: Corner, *, written: bool = False) -> Span:
         """The accesses of a thread to the elements of the box at a corner, or to those that are
         written."""
         inside, places = self.places(corner, written=written)
@@ -69,52 +80,93 @@ class TensorImage:
         lanes, rows = np.full(len(first), lane), np.arange(len(first))
         return Span(lanes, rows, self.buffer.data, first, self.box.element.bytes)
 
-    def read(self, corner: Sequence[int]) -> UInt8Array:
+    def read(self, corner: Corner) -> UInt8Array:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = loaded(self._elements[np.where(inside, places, 0)], self.box.element.mlir)
-        outside = np.iinfo(values.dtype).max >> 1 if self.box.nan else 0
-        return np.where(inside, values, values.dtype.type(outside)).reshape(-1).view(np.uint8)
+        outside = np.array([_NAN if self.box.nan else 0], np.uint64).view(values.dtype)[0]
+        return np.where(inside, values, outside).reshape(-1).view(np.uint8)
 
-    def put(self, kind: str | None, corner: Sequence[int], content: UInt8Array) -> None:
+    def put(self, kind: str | None, corner: Corner, content: UInt8Array) -> None:
         """Write the bytes of the box at a corner, or combine the tensor with them as a reduction of
         a kind. What lies outside is left out, but the last 16 bytes of a row change whole (H200:
         stores, and reductions that add)."""
-        at, values = self._result(kind, corner, content)
-        self._elements[at] = values
+        corners = np.atleast_2d(np.array(corner)) if kind is not None else [corner]
+        for one, part in zip(corners, np.split(content, len(corners)), strict=True):
+            at, values = self._result(kind, one, part)
+            self._elements[at] = values
 
-    def changes(self, kind: str | None, corner: Sequence[int], content: UInt8Array) -> BoolArray:
+    def changes(self, kind: str | None, corner: Corner, content: UInt8Array) -> BoolArray:
         """Which of the box's elements inside of the tensor `put` gives other values."""
         at, values = self._result(kind, corner, content)
         changed: BoolArray = self._elements[at] != values
         return changed
 
     def _result(
-        self, kind: str | None, corner: Sequence[int], content: UInt8Array
+        self, kind: str | None, corner: Corner, content: UInt8Array
     ) -> tuple[Int64Array, AnyArray]:
         inside, places = self.places(corner, written=True)
         values = np.ascontiguousarray(content).view(self._elements.dtype).reshape(places.shape)
         at, values = places[inside], values[inside]
-        if not steps_over(zip(self.shape, self.strides, strict=True)):
+        if not steps_over(zip(self.shape, self.strides, strict=True)) or (
+            kind is None and len(places) > 1
+        ):
             check_written_apart(at)
         if kind is not None:
             values = combined(self.box.element.mlir, kind, self._elements[at], values)
         return at, values
 
-    def places(
-        self, corner: Sequence[int], *, written: bool = False
-    ) -> tuple[BoolArray, Int64Array]:
+    def size(self, corner: Corner) -> int:
+        """The bytes of a copy."""
+        pieces = np.atleast_2d(np.array(corner)).shape[0]
+        return pieces * prod(self.box.piece) * self.box.element.bytes
+
+    def pixels(self, begin: Sequence[int], offsets: Sequence[int]) -> Corner:
+        """The corners of the pixels of a copy by im2col, from coordinates on, each so far from
+        where the box has it: along W, then H and D within the box, then N (H200, which traps where
+        they begin outside of it)."""
+        box = self.box.im2col
+        assert box is not None
+        bounds = [*zip(box.lower, box.upper, self.shape[1:-1], box.steps, strict=True)]
+        (batch, *at, channel), corners = begin, list[list[int]]()
+        for place, more, (lower, upper, extent, _) in zip(at, offsets, bounds, strict=True):
+            if not lower <= place < extent + upper:
+                raise Fault(
+                    f"expected pixels from {lower} to {extent + upper - 1}, as the tensor map has "
+                    f"them, got {place}"
+                )
+            if more >> box.bits:
+                raise Fault(f"expected offsets of {box.bits} bits, got {more}")
+        for _ in range(self.box.shape[0]):
+            moved = (place + more for place, more in zip(at, offsets, strict=True))
+            corners.append([batch, *moved, channel])
+            for axis in reversed(range(len(at))):
+                lower, upper, extent, step = bounds[axis]
+                at[axis] += step
+                if at[axis] <= extent - 1 + upper:
+                    break
+                at[axis] = lower
+            else:
+                batch += 1
+        return corners
+
+    def places(self, corner: Corner, *, written: bool = False) -> tuple[BoolArray, Int64Array]:
         """The elements of the box in the tensor, or those that are written, and their places in
         elements from its beginning on."""
         chunk = CHUNK // self.box.element.bytes if written else 1
         shape = (*self.shape[:-1], -(-self.shape[-1] // chunk) * chunk)
-        inside, places = np.ones((1,) * self.box.rank, dtype=bool), np.zeros(1, dtype=np.int64)
-        for axis, (first, extent) in enumerate(zip(corner, self.box.shape, strict=True)):
-            index = np.arange(first, first + extent, dtype=np.int64)
-            index = index.reshape([-1 if place == axis else 1 for place in range(self.box.rank)])
+        corners = np.atleast_2d(np.array(corner, dtype=np.int64))
+        piece = self.box.piece
+        inside, places = np.ones((1,) * (len(piece) + 1), dtype=bool), np.zeros(1, dtype=np.int64)
+        for axis, extent in enumerate(piece):
+            along = np.arange(extent).reshape([-1 if at == axis else 1 for at in range(len(piece))])
+            index = corners[:, axis].reshape(-1, *(1,) * len(piece)) + along
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
-        return inside & (places < len(self._elements)), places
+        inside = inside & (places < len(self._elements))
+        if ~self.mask & (1 << CHUNK) - 1:
+            inside = inside & (self.mask >> np.arange(self.box.shape[-1]) % CHUNK & 1).astype(bool)
+        return inside, places
 
 
 def loaded(words: AnyArray, element: str) -> AnyArray:
@@ -137,9 +189,9 @@ def check_written_apart(places: AnyArray) -> None:
         )
 
 
-def chunk_addresses(start: int, box: TensorBox) -> Int64Array:
-    """The places of the 16-byte chunks of a box that starts at an address of shared memory: the
+def chunk_addresses(start: int, box: TensorBox, size: int) -> Int64Array:
+    """The places of the 16-byte chunks of boxes that start at an address of shared memory: the
     swizzle XORs bits 7 and up into bits 4 and up."""
-    addresses = start + np.arange(0, box.bytes, CHUNK, dtype=np.int64)
+    addresses = start + np.arange(0, size, CHUNK, dtype=np.int64)
     mask = (1 << box.swizzle_bits) - 1
     return addresses ^ ((addresses >> 7 & mask) << 4)

@@ -57,7 +57,7 @@ def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
 def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
     """How many statements are such a loop, or None: `L: try_wait p; @!p bra L;` or `L: try_wait p;
     @p bra D; bra L; D:`."""
-    if len(loop) < 3 or not loop[1].name.startswith(_TRY_WAIT):
+    if len(loop) < 3 or not loop[1].name.startswith(_TRY_WAIT) or ".relaxed" in loop[1].name:
         return None
     label, done = loop[0].text, loop[1].text.partition(",")[0].strip()
     guards = [

@@ -89,10 +89,9 @@ def _access(mnemonic: str) -> ReadingRule | None:
             order.append(word)
         elif word in CACHING:
             cache.append(word)
-        elif word not in (WEAK, "mmio"):
+        elif word not in (WEAK, "mmio", "async"):
             return None
-    if "mmio" in words:
-        order.insert(0, "mmio")
+    order[:0] = (word for word in ("async", "mmio") if word in words)
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
     semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
@@ -155,16 +154,19 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
-    name, order, scope, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
+    name, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
+    order = [rest.pop(0) for _ in range(next(map(rest.index, SCOPES.keys() & {*rest})) + 1)]
     space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
     op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": f"{order}.{scope}", "form": ".".join(rest)}
+    properties = {"space": space, "semantics": ".".join(order), "form": ".".join(rest)}
     return by_fields(op, properties, row.operands, _SPACES[space])
 
 
 @reads("multimem")
 def _multimem(mnemonic: str) -> ReadingRule | None:
     _, name, form = mnemonic.split(".", 2)
+    if name == "cp":
+        return _copy(mnemonic)
     if (row := MULTIMEM.get(f"{name}.{form}")) is None:
         return None
     ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
@@ -245,15 +247,12 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
         return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
     if ".shared" not in mnemonic:
         return _in_window(mnemonic.removesuffix(".b64") + ".shared.b64")
-    rows = (None, MBARRIER_TRY_WAIT), (True, MBARRIER_TRY_WAIT_CLUSTER)
-    known = [(cluster, row) for cluster, row in rows if row.mnemonic == mnemonic]
-    if not known:
+    if mnemonic not in (MBARRIER_TRY_WAIT.mnemonic, MBARRIER_TRY_WAIT_CLUSTER.mnemonic):
         return None
-    [(cluster, row)] = known
-    loop, once = (
-        by_fields(op, {"cluster": cluster}, row.operands)
-        for op in (mbarrier.TryWaitParityOp, mbarrier.TryWaitOnceOp)
-    )
+    cluster = mnemonic == MBARRIER_TRY_WAIT_CLUSTER.mnemonic
+    operands = MBARRIER_TRY_WAIT.operands
+    loop = by_fields(mbarrier.TryWaitParityOp, {"cluster": cluster}, operands)
+    once = by_fields(mbarrier.AskOp, {"form": mnemonic.partition(".")[2]}, operands)
 
     def rule(reader: Reader, operands: str) -> None:
         (loop if operands.startswith("_,") else once).read(reader, operands)
@@ -315,10 +314,13 @@ def _copy(mnemonic: str) -> ReadingRule | None:
         return None
     op, row = _copies()[mnemonic]
     properties = dict[str, Any]()
-    if row in (tma.TENSOR_LOAD_PAIR, tma.TENSOR_LOAD_PAIR_MULTICAST):
-        properties["pair"] = UnitAttr()
+    if issubclass(op, bulk_copy.TensorCopyOp):
+        properties["mode"] = row.mode
+        for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
+            if words in mnemonic:
+                properties[name] = UnitAttr()
     if op is bulk_copy.TensorReduceOp:
-        properties["kind"] = next(k for k, of in tma.TENSOR_REDUCE.items() if of is row)
-    if op is bulk_copy.BulkReduceOp:
-        properties["form"] = next(k for k, of in tma.BULK_REDUCE.items() if of is row)
+        properties["kind"] = next(k for (k, _), of in tma.TENSOR_REDUCTIONS.items() if of is row)
+    if forms := getattr(op, "FORMS", None):
+        properties["form"] = next(k for k, of in forms.items() if of is row)
     return by_fields(op, properties, row.forms[mnemonic])

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import GENERIC, SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
+_BOX = r"cp\.async\.bulk\.tensor\.\dd"
 SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
@@ -36,6 +37,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"((?:ld|st)\..*)\.b128", r"\1.v2.b64"),
         (r"st\.async\.weak(\..*)", r"st.async\1"),
         (r"(st\.async\..*)\.[us](\d\d)", r"\1.b\2"),
+        (r"(red\.async\.(?:mmio\.)?release\..*)\.s32", r"\1.u32"),
         (r"prefetchu\.L1", "prefetch.L1"),
         (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
@@ -61,18 +63,24 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"(mma\..*\.col)\.(s32\.\w+\.\w+\.s32)\.satfinite", r"\1.satfinite.\2"),
         (r"(mbarrier\..*)\.shared::cta(\..*)", r"\1.shared\2"),
-        (r"(mbarrier\.(?:try|test)_wait\.parity)\.acquire\.cta(\..*)", r"\1\2"),
-        (r"(mbarrier\.arrive(?:\.expect_tx)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
+        (r"(mbarrier\.(?:try|test)_wait(?:\.parity)?)\.acquire\.cta(\..*)", r"\1\2"),
+        (r"(mbarrier\.arrive\w*(?:\.\w+)?)\.release\.cta(\.shared\.b64)", r"\1\2"),
+        (r"(mbarrier\.\w+_tx)(\.shared.*)", r"\1.relaxed.cta\2"),
         (r"(cp\.async\.(?:c[ag]|mbarrier\..*)\.shared)::cta(\..*)", r"\1\2"),
         (r"(.*matrix\..*\.shared)::cta(\..*)", r"\1\2"),
         (r"(cvta(?:\.to)?\.shared)::\w+(\..*)", r"\1\2"),
-        (r"(cp\.async\.bulk)\.shared::cta(\.global\..*)", r"\1.shared::cluster\2"),
+        (r"(cp\.async\.bulk)\.shared::cta(\.global\.(?!.*ignore).*)", r"\1.shared::cluster\2"),
+        (r"(cp\.async\.bulk\.tensor\..*)\.cta_group::1(.*)", r"\1\2"),
         (
-            r"(cp\.async\.bulk\.tensor\.\dd)((?:\.cta_group::2)?)\.shared::\w+\.global(?:\.tile)?"
-            r"(\.mbarrier::complete_tx::bytes(?:\.multicast::cluster)?)(.*)",
-            r"\1.shared::cluster.global.tile\3\2\4",
+            rf"({_BOX}(?:\.tile[\w:]*|\.im2col[\w:]*)?)\.cta_group::2(\.shared.*?)"
+            r"((?:\.L2::cache_hint)?)",
+            r"\1\2.cta_group::2\3",
         ),
+        (rf"({_BOX})\.((?:tile|im2col)[\w:]*)(\.shared::\w+\.global)(.*)", r"\1\3.\2\4"),
+        (rf"({_BOX}\.shared::\w+\.global)(\.mbarrier.*?)(?:\.tile)?", r"\1.tile\2"),
+        (rf"({_BOX}\.shared::)cta(.*\.cta_group.*)", r"\1cluster\2"),
         (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
+        (r"(cp\.async\.bulk\.prefetch\.tensor\.\dd\.L2\.global)((?:\.L2.*)?)", r"\1.tile\2"),
         (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )

@@ -33,7 +33,7 @@ from tilewright.dialects.cute_nvgpu.ops.wmma_memory import extents_of
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.dialects.ptx.bulk_copy import BulkLoadOp, TensormapReplaceOp
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.mbarrier import TryWaitOnceOp, WaitStateOp
+from tilewright.dialects.ptx.mbarrier import AskOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -100,14 +100,21 @@ def _arrive_in_cluster(op: Any) -> Effect:
     return Effect("arrive", _mbarrier(op), scalars=(rank,), constant=arrival)
 
 
-def _wait(op: Any) -> Effect | None:
-    """A wait for a parity, or for the phase of a state: a try is one, where something reads what
-    it says."""
-    if op.results and op.results[0].first_use is None:
+def _wait(op: Any) -> Effect:
+    """A wait for a parity."""
+    return Effect("wait", _mbarrier(op), scalars=(op.parity,), constant=bool(op.cluster))
+
+
+def _ask(op: Any) -> Effect | None:
+    """A look is a wait where something reads what it says. Of a relaxed one only fences say what
+    follows it."""
+    words = op.form.data.split(".")
+    if op.results[0].first_use is None:
         return None
-    parity = getattr(op, "parity", None)
-    scalars = () if parity is None else (parity,)
-    return Effect("wait", _mbarrier(op), scalars=scalars, constant=bool(getattr(op, "cluster", 0)))
+    if "relaxed" in words:
+        return Effect("unknown")
+    scalars = (op.phase,) if "parity" in words else ()
+    return Effect("wait", _mbarrier(op), scalars=scalars, constant="cluster" in words)
 
 
 # Copies
@@ -120,7 +127,7 @@ def _cp_async(op: Any) -> Effect:
 def _tma_load(op: Any) -> Effect:
     box, numbers = box_of(op.map), (op.mask, getattr(op, "rank", None))
     return Effect(
-        "tma.pair" if op.row is tma.TENSOR_LOAD_PAIR else "tma.load",
+        "tma.pair" if op.mask is None and ".cta_group::2" in op.row.suffix else "tma.load",
         _mbarrier(op, "barrier"),
         () if box is None else (place_of_box(op, box, "dest", writes=True),),
         tuple(number for number in numbers if number is not None),
@@ -272,7 +279,16 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
             sync.BAR_WARP_SYNC_MEMBERS,
         ),
     ),
-    (_bulk, (tma.BULK_LOAD, tma.BULK_STORE, tma.BULK_REDUCE["add.u32"])),
+    (
+        _bulk,
+        (
+            tma.BULK_LOAD,
+            tma.BULK_STORE,
+            tma.BULK_REDUCE["add.u32"],
+            tma.MULTIMEM_STORE,
+            tma.MULTIMEM_REDUCE["add.u32"],
+        ),
+    ),
     (_plain("bulk.commit"), (tma.BULK_COMMIT_GROUP,)),
     (_pending("bulk.wait"), (tma.BULK_WAIT_GROUP,)),
     (_st_bulk, (data_movement.ST_BULK,)),
@@ -299,7 +315,8 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
         _arrive_in_cluster,
         (cluster.MBARRIER_ARRIVE_CLUSTER, cluster.MBARRIER_EXPECT_TX_CLUSTER),
     ),
-    (_wait, (mbarrier.MBARRIER_TRY_WAIT, TryWaitOnceOp, WaitStateOp)),
+    (_wait, (mbarrier.MBARRIER_TRY_WAIT,)),
+    (_ask, (AskOp,)),
     (_plain("fence.init"), (mbarrier.FENCE_MBARRIER_INIT,)),
     (lambda op: Effect("bar", constant=(0, None, True)), (gpu.BarrierOp,)),
     (_bar(True), (sync.BAR_SYNC, sync.BARRIER_SYNC, sync.BAR_COUNT, sync.BARRIER_COUNT)),

@@ -12,7 +12,7 @@ from xdsl.dialects import func, gpu, memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, order_and_scope
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.control_flow import EntryOp
@@ -60,7 +60,7 @@ def order_of(op: Any) -> tuple[str, int] | None:
     strong = isinstance(op, ORDERED) and not memory_operand(op).is_shared and is_strong(op)
     if not strong and not isinstance(op, OrdersThreads):
         return None
-    word, _, scope = op.semantics.data.removeprefix("mmio.").rpartition(".")
+    word, scope = order_and_scope(op.semantics.data)
     return word, list(SCOPES).index(scope)
 
 

@@ -227,7 +227,7 @@ class Values(Slice):
                 return lambda mask: self._read(op, self.env[place])
             case ElectSyncOp() | warp_specialization.ElectSyncOp():
                 return self._elect
-            case mbarrier.TryWaitOnceOp() | mbarrier.WaitStateOp():
+            case mbarrier.AskOp():
                 return lambda mask: 1  # The event is that of the last try.
             case shuffle.ShflSyncOp() | ptx_shuffle.ShflSyncOp():
                 return lambda mask: self._shuffled(op, self.env[self._slots[op.value]])

@@ -32,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
     APPLY_PRIORITY,
+    ASYNC,
     CACHE_HINT,
     CLUSTER_REGISTERS,
     CLUSTER_SPACE,
@@ -256,6 +257,24 @@ def test_orders_of_loads_and_stores(space: str, wide: bool, ptxas: Ptxas) -> Non
         refused_below(text, ".cluster", ptxas)
 
 
+def test_stores_and_sums_that_go_on_by_themselves(ptxas: Ptxas) -> None:
+    kernel = Kernel()
+    for order in ASYNC:
+        for access in ("b16", "b32", "b64", "f32", "f64"):
+            value = kernel.input(ACCESS_TYPES[access])
+            for space in ("global", GENERIC):
+                store = data.StOp(space, access, kernel.pointer, value, 8, semantics=order)
+                kernel.add(store)
+        for type_ in ("u32", "u64"):
+            value = kernel.input(f"b{type_[1:]}")
+            kernel.add(RedOp(kernel.pointer, value, "global", f"add.{type_}", 8, semantics=order))
+    text = check(kernel, ptxas, lowest=("sm_100", (8, 7)))
+    refused_below(text, ".async.", ptxas)
+    value = kernel.input("b16")
+    with pytest.raises(VerifyException, match="expected  registers b16 for b8"):
+        data.StOp("global", "b8", kernel.pointer, value, 0, semantics=ASYNC[0]).verify()
+
+
 def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
     """On sm_80, with its own version of PTX, every line with some words is refused."""
     lines = {line.strip() for line in text.splitlines() if words in line} - {""}
@@ -269,6 +288,8 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
     """Every order of every form, by what it needs."""
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str, bool]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
+        if ".async." in mnemonic:
+            continue
         hint = CACHE_HINT in mnemonic
         instruction, order, scope, *form = mnemonic.replace(CACHE_HINT, "").split(".")
         where = form.pop(0) if form[0] in ADDRESSED else GENERIC

@@ -32,10 +32,17 @@ from tilewright.dialects.cute_nvgpu.lattice.cluster import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, SETMAXNREG
+from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_ASK, SETMAXNREG
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import alternatives, target
-from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_REDUCE, TENSOR_REDUCE
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    BULK_REDUCE,
+    MULTIMEM_REDUCE,
+    TENSOR_LOADS,
+    TENSOR_PREFETCHES,
+    TENSOR_REDUCE,
+    TENSOR_STORES,
+)
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
 from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -43,17 +50,28 @@ from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.text import module_text
 
+SPACES = ("shared", "shared::cluster")
+
 
 def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Every form of every instruction, by what the test is called."""
     address, parity = kernel.shared_address(64), kernel.input("b32")
     one, state = kernel.constant(1, "b32"), kernel.input("b64")
 
-    def counted(form: str, at: int, count: Any = one) -> PtxOp:
-        fields = {"form": f"{form}.shared.b64", "address": address, "offset": at, "count": count}
-        if "arrive" in form:
+    def counted(form: str, at: int, count: Any = one, space: str = "shared") -> PtxOp:
+        fields = {"form": f"{form}.{space}.b64", "address": address, "offset": at, "count": count}
+        if "arrive" in form and space == "shared":
             return mbarrier.CountedArrivalOp(**fields, result=reg("b64"))
         return mbarrier.CountedOp(**fields)
+
+    def asked(form: str) -> list[PtxOp]:
+        return [
+            mbarrier.AskOp(
+                form=form, address=address, offset=8, phase=phase, time=time, result=reg("pred")
+            )
+            for phase in ((parity, one) if ".parity" in form else (state,))
+            for time in ((None, one) if form.startswith("try") else (None,))
+        ]
 
     return {
         "init": [mbarrier.InitOp(address, n, at) for at in (0, 8) for n in (1, MAX_ARRIVALS)],
@@ -61,20 +79,17 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "arrive": [mbarrier.ArriveOp(address, at) for at in (0, 16)],
         "arrive_count": [mbarrier.ArriveOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
         "expect_tx": [mbarrier.ArriveExpectTxOp(address, n, 8) for n in (0, MAX_ARRIVALS)],
+        "try_wait": [
+            mbarrier.TryWaitParityOp(address, at, 8, time=time)
+            for at in (parity, one)
+            for time in (None, one)
+        ],
         **{
-            name: [op(address, at, 8, time=time) for at in (parity, one) for time in (None, one)]
-            for name, op in (
-                ("try_wait", mbarrier.TryWaitParityOp),
-                ("try_wait_once", mbarrier.TryWaitOnceOp),
-            )
+            f"ask_{number}": asked(row.mnemonics[0].partition(".")[2])
+            for number, row in enumerate(MBARRIER_ASK)
         },
         "arrive_state": [mbarrier.ArriveStateOp(address, 8, count=n) for n in (1, MAX_ARRIVALS)],
         "expect_tx_state": [mbarrier.ArriveExpectTxStateOp(address, 128, 8)],
-        "wait_state": [mbarrier.WaitStateOp(address, state, 8)],
-        "try_wait_state": [
-            mbarrier.WaitStateOp(address, state, 8, tries=True, time=time) for time in (None, one)
-        ],
-        "test_wait": [mbarrier.TryWaitOnceOp(address, at, 8, test=True) for at in (parity, one)],
         "cp_async_arrive": [mbarrier.CpAsyncArriveOp(address, at, noinc=True) for at in (0, 8)],
         "cp_async_arrive_more": [mbarrier.CpAsyncArriveOp(address, 8)],
         "register_count": [counted("init", at) for at in (0, 8)],
@@ -83,6 +98,18 @@ def mbarriers(kernel: Kernel) -> dict[str, list[PtxOp]]:
         "drop": [counted("arrive_drop", 8, None)],
         "no_complete": [counted(f"{name}.noComplete", 8) for name in ("arrive", "arrive_drop")],
         "bytes": [counted(f"{name}_tx.relaxed.cta", 8) for name in ("expect", "complete")],
+        **{
+            f"{order}_{name}": [
+                counted(f"{name}.{order}.cluster", 8, space=space) for space in SPACES
+            ]
+            for order in ("relaxed", "release")
+            for name in ("arrive", "arrive.expect_tx", "arrive_drop", "arrive_drop.expect_tx")
+        },
+        "far_bytes": [
+            counted(f"{name}_tx.relaxed.{scope}", 8, space="shared::cluster")
+            for name in ("expect", "complete")
+            for scope in ("cta", "cluster")
+        ],
         "pending_count": [mbarrier.PendingCountOp(state, result=reg("b32"))],
         "fence": [mbarrier.FenceMbarrierInitOp()],
     }
@@ -93,6 +120,18 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
     coordinates = [kernel.input("b32"), kernel.constant(-7, "b32")] * 3
     ranks = [coordinates[:rank] for rank in range(1, 6)]
     mask = kernel.input("b16")
+    few = [kernel.input("b16") for _ in range(3)]
+    info = [kernel.add(ListMakeOp(few[:count], reg("b16", count))) for count in (2, 3)]
+
+    def of_mode(mode: str) -> list[tuple[list[Any], Any]]:
+        """Coordinates and offsets of a copy of a mode."""
+        if "4" in mode:
+            return [(ranks[4], None)]
+        if mode == "tile":
+            return [(each, None) for each in ranks]
+        offsets = {"im2col": [few[0], *info], "im2col_no_offs": [None] * 3}.get(mode, info[:1] * 3)
+        return [*zip(ranks[2:], offsets, strict=True)]
+
     return {
         "load": [
             bulk_copy.TensorLoadOp(address, map_, each, address, cache_hint=policy)
@@ -117,6 +156,52 @@ def boxes(kernel: Kernel) -> dict[str, list[PtxOp]]:
             for each in ranks
             for policy in (None, hint)
         ],
+        **{
+            f"load_{number}": [
+                bulk_copy.TensorLoadOp(
+                    address,
+                    map_,
+                    each,
+                    address,
+                    mode=mode,
+                    offsets=info,
+                    cache_hint=policy,
+                    mask=mask if is_multicast else None,
+                    pair=is_pair or None,
+                    own=own or None,
+                )
+                for each, info in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, (mode, is_multicast, is_pair, own) in enumerate(TENSOR_LOADS)
+            # ptxas advises against multicast on other targets.
+            if (mode != "tile" and not (is_multicast and mode == "im2col")) or own
+        },
+        **{
+            f"prefetch_{number}": [
+                bulk_copy.TensorPrefetchOp(map_, each, mode=mode, offsets=info, cache_hint=policy)
+                for each, info in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, mode in enumerate(TENSOR_PREFETCHES)
+        },
+        **{
+            f"store_{number}": [
+                bulk_copy.TensorStoreOp(map_, each, address, mode=mode, cache_hint=policy)
+                for each, _ in of_mode(mode)
+                for policy in (None, hint)
+            ]
+            for number, mode in enumerate(TENSOR_STORES)
+        },
+        **{
+            f"reduce_{number}": [
+                bulk_copy.TensorReduceOp(map_, each, address, kind, mode=mode)
+                for kind in TENSOR_REDUCE
+                for each, _ in of_mode(mode)
+            ]
+            for number, mode in enumerate(TENSOR_STORES)
+            if mode != "tile"
+        },
         "commit": [bulk_copy.BulkCommitGroupOp()],
         "wait": [bulk_copy.BulkWaitGroupOp(n, read=read) for n in (0, 7) for read in (True, False)],
         "prefetch": [bulk_copy.PrefetchTensormapOp(map_)],
@@ -127,6 +212,7 @@ def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
     """Copies of bytes."""
     address, far, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")
     sizes, mask = (kernel.input("b32"), kernel.constant(64, "b32")), kernel.input("b16")
+    size_of_side = sizes[0]
     both = [(size, policy) for size in sizes for policy in (None, hint)]
     return {
         "load": [
@@ -139,6 +225,26 @@ def runs(kernel: Kernel) -> dict[str, list[PtxOp]]:
         ],
         "store": [
             bulk_copy.BulkStoreOp(far, address, size, cache_hint=policy) for size, policy in both
+        ],
+        "load_ignoring": [
+            bulk_copy.BulkLoadOp(
+                address, far, size, address, left=left, right=size, cache_hint=policy
+            )
+            for left in (size_of_side, kernel.constant(15, "b32"))
+            for size, policy in ((size_of_side, None), (size_of_side, hint))
+        ],
+        "masked_store": [
+            bulk_copy.BulkStoreOp(far, address, size, mask=mask, cache_hint=policy)
+            for size, policy in both
+        ],
+        "multimem": [bulk_copy.MultimemBulkStoreOp(far, address, size) for size in sizes],
+        "masked_multimem": [
+            bulk_copy.MultimemBulkStoreOp(far, address, size, mask=mask) for size in sizes
+        ],
+        "multimem_reduce": [
+            bulk_copy.MultimemBulkReduceOp(far, address, size, form)
+            for form in MULTIMEM_REDUCE
+            for size in sizes
         ],
         "reduce": [
             bulk_copy.BulkReduceOp(far, address, size, form, cache_hint=policy)

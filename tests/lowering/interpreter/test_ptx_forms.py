@@ -222,6 +222,37 @@ def test_copies_of_bytes() -> None:
         run(BULK.replace("W: ", "bra on;\nW: ").replace("@!%p2 bra W;\n", "@!%p2 bra W;\non:\n"))
 
 
+@pytest.mark.parametrize("name", ["cp.async.bulk", "multimem.cp.async.bulk"])
+def test_bytes_by_a_mask(name: str) -> None:
+    """Of each 16 bytes those whose bits are set."""
+    reduction = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 128;"
+    form = f"{name}.global.shared::cta.bulk_group"
+    masked = f"mov.b16 %h1, 0xF002;\n{form}.cp_mask [%rd1], [%r2], 128, %h1;"
+    bytes_ = (LANE * 10).astype(np.uint32).view(np.uint8)
+    chosen = np.isin(np.arange(128) % 16, (1, 12, 13, 14, 15))
+    expected = np.where(chosen, bytes_, LANE.astype(np.uint32).view(np.uint8)).view(np.uint32)
+    np.testing.assert_array_equal(run(BULK.replace(reduction, masked)), expected)
+    whole = f"{form} [%rd1], [%r2], 128;"
+    np.testing.assert_array_equal(run(BULK.replace(reduction, whole)), LANE * 10)
+    summed = BULK.replace("cp.reduce", "multimem.cp.reduce")
+    np.testing.assert_array_equal(run(summed), LANE * 11)
+
+
+def test_bytes_outside_of_an_allocation() -> None:
+    """The first and the last bytes of a copy may lie there; here those are zeros."""
+    load = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
+    plain, to = f"{load} [%rd1], 128", f"{load}.ignore_oob [%r2], [%rd1], 128"
+    ignoring = BULK.replace(f"{load} [%r2], [%rd1], 128", f"{to}, 8, 4")
+    assert ignoring != BULK and plain not in ignoring
+    expected = LANE + 10 * np.where((LANE < 2) | (LANE == 31), 0, LANE)
+    np.testing.assert_array_equal(run(ignoring), expected)
+    beyond = ignoring.replace("[%rd1], 128, 8, 4", "[%rd1+16], 128, 0, 15")
+    with pytest.raises(ExecutionError, match="out of bounds"):
+        run(beyond)
+    with pytest.raises(ExecutionError, match="expected 0 to 15 bytes to ignore, got 16"):
+        run(ignoring.replace("128, 8, 4", "128, 16, 4"))
+
+
 def test_a_state_is_waited_for() -> None:
     """Twice around the phases of an mbarrier, by what each arrival gives."""
     body = (

@@ -124,6 +124,20 @@ def test_caches_devices_and_sizes(line: str, ptxas: Ptxas) -> None:
     run(text)
 
 
+@pytest.mark.parametrize(("space", "order"), [
+    (".global", "release.gpu"), ("", "release.sys"), (".global", "mmio.release.sys"),
+])  # fmt: skip
+def test_stores_and_sums_that_go_on_by_themselves(space: str, order: str, ptxas: Ptxas) -> None:
+    text = text_of(
+        f"st.async.{order}{space}.u64 [d4], d2; red.async.{order}{space}.add.s32 [d0], r0;"
+        f"red.async.{order}{space}.add.u64 [d0+8], d2;", "sm_100"
+    )  # fmt: skip
+    check(text, ptxas)
+    sums, stored = run(text)
+    np.testing.assert_array_equal(stored[::2], LANE)
+    assert sums[:2].tolist() == [LANE.sum(), LANE.sum() + 1]
+
+
 def test_a_copy_that_a_predicate_leaves_out() -> None:
     text = text_of("""
 shl.b32 r1, r0, 4; mov.u32 r2, s; add.s32 r1, r1, r2; add.s64 d3, d0, d3; setp.lt.u32 p, r0, 9;

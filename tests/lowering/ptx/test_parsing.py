@@ -138,8 +138,14 @@ def test_every_scalar_op_is_read_back() -> None:
         ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
          "mbarrier.try_wait.parity.shared.b64"),
         ("cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+         "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes"
          ".L2::cache_hint"),
+        ("cp.async.bulk.tensor.4d.im2col.cta_group::2.shared::cta.global"
+         ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+         "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+         ".multicast::cluster.cta_group::2.L2::cache_hint"),
+        ("cp.async.bulk.prefetch.tensor.2d.L2.global.L2::cache_hint",
+         "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint"),
         ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
          "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"),
         ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64",
@@ -242,8 +248,8 @@ def test_tries_of_a_wait() -> None:
     wait = "mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0, 20"
     for body, op in (
         (f"again:\n{wait};\n@!%p1 bra again;\n", "try_wait.parity"),
-        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "try_wait.once"),
-        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "try_wait.once"),
+        (f"again:\nadd.s32 %r1, %r2, 8;\n{wait};\n@!%p1 bra again;\n", "ask"),
+        (f"{wait};\n@%p1 bra done;\n{wait};\ndone:\n", "ask"),
     ):
         module = parse_module(kernel(body).replace("sm_80", "sm_90"))
         verify(module, None)

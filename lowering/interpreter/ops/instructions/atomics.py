@@ -130,9 +130,13 @@ def _checked_form(op: memref.AtomicRMWOp) -> str:
 @runs(FENCE)
 def _fence(op: Any, builder: Builder) -> Step:
     order, number = AccessOrder.of(op.semantics.data, "fence"), builder.number(op)
-    return effect(
-        op, builder, lambda machine, gang: machine.atomics.fence(gang.lanes, order, number)
-    )
+
+    def run(machine: Machine, gang: Gang) -> None:
+        machine.atomics.fence(gang.lanes, order, number)
+        if order.acquires:
+            machine.mbarriers.acquire(gang.lanes)
+
+    return effect(op, builder, run)
 
 
 def _perform(

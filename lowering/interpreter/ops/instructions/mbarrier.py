@@ -6,7 +6,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp, TryWaitOnceOp, WaitStateOp
+from tilewright.dialects.ptx.mbarrier import AskOp, CountedArrivalOp, CountedOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
@@ -46,8 +46,9 @@ def _arrive(op: Any, builder: Builder) -> Step:
 
 @runs(CountedOp, CountedArrivalOp)
 def _count(op: Any, builder: Builder) -> Step:
-    what, *words = op.form.data.removesuffix(".shared.b64").split(".")
+    what, *words = op.form.data.split(".")
     number = builder.number(op)
+    builder.passes_reads |= "shared::cluster" in words
 
     def do(mbarriers: Mbarriers, lanes: Lanes, address: Bits, count: int) -> None:
         if what == "init":
@@ -109,32 +110,25 @@ def _wait(op: Any, builder: Builder) -> None:
     builder.suspend(op, begin)
 
 
-@runs(TryWaitOnceOp)
-def _try_wait(op: Any, builder: Builder) -> Step:
-    """The tries of a loop are as many as it takes."""
+@runs(AskOp)
+def _ask(op: Any, builder: Builder) -> Step:
+    """Threads whose phase is complete, which know what was done in it: of a relaxed look, behind a
+    fence. The tries of a loop are as many as it takes."""
+    words = op.form.data.split(".")
+    far, relaxed, of_parity = (word in words for word in ("cluster", "relaxed", "parity"))
 
-    def run(machine: Machine, gang: Gang, address: Bits, parity: Bits) -> Bits:
-        return _ask(op, machine, gang, address, parity, cluster=bool(op.cluster))
+    def run(machine: Machine, gang: Gang, address: Bits, phase: Bits) -> Bits:
+        parity = phase if of_parity else phase & np.uint64(1)
+        wait = machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=far)
+        ready = wait.ready()
+        seen, lanes = wait.take(np.flatnonzero(ready)), gang.lanes[ready]
+        if relaxed:
+            machine.mbarriers.watch(lanes, *seen.keys)
+        else:
+            seen.resume(lanes)
+        return ready
 
-    return effect(op, builder, run, located(op, builder), op.parity)
-
-
-@runs(WaitStateOp)
-def _wait_state(op: Any, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, address: Bits, state: Bits) -> Bits:
-        return _ask(op, machine, gang, address, state & np.uint64(1))
-
-    return effect(op, builder, run, located(op, builder), op.state)
-
-
-def _ask(
-    op: Any, machine: Machine, gang: Gang, address: Bits, parity: Bits, *, cluster: bool = False
-) -> Bits:
-    """Threads whose phase is complete, which know what was done in it."""
-    wait = machine.mbarriers.wait(gang.lanes, address, parity, op, cluster=cluster)
-    ready = wait.ready()
-    wait.take(np.flatnonzero(ready)).resume(gang.lanes[ready])
-    return ready
+    return effect(op, builder, run, located(op, builder), op.phase)
 
 
 @executes(rows.FENCE_MBARRIER_INIT)

@@ -9,9 +9,12 @@ import numpy as np
 
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice import cluster
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.ptx import bulk_copy
+from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.row_ops import box_corner, memory_operand
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import (
@@ -26,6 +29,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import (
+    Corner,
     ElementRun,
     TensorImage,
     chunk_addresses,
@@ -36,6 +40,7 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -69,28 +74,77 @@ def _corners(gang: Gang, coordinates: Sequence[Bits]) -> Int64Array:
     return np.stack(columns, axis=1).view(np.int32).astype(np.int64)
 
 
-Boxes = Callable[[int], tuple[TensorImage, list[int]]]
+Boxes = Callable[[int], tuple[TensorImage, Corner]]
 """The tensor of a thread's copy, and the corner of its box there."""
 
 
-def _boxes(machine: Machine, gang: Gang, maps: Bits, coordinates: Sequence[Bits]) -> Boxes:
-    images, corners = _every(gang, maps), _corners(gang, coordinates)
+def _mode(op: Any) -> str:
+    """The mode of a copy. Raises OpError for one of which PTX does not say what it copies where."""
+    mode: str = content(getattr(op, "mode", bulk_copy.TILE))
+    if mode.startswith("im2col::w"):
+        raise OpError(op, f"'{op.name}' by {mode} cannot be interpreted; nearest legal: im2col")
+    return mode
 
-    def box(index: int) -> tuple[TensorImage, list[int]]:
+
+def _boxes(
+    machine: Machine, gang: Gang, maps: Bits, coordinates: Sequence[Bits], mode: str,
+    offsets: Bits | None = None,
+) -> Boxes:  # fmt: skip
+    images, corners = _every(gang, maps), _corners(gang, coordinates)
+    columns = np.zeros((1, rows.MAX_RANK)) if offsets is None else as_columns(offsets)
+    moved = spread(columns[:, ::-1].astype(np.int64), gang.count).tolist()
+
+    def box(index: int) -> tuple[TensorImage, Corner]:
         image = machine.memory.tensor_map(images[index])
-        return image, _corner(corners[index], image)
+        _check_mode(image.box, mode)
+        corner = _corner(corners[index], image)
+        if mode in rows.FOUR_ROWS:
+            return image, [[row, corner[-1]] for row in corner[-2::-1]]
+        if (pixels := image.box.im2col) is None:
+            return image, corner
+        if (
+            mode == "im2col_no_offs"
+            and min(corner[0], *pixels.lower, *(-up for up in pixels.upper)) < 0
+        ):
+            raise Fault(
+                f"expected pixels of the tensor for {mode}, got image {corner[0]} of {pixels} "
+                "(an H200 traps)"
+            )
+        return image, image.pixels(corner, moved[index][2 - len(corner) :])
 
     return box
 
 
-def _runs(machine: Machine, gang: Gang, address: Bits, size: Bits, element: str) -> Boxes:
+def _check_mode(box: TensorBox, mode: str) -> None:
+    """Raise Fault where a tensor map is for copies of another mode."""
+    legal = "im2col" if mode.startswith("im2col") else "tile"
+    if (box.im2col is not None) != (legal == "im2col"):
+        raise Fault(f"expected a tensor map for {legal}, got one of {box}")
+    if mode in rows.FOUR_ROWS and (box.rank != 2 or box.shape[0] != 1):
+        raise Fault(f"expected a tensor map of one row for {mode}, got one of {box}")
+
+
+def _runs(
+    machine: Machine, gang: Gang, address: Bits, size: Bits, element: str, *sides: Bits,
+    mask: Bits | None = None,
+) -> Boxes:  # fmt: skip
+    """Bytes, all or without so many on either side, or those of a mask."""
     starts, sizes, of = _every(gang, address), _every(gang, size), rows.TENSOR_ELEMENTS[element]
-    return lambda index: (machine.memory.run_of(starts[index], sizes[index], of), [0])
+    left, right = (_every(gang, side) for side in sides or (np.zeros(1, np.uint32),) * 2)
+    masks = None if mask is None else _every(gang, mask)
+
+    def box(index: int) -> tuple[TensorImage, Corner]:
+        around = left[index], right[index]
+        image = machine.memory.run_of(starts[index], sizes[index], of, around)
+        return image if masks is None else replace(image, mask=masks[index]), [-left[index]]
+
+    return box
 
 
 def _places(
-    machine: Machine, lane: int, image: TensorImage, start: int, cta: int | None = None
-) -> Int64Array:
+    machine: Machine, lane: int, image: TensorImage, corner: Corner, start: int,
+    cta: int | None = None,
+) -> Int64Array:  # fmt: skip
     """The bytes of a box in the wave's shared memory, in the thread's CTA or another one. Raises
     Fault where it may not be there."""
     what, align = ("a copy", CHUNK) if isinstance(image.box, ElementRun) else ("a box", SMEM_ALIGN)
@@ -99,7 +153,8 @@ def _places(
             f"expected {what} that starts at a multiple of {align} bytes of shared memory, "
             f"got byte {start}; nearest legal: byte {round(start / align) * align}"
         )
-    addresses, size = chunk_addresses(start, image.box), machine.shared.size
+    addresses = chunk_addresses(start, image.box, image.size(corner))
+    size = machine.shared.size
     if (end := int(addresses.max()) + CHUNK) > size:
         raise Fault(f"out of bounds: bytes {start} to {end - 1} of shared memory, which has {size}")
     base = (lane // machine.slots if cta is None else cta) * machine.shared.stride
@@ -138,34 +193,38 @@ def land(
 @runs(rows.TENSOR_LOAD)
 def _load(op: Any, builder: Builder) -> Step:
     """Of a pair the mbarrier may be in the other CTA."""
-    number = builder.number(op)
-    is_pair = op.row in (rows.TENSOR_LOAD_PAIR, rows.TENSOR_LOAD_PAIR_MULTICAST)
+    number, mode, is_pair = builder.number(op), _mode(op), ".cta_group::2" in op.row.suffix
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
-        barrier: Bits, mask: Bits | None, rank: Bits | None,
+        barrier: Bits, mask: Bits | None, rank: Bits | None, offsets: Bits | None,
     ) -> None:  # fmt: skip
         at = barrier if rank is None else remote(barrier, rank)
-        boxes = _boxes(machine, gang, maps, coordinates)
+        boxes = _boxes(machine, gang, maps, coordinates, mode, offsets)
         _start_loads(machine, gang, boxes, dest, at, mask, number, is_pair=is_pair)
 
     dest, barrier = _box_start(op, builder, "dest"), located(op, builder, "barrier")
-    rank = getattr(op, "rank", None)
-    return effect(op, builder, run, op.map, box_corner(op), dest, barrier, op.mask, rank)
+    is_ptx = isinstance(op, bulk_copy.TensorLoadOp)
+    rank, offsets = (None, op.offsets) if is_ptx else (op.rank, None)
+    return effect(op, builder, run, op.map, box_corner(op), dest, barrier, op.mask, rank, offsets)
 
 
 @runs(rows.BULK_LOAD)
 def _bulk_load(op: Any, builder: Builder) -> Step:
-    number, element = builder.number(op), op.row.element
+    """Bytes on the sides are zeros."""
+    number = builder.number(op)
+    element = op.row.element if op.left is None else "ui8"
 
     def run(
         machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits,
-        mask: Bits | None,
+        mask: Bits | None, left: Bits | None, right: Bits | None,
     ) -> None:  # fmt: skip
-        boxes = _runs(machine, gang, source, size, element)
+        sides = () if left is None or right is None else (left, right)
+        boxes = _runs(machine, gang, source, size, element, *sides)
         _start_loads(machine, gang, boxes, dest, barrier, mask, number)
 
-    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier, op.mask)
+    operands = op.dest, op.source, op.size, op.barrier, op.mask, op.left, op.right
+    return effect(op, builder, run, *operands)
 
 
 def _start_loads(
@@ -181,7 +240,7 @@ def _start_loads(
         def places(cta: int) -> Int64Array:
             if is_pair and masks[index] is None:
                 cta = _of_pair(cta, lane // machine.slots)
-            return _places(machine, lane, image, starts[index], cta)
+            return _places(machine, lane, image, corner, starts[index], cta)
 
         source = machine.accesses.begin_box(lane, image, corner, number)
         read = partial(image.read, corner)
@@ -233,8 +292,8 @@ def _send(op: Any, builder: Builder) -> Step:
 
 @runs(rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values())
 def _store(op: Any, builder: Builder) -> Step:
-    number = builder.number(op)
-    kind = None if op.row is rows.TENSOR_STORE else str(op.kind.data)
+    number, mode = builder.number(op), _mode(op)
+    kind = str(op.kind.data) if hasattr(op, "kind") else None
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], source: Bits
@@ -242,24 +301,31 @@ def _store(op: Any, builder: Builder) -> Step:
         places: list[list[int]] = _corners(gang, coordinates).tolist()
         named = zip(_every(gang, maps), map(tuple, places), _every(gang, source), strict=True)
         check_issued_once(machine, gang, named, kind)
-        boxes = _boxes(machine, gang, maps, coordinates)
+        boxes = _boxes(machine, gang, maps, coordinates, mode)
         _start_stores(machine, gang, boxes, source, number, kind)
 
     return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
 
 
-@runs(rows.BULK_STORE, *rows.BULK_REDUCE.values())
+@runs(
+    rows.BULK_STORE, rows.MULTIMEM_STORE, *rows.BULK_REDUCE.values(),
+    *rows.MULTIMEM_REDUCE.values(),
+)  # fmt: skip
 def _bulk_store(op: Any, builder: Builder) -> Step:
+    """Of a multicast object the one copy that this GPU has."""
     number, element = builder.number(op), op.row.element
-    kind = None if op.row is rows.BULK_STORE else op.form.data.partition(".")[0]
+    form = getattr(op, "form", None)
+    kind = None if form is None else form.data.partition(".")[0]
 
-    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits) -> None:
+    def run(
+        machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, mask: Bits | None
+    ) -> None:
         named = zip(*(_every(gang, value) for value in (dest, source, size)), strict=True)
         check_issued_once(machine, gang, named, kind)
-        boxes = _runs(machine, gang, dest, size, element)
+        boxes = _runs(machine, gang, dest, size, element if mask is None else "ui8", mask=mask)
         _start_stores(machine, gang, boxes, source, number, kind)
 
-    return effect(op, builder, run, op.dest, op.source, op.size)
+    return effect(op, builder, run, op.dest, op.source, op.size, getattr(op, "mask", None))
 
 
 def _start_stores(
@@ -269,7 +335,7 @@ def _start_stores(
 
     def copy(index: int, lane: int) -> None:
         image, corner = boxes(index)
-        places = _places(machine, lane, image, starts[index])
+        places = _places(machine, lane, image, corner, starts[index])
         data = machine.bulk_stores.begin(lane, places, number)
         image.check_writable(corner)
         if machine.accesses.are_checked:
@@ -281,7 +347,7 @@ def _start_stores(
     each_thread(gang, copy)
 
 
-executes(rows.BULK_PREFETCH)(nothing)
+executes(rows.BULK_PREFETCH, rows.TENSOR_PREFETCH)(nothing)
 
 
 @executes(rows.BULK_COMMIT_GROUP)
