@@ -19,7 +19,6 @@ Elements = AnyArray
 """Elements in containers: [warps, threads, values]."""
 
 Numerics = Literal["hardware", "exact"]
-NUMERICS: tuple[Numerics, ...] = ("hardware", "exact")
 
 
 def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
