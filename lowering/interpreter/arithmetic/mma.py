@@ -37,7 +37,7 @@ def multiply_fragments(
     atom: MmaAtom,
     inputs: Sequence[Elements],
     model: Model | Literal["exact"],
-    selectors: Sequence[int] = (),
+    selectors: Sequence[int],
 ) -> Elements:
     """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
     each."""
