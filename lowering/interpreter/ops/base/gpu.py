@@ -87,7 +87,7 @@ def _check_warps(machine: Machine, gang: Gang, barrier: int, threads: int | None
         gang.warps(f"barrier {barrier}")
 
 
-def arrive_at(barrier: int, threads: int | None, *, aligned: bool = True) -> Step:
+def arrive_at(barrier: int, threads: int | None, *, aligned: bool) -> Step:
     """The step of threads that arrive at a barrier of their CTA, and do not wait."""
 
     def step(machine: Machine, gang: Gang) -> None:
