@@ -41,7 +41,7 @@ def texts(checkout: Path) -> Iterator[tuple[str, str]]:
 
 def seconds(text: str) -> list[float]:
     """The time of each step, once."""
-    parsing.READ.ops.clear()
+    parsing.READ.clear()
     ticks = [time.process_time()]
     module = parsing.parse_module(text)
     ticks.append(time.process_time())

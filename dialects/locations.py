@@ -15,6 +15,8 @@ def unverified(class_: type[Attribute], **parameters: Any) -> Any:
 
 
 _number = lru_cache(1 << 12)(IntAttr)
+string = lru_cache(1 << 12)(StringAttr)
+"""The name of a file, or of what a location is of."""
 
 
 def place(file: StringAttr, line: int, column: int) -> FileLineColLoc:

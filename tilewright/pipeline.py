@@ -197,12 +197,13 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
 
 
 def verified(
-    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>", *, by_mlir: bool = False
 ) -> tuple[ModuleOp, str | None]:
     """A verified module of our own, and the source text where there is one.
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Triton's functions become
-    Tile IR. Raises CompileError.
+    Tile IR; a text of them that Triton has verified itself, `by_mlir`, is not verified again, but
+    what is made of it. Raises CompileError.
     """
     xdsl_patches.install()
     if isinstance(module_or_text, bytes):
@@ -219,8 +220,9 @@ def verified(
         module, source = parse_module(module_or_text, name), module_or_text
     else:
         module, source = module_or_text.clone(), None
-    with guard("verify", module, source, name):
-        verify(module, source)
+    if not by_mlir:
+        with guard("verify", module, source, name):
+            verify(module, source)
     if any(op.name == "tt.func" for op in module.body.ops):
         # Its ops stand in Python, or in a file that can be read again.
         source = None

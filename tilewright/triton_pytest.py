@@ -20,6 +20,9 @@ import pytest
 from tilewright.pipeline import verified
 from tilewright.triton_script import stand_in
 
+_YOUNG = 30_000
+"""Objects that are made before the garbage collector looks at them: some ten kernels."""
+
 
 def launches() -> int:
     """How many there were."""
@@ -42,9 +45,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Load what kernels are translated with, which is no test's time, and let the garbage collector
-    pass over it and what was collected, which stays."""
+    pass over it and what was collected, which stays; it looks seldom at what tests make, all of
+    which is new."""
     verified("tt.func public @none() { tt.return }")
     gc.freeze()
+    gc.set_threshold(_YOUNG)
 
 
 @pytest.hookimpl(wrapper=True)

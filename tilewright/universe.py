@@ -66,7 +66,7 @@ _TILE_STEPS = (
     "mark-loaded-places", "make-loads-early",
     "load-for-each-shape", "order-blocks", "split-blocks", "strip-mine", "unroll-rows",
     "reload-rows", "slice-products", "narrow-steps", "align-stores", "place-accumulators",
-    "pair-products", "transpose-products", "legalize-placed",
+    "pair-products", "transpose-products", "permute-products", "legalize-placed",
 )  # fmt: skip
 """The steps of `passes.cuda_tile.steps`, which has them by name, in order."""
 _TARGETS = {

@@ -112,6 +112,9 @@ class PointerType(CudaTileType):
         """The address of a `pointee_type`."""
         return cls(pointee_type, optional(attribute))
 
+    def __reduce__(self) -> Any:
+        return PointerType.get, (self.pointee_type, self.ptr_attr)
+
     def verify(self) -> None:
         if self.pointee_type not in ELEMENT_OF or self.pointee_type == I4:
             raise VerifyException(
@@ -148,6 +151,9 @@ class TileType(Shaped):
     def get(cls, shape: tuple[int, ...], element_type: Attribute) -> TileType:
         """The tile of this shape. Raises VerifyException where there is none."""
         return cls(numbers(shape), element_type)
+
+    def __reduce__(self) -> Any:
+        return TileType.get, (self.shape, self.element_type)
 
     @once
     def elements(self) -> int:

@@ -21,6 +21,7 @@ from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
+from tilewright.passes.cuda_tile.analysis.permute_products import permute_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
 from tilewright.passes.cuda_tile.analysis.transpose_products import transpose_products
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
@@ -80,6 +81,7 @@ _REWRITES: dict[str, Rewrite] = {
     "place-accumulators": place_accumulators,
     "pair-products": pair_products,
     "transpose-products": transpose_products,
+    "permute-products": permute_products,
     "legalize-placed": partial(legalize, placed=True),
 }
 

@@ -324,7 +324,11 @@ def flat_map(
     box, modes = source.type.box, [mode.data for mode in source.modes]
     pairs = [*zip(modes[::2], modes[1::2], strict=True)]
     given = [
-        min(number, ENDLESS_EXTENT) if kind == NUMBER else max(-kind, 1) * values[number]
+        min(number, ENDLESS_EXTENT)
+        if kind == NUMBER
+        else values[number] // kind
+        if kind > NAN_FLAG
+        else max(-kind, 1) * values[number]
         for kind, number in pairs
     ]
     nan = bool(given.pop()) if pairs[-1][0] == NAN_FLAG else False

@@ -163,6 +163,10 @@ class LocatedParser(QuickParser):
     def _short_location(
         self, alias: str | None, text: str | None, line: str, column: str, *inner: str | None
     ) -> Any:
+        if line:
+            return locations.place(locations.string(text or ""), int(line), int(column))
+        if alias and isinstance(known := self.attribute_aliases.get(alias), LocationAttr):
+            return known
         names = [name for name in (alias, *inner) if name is not None]
         places = [self.attribute_aliases[x] for x in names if x in self.attribute_aliases]
         if len(places) < len(names) or not all(isinstance(x, LocationAttr) for x in places):
@@ -172,10 +176,8 @@ class LocatedParser(QuickParser):
                 return place
             case None, [callee, caller]:
                 return unverified(CallSiteLoc, callee=callee, caller=caller)
-            case str(), [place]:
-                return unverified(NameLoc, desc=StringAttr(text), location=place)
             case _:
-                return locations.place(StringAttr(text or ""), int(line), int(column))
+                return unverified(NameLoc, desc=locations.string(text or ""), location=places[0])
 
     def _parse_location(self) -> Any:
         """The inside of `loc(...)`: xDSL's, and debug info of CUDA Tile IR at any depth."""

@@ -24,14 +24,14 @@ from tilewright.triton.parameters import flat, memory
 def backend() -> Any:
     """The back end, whose stages end behind TTIR."""
     ours: Any = import_module("tilewright.triton.compiler").Backend
+    made_by = hashlib.sha256(Path(inspect.getfile(ours)).read_bytes()).hexdigest()
 
     class Backend(ours):
         """The back end that `triton.compile` asks."""
 
         def hash(self) -> str:
             """The name that texts are kept by: of the target, and of the module that makes them."""
-            made_by = Path(inspect.getfile(ours)).read_bytes()
-            return f"{self.target.arch}-{hashlib.sha256(made_by).hexdigest()}"
+            return f"{self.target.arch}-{made_by}"
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
             """TTIR, then its text."""

@@ -20,6 +20,7 @@ from tilewright.dialects.collection import no_collection
 from tilewright.launch.compile_cache import key_of
 from tilewright.pipeline import verified
 from tilewright.source.parsing import default_context
+from tilewright.triton.kept_texts import keep
 
 _Row = tuple[Any, ...]
 _NOT_WHOLE = (OSError, ValueError, pickle.PickleError, AttributeError, TypeError, RecursionError)
@@ -36,11 +37,10 @@ def kept_module(code: bytes, name: str) -> ModuleOp:
                 if digest.decode() == hashlib.sha256(rows).hexdigest():
                     module: Any = _op(pickle.loads(rows), [])
                     return module
-        module, _ = verified(code, name)
+        module, _ = verified(code, name, by_mlir=True)
     with suppress(*_NOT_WHOLE):
         rows = pickle.dumps(_row(module, {}), pickle.HIGHEST_PROTOCOL)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(hashlib.sha256(rows).hexdigest().encode() + b"\n" + rows)
+        keep(path, hashlib.sha256(rows).hexdigest().encode() + b"\n" + rows)
     return module
 
 

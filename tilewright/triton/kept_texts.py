@@ -57,9 +57,17 @@ class _KernelTexts:
     def put_group(self, _: str, group: Group) -> None:
         """Keep all of them. A folder that cannot be written keeps none."""
         raw = json.dumps({name: text.read_text() for name, text in group.items()}).encode()
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_bytes(raw)  # a part of it is no JSON, and so none
+        keep(self._path, raw)  # a part of it is no JSON, and so none
+
+
+def keep(path: Path, raw: bytes) -> None:
+    """Write a file of Triton's folder, which is there already but for the first."""
+    with suppress(OSError):
+        try:
+            path.write_bytes(raw)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw)
 
 
 @cache

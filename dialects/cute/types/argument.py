@@ -28,7 +28,7 @@ MAPS = ("tensor_map", "flat_map")
 """The parts that are tensor maps."""
 ARGUMENT, NUMBER, NAN_FLAG = range(3)
 """The kinds of the second of two modes of a `flat_map`, as the first one says; a negative one is
-of an argument that is multiplied."""
+of an argument that is multiplied, a larger one of an argument that is divided."""
 
 
 @irdl_attr_definition
@@ -43,8 +43,8 @@ class ArgumentAttr(ParametrizedAttribute):
     - `#cute.argument<0, flat_map<0, 1, 0, 2, 1, 64, 1, 1>, !cute_nvgpu.tma_descriptor<64x32xf16>>`:
       one of a pointer; for each dimension of the tensor, outermost first, its size and its stride
       in elements: 0 and the number of the argument that says it, -n and that of an argument of
-      which it is n times as much, or 1 and the number itself; 2 and that of an argument say whether
-      NaN is outside of the tensor;
+      which it is n times as much, 4 and that of one of which it is a quarter, or 1 and the number
+      itself; 2 and that of an argument say whether NaN is outside of the tensor;
     - `#cute.argument<1, value>`: a scalar as it is;
     - `#cute.argument<1, field<1, 0>>`: field 0 of field 1 of a struct; of a value of the algebra,
       by its place among the leaves that are not known.

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
+from tilewright.passes.cuda_tile.analysis.tensor_maps import QUAD, BoxedAccess
 from tilewright.passes.cuda_tile.analysis.view_access import Extent, tile_dimensions
 
 
@@ -60,13 +60,18 @@ def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]
     """The coordinates of the first element of each box of a tile, outermost first."""
     emitter, indices = kernel.emitter, list(access.op.index)
     dimensions, corner = tile_dimensions(access.op), list[SSAValue]()
-    for along in access.along:
+    pairs = access.pairs
+    for axis, along in enumerate(access.along, 1):
         at = emitter.constant(0, 32)
         if along is not None:
-            at = scaled(emitter, wide(kernel, indices[along], i32), dimensions[along].step)
+            step = dimensions[along].step // (QUAD if axis == pairs else 1)
+            at = scaled(emitter, wide(kernel, indices[along], i32), step)
         corner.append(at)
     for number in range(access.boxes):
         last = corner[-1]
+        if pairs is not None:
+            number, second = divmod(number, 2)
+            corner[pairs] = emitter.constant(2 * second, 32)
         if number:
             far = emitter.constant(number << access.order.row, 32)
             last = emitter.binary("add", last, far)

@@ -78,7 +78,7 @@ def run_kernel(
         semantics_of(op) in orders for op in ops if "memory_ordering_semantics" in op.properties
     )
     polls = any(op.name == "cuda_tile.loop" and polls_memory(op) for op in ops)
-    origins = written_memory(entry)
+    origins = written_memory(entry, ops)
     attempts = (True,) if polls and may_synchronise else (False, True)
     for synchronising in attempts:
         memory = Allocations()

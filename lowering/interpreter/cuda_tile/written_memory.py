@@ -3,6 +3,8 @@
 Loads from memory that no store reaches need no copy, and no race can be there.
 """
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GetGlobalOp
@@ -24,13 +26,14 @@ Origins = frozenset[int | str]
 _NOWHERE: Origins = frozenset()
 
 
-def written_memory(entry: EntryOp) -> Origins:
-    """The arguments (by number) and globals (by name) that a kernel may write; `ANYTHING` where
-    addresses come from elsewhere."""
+def written_memory(entry: EntryOp, ops: Sequence[Operation]) -> Origins:
+    """The arguments (by number) and globals (by name) that a kernel of these ops may write;
+    `ANYTHING` where addresses come from elsewhere."""
     origins: dict[SSAValue, Origins] = {
-        argument: frozenset({i}) for i, argument in enumerate(entry.body.block.args)
+        argument: frozenset({i})
+        for i, argument in enumerate(entry.body.block.args)
+        if _addresses(argument)
     }
-    ops = list(entry.walk())
     loops = any(op.name in ("cuda_tile.for", "cuda_tile.loop") for op in ops)
     changed = True
     while changed:
@@ -52,9 +55,10 @@ def _flow(op: Operation, origins: dict[SSAValue, Origins]) -> bool:
         return _grow(origins, op.result, frozenset({op.name_.string_value()}))
     if op.name == "cuda_tile.int_to_ptr":
         return _grow(origins, op.results[0], frozenset({ANYTHING}))
-    reached = _NOWHERE.union(*(origins.get(value, _NOWHERE) for value in op.operands))
-    if not reached:
+    known = [origins[value] for value in op.operands if value in origins]
+    if not known:
         return False
+    reached = known[0].union(*known[1:])
     targets: list[SSAValue] = [*op.results]
     for region in op.regions:
         for block in region.blocks:

@@ -37,6 +37,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     loaded_by,
     readers_of,
 )
+from tilewright.passes.cuda_tile.analysis.permute_products import paired_rows
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
@@ -44,7 +45,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, b
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import TRANSPOSED, is_added
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import PERMUTED, TRANSPOSED, is_added
 
 _MBARRIER = 8
 """The bytes of an mbarrier."""
@@ -194,7 +195,9 @@ def find_pipelines(
             paired = PAIR in product.attributes
             ctas = 1 if by_warps or paired else blocks.loading(load)
             half = halved_dimension(product) if paired and operand is product.rhs else None
-            boxed = boxed_load(load, arch, ctas, half)
+            permuted = PERMUTED in product.attributes and operand is product.rhs
+            pairs = paired_rows(product) if permuted else None
+            boxed = boxed_load(load, arch, ctas, half, pairs)
             if by_warps and isinstance(boxed, BoxedAccess) and boxed.is_multiplied:
                 # States of 32 x 32 by chunks of sequences: 101 us by cp.async, 123 by TMA (H200).
                 boxed = "MMAs of warps read it, and a stride is a multiple of a parameter"

@@ -51,6 +51,8 @@ from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT, MatrixOrder
 
 TMA = target("sm_90")
+QUAD = 4
+"""The rows that a thread has of each sixteen, where a box has two of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,9 @@ class BoxedAccess:
     cut: int | None
     half: tuple[int, int] | None
     """The tensor's dimension in which each CTA of a pair loads a half, and the extent of that."""
+    pairs: int | None = None
+    """The dimension of the map that numbers rows of `QUAD`, of which a box has two; they are
+    numbered by the one in front of it."""
 
     @property
     def map_type(self) -> TmaDescriptorType:
@@ -93,8 +98,9 @@ class BoxedAccess:
 
     @property
     def boxes(self) -> int:
-        """The boxes of a tile, side by side along the last dimension."""
-        return 1 << (len(self.order.run) - self.order.row)
+        """The boxes of a tile, side by side along the last dimension; where they have pairs of
+        rows, those of the first ones before those of the second ones."""
+        return 1 << (len(self.order.run) - self.order.row + (self.pairs is not None))
 
     @property
     def box(self) -> int:
@@ -111,17 +117,18 @@ class BoxedAccess:
 
 
 def boxed_load(
-    op: LoadViewTkoOp, arch: Target | None, ctas: int = 1, half: int | None = None
-) -> BoxedAccess | str:
+    op: LoadViewTkoOp, arch: Target | None, ctas: int = 1, half: int | None = None,
+    pairs: int | None = None,
+) -> BoxedAccess | str:  # fmt: skip
     """The load by TMA that an op may be, by so many CTAs for each other where that can be, or of
-    half of a dimension by each CTA of a pair; else why not."""
+    half of a dimension by each CTA of a pair, or of `pairs` of a dimension's rows; else why not."""
     if (why := _why_none(op, arch)) is not None:
         return why
     if not pads_zero(op) and op.nan_flag is None:
         return "what lies outside of the tensor is not zero"
     if not reads_only(op.token):
         return "a write comes before it"
-    return _boxed(op, ctas, half)
+    return _boxed(op, ctas, half, pairs)
 
 
 def boxed_store(op: StoreViewTkoOp, arch: Target | None) -> BoxedAccess | str:
@@ -222,8 +229,9 @@ def is_repeatable_number(op: Operation) -> bool:
 
 
 def _boxed(
-    op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1, half: int | None = None
-) -> BoxedAccess | str:
+    op: LoadViewTkoOp | StoreViewTkoOp, ctas: int = 1, half: int | None = None,
+    pairs: int | None = None,
+) -> BoxedAccess | str:  # fmt: skip
     tensor = tensor_of(op.view)
     sizes, strides = extents_of(tensor)
     if strides.count(1) != 1 or len(sizes) > MAX_RANK:
@@ -253,7 +261,7 @@ def _boxed(
         numbers += [NAN_FLAG, flag.index]
     if isinstance(op, LoadViewTkoOp) and is_rounded_by_copies(op):
         element = FloatTF32Type()
-    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half)
+    return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half, pairs)
 
 
 def _of_dimensions(
@@ -265,6 +273,7 @@ def _of_dimensions(
     element: Any,
     ctas: int,
     half: int | None,
+    pairs: int | None,
 ) -> BoxedAccess | str:
     """The access whose map has the tensor's dimensions in this order."""
     view = op.view_type
@@ -272,16 +281,33 @@ def _of_dimensions(
     tile_of = {axis: i for i, axis in enumerate(mapped)}
     along = tuple(tile_of.get(dim) for dim in dims)
     bits = dim_bits(view.tile_shape)
-    extents = [dimension.extent for dimension in tile_dimensions(op)]
+    dimensions = tile_dimensions(op)
+    extents = [dimension.extent for dimension in dimensions]
     if half is not None:
         bits[half], extents[half] = bits[half][:-1], extents[half] // 2
     own = [range(0) if i is None else bits[i] for i in along]
-    order = MatrixOrder.of(own[-1], above(own, len(own) - 1), size)
-    box = [1 if i is None else extents[i] for i in along]
+    box, moved = [1 if i is None else extents[i] for i in along], range(0)
+    if pairs is not None:
+        axis, rows = along.index(pairs), dimensions[pairs]
+        kind, size_of, times, stride_of = numbers[4 * axis : 4 * axis + 4]
+        if (rows.size_divisor | rows.step) % QUAD or kind < 0 or len(along) == MAX_RANK:
+            return f"rows are not known to be multiples of {QUAD}"
+        few = [NUMBER, size_of // QUAD] if kind == NUMBER else [QUAD, size_of]
+        far = [min(times, -1) * QUAD, stride_of]
+        if times == NUMBER:
+            far = [NUMBER, stride_of * QUAD]
+        numbers[4 * axis : 4 * axis + 4] = [*few, *far, NUMBER, QUAD, times, stride_of]
+        low, moved, high = bits[pairs][:1], bits[pairs][1:2], bits[pairs][2:]
+        along, pairs = (*along[: axis + 1], None, *along[axis + 1 :]), axis + 1
+        own[axis : axis + 1] = [high, low]
+        box[axis : axis + 1] = [box[axis] // QUAD, 2]
+    order = MatrixOrder.of(own[-1], [*above(own, len(own) - 1), *moved], size)
     box[-1] = 1 << order.row
     if max(box) > MAX_BOX or box[-1] * size < CHUNK:
         return f"a box of {'x'.join(map(str, box))} elements is none"
     cut = None
+    if pairs is not None:
+        ctas = 1
     if ctas > 1 and (1 << (len(order.run) - order.row)) % ctas:
         cut = next((i for i, extent in enumerate(box[:-1]) if extent > 1), None)
         if cut is None or box[cut] % ctas or prod(box) // ctas * size % ALIGNMENT:
@@ -295,7 +321,7 @@ def _of_dimensions(
         return str(error)
     source = ArgumentAttr.get(pointer, "flat_map", numbers, type_)
     halved = None if half is None else (along.index(half), extents[half])
-    return BoxedAccess(op, source, order, along, ctas, cut, halved)
+    return BoxedAccess(op, source, order, along, ctas, cut, halved, pairs)
 
 
 def _divisor(extent: Extent) -> int:

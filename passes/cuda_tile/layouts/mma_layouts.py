@@ -105,12 +105,12 @@ def is_chained(op: Multiplication) -> bool:
         return False
     products = [other for other in block.ops if isinstance(other, Multiplication)]
     return len(products) > 1 and any(
-        other is not op and (_comes_of(op.lhs, other) or _comes_of(other.lhs, op))
+        other is not op and (comes_of(op.lhs, other) or comes_of(other.lhs, op))
         for other in products
     )
 
 
-def _comes_of(value: SSAValue, product: Operation) -> bool:
+def comes_of(value: SSAValue, product: Operation) -> bool:
     """True where the elements of a tile are computed of those of a product, each of its own."""
     pending, seen = [value], set[Operation]()
     while pending:

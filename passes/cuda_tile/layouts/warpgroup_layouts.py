@@ -48,6 +48,10 @@ TRANSPOSED = "cute.transposed"
 """The attribute of multiplications whose result is computed as C' = B' A': B' comes through
 registers, where any order is as good."""
 
+PERMUTED = "cute.permuted"
+"""The attribute of multiplications whose columns are those of A of 8 bits of another one: in an
+order in which each lane computes what it multiplies there."""
+
 
 def operands_of(op: Multiplication) -> dict[str, SSAValue]:
     """A and B of the MMAs."""
@@ -86,7 +90,7 @@ class WarpgroupLayouts(AsyncLayouts):
         memory, four that have a row exchange words of it."""
         own = self.layout("A")
         rows = own.threads[_QUAD_BITS:] if self.thread_bits > WARPGROUP_BITS else None
-        near = layout == own or layout.threads[_QUAD_BITS:] == rows
+        near = layout.threads == own.threads or layout.threads[_QUAD_BITS:] == rows
         return near and None not in layout.threads[:WARPGROUP_BITS]
 
 
@@ -104,6 +108,25 @@ class TransposedLayouts(WarpgroupLayouts):
         if operand != "B":
             lane, warp = ("m", 2), ("m", 4)
             position[lane], position[warp] = position[warp], position[lane]
+        return position
+
+
+@dataclass(frozen=True)
+class PermutedLayouts(WarpgroupLayouts):
+    """Those of one whose columns c and the keys that they are have other bits, here of 32:
+
+        column   key 1  key 4  key 3  key 2  key 0
+
+    A lane of a quad has two neighbours of each eight columns, and of A of 8 bits four neighbours of
+    each sixteen of K.
+    """
+
+    def positions(self, operand: str) -> dict[Bit, int]:
+        """Where each bit of a coordinate is in the number of an operand's element."""
+        position = super().positions(operand)
+        if operand != "A":
+            low, moved, *high = [position["n", i] for i in range(log2(self.extents["n"]))]
+            position |= {("n", i): bit for i, bit in enumerate((low, *high, moved))}
         return position
 
 
@@ -125,6 +148,8 @@ def warpgroup_layouts(
     if TRANSPOSED in op.attributes:
         extents |= {"m": extents["n"], "n": extents["m"]}
         kind = TransposedLayouts
+    elif PERMUTED in op.attributes:
+        kind = PermutedLayouts
     rows, columns = extents["m"], extents["n"]
     groups = 1 << (thread_bits - WARPGROUP_BITS)
     across = max(groups * _ROWS // rows, 1)

@@ -61,6 +61,25 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
 
+@pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
+def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int) -> None:
+    """Where keys are known to be a multiple of four TMA loads pairs of them so that each lane
+    computes the weights that it multiplies: none is exchanged. What lies behind the last key counts
+    as zero."""
+    text = attention(rows, 128, depth, GIVEN, "f8E4M3FN")
+    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
+    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
+    tile = f"tile=(1x{depth}x128), "
+    text = text.replace(tile, f"{tile}padding_value = zero, ")
+    q, k, v = (x.astype(FP8) for x in operands(rows, 384, depth, 1))
+    args = arguments([q, k, v], 3)
+    args[4], args[6] = 256 + keys, np.ascontiguousarray(v.swapaxes(1, 2))
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    loop = "".join(tw.compile(text, "sm_90a").ptx.split("wgmma.mma_async")[1:-1])
+    words = ("shfl.sync.bfly.b32 %r", "st.shared", "bar.sync")
+    assert not any(word in loop for word in words) and "shfl.sync.bfly.b32 %f" in loop
+
+
 def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
     """It is in flight while threads compute the next weights, beside the sums that it is added to
     then; both are complete in front of the stores. Registers suffice. Sums whose factors are all 1,
