@@ -149,8 +149,11 @@ def _compile(path: Path, given: tuple[str, str, int]) -> None:
     case, code = stored["case"], stored["bytecode"]
     with suppress(tw.CompileError):
         whole = compiled(code, arch)
-        grids = (_grid(case, problem, sms) for problem in case.problems)
-        for schedule in {BlockSchedule.of(whole, grid, sms) for grid in grids}:
+        schedules = {
+            BlockSchedule.of(whole, _grid(case, problem, sms), problem.flat(lambda _: None), sms)
+            for problem in case.problems
+        }
+        for schedule in schedules:
             assembled(compiled(code, arch, schedule=schedule).ptx, own)
 
 
@@ -322,7 +325,7 @@ def measure(path: Path, peers: Peers, arch: str) -> list[Row]:
         return rows
     for problem in case.problems:
         bench = Bench(case, problem)
-        schedule = BlockSchedule.of(whole, bench.grid)
+        schedule = BlockSchedule.of(whole, bench.grid, bench.flat)
         kernel = compiled(stored["bytecode"], arch, schedule=schedule)
         work = problem.operations or problem.bytes
         words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import cutile_cases
-from cutile_problems import Case, Matrix, Problem, host_array
+from cutile_problems import Case, Problem, host_array
 from measured import parser, show
 
 from tilewright.cutile.tuning import modelled
@@ -37,15 +37,12 @@ def predicted(work: tuple[Case, Problem], checkout: Path, arch: str) -> float:
     """The microseconds of a case's launch by the model, on arrays of zeros but those of numbers
     that say where others are."""
     warnings.simplefilter("ignore", ModelledTimeWarning)
-    (case, problem), flat = work, list[Any]()
-    for one in problem.arguments:
-        is_array = isinstance(one, Matrix)
-        flat += [host_array(one), *one.shape, *one.strides] if is_array else [one]
+    case, problem = work
     grid = (*problem.grid, 1, 1)[:3]
     if grid[0] == 0:
         count = chip_of(divmod(target(arch).number, 10)).count // case.hints.get("num_ctas", 1)
         grid = min(count, grid[1]), 1, 1
-    launch = cutile_cases.bytecode(case, checkout), flat
+    launch = cutile_cases.bytecode(case, checkout), problem.flat(host_array)
     return modelled(lambda *_: launch, arch)(None, grid, None, ())
 
 

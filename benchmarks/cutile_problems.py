@@ -1,5 +1,6 @@
 """Arrays, launches and configurations of a benchmark of cuTile kernels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,14 @@ class Problem:
     grid: tuple[int, ...]
     operations: float = 0
     bytes: float = 0
+
+    def flat(self, array: Callable[[Matrix], Any]) -> list[Any]:
+        """The flat arguments of the kernel, with arrays by a function."""
+        values: list[Any] = []
+        for one in self.arguments:
+            is_array = isinstance(one, Matrix)
+            values += [array(one), *one.shape, *one.strides] if is_array else [one]
+        return values
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ _PASSES = {
     "cuda-tile-pointers-to-views": (
         "passes.cuda_tile_pointers_to_views:CudaTilePointersToViewsPass"
     ),
+    "cuda-tile-bound-sizes": "passes.cuda_tile.scheduling.cut_rows:CudaTileBoundSizesPass",
     "cuda-tile-share-blocks": "passes.cuda_tile.scheduling.split_blocks:CudaTileShareBlocksPass",
     "cuda-tile-show-layouts": "lowering.cuda_tile.show_layouts:CudaTileShowLayoutsPass",
     "cuda-tile-split-loops": "passes.cuda_tile_split_loops:CudaTileSplitLoopsPass",
@@ -64,7 +65,7 @@ _PASSES = {
 _TILE_STEPS = (
     "legalize", "collapse-loops", "split-single-trips", "make-loads-late",
     "mark-loaded-places", "make-loads-early",
-    "load-for-each-shape", "order-blocks", "split-blocks", "strip-mine", "unroll-rows",
+    "load-for-each-shape", "order-blocks", "cut-rows", "split-blocks", "strip-mine", "unroll-rows",
     "reload-rows", "slice-products", "narrow-steps", "align-stores", "place-accumulators",
     "pair-products", "transpose-products", "permute-products", "legalize-placed",
 )  # fmt: skip

@@ -17,7 +17,9 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.passes.cuda_tile.analysis.cost_model import (
+    STORED,
     cta_room,
+    is_alone,
     producer_pays,
     products_of,
     thread_count,
@@ -65,6 +67,14 @@ class Plan:
     def staged(self) -> int:
         """The shared memory of stages, but where tiles change layout."""
         return self.ahead.bytes + self.copies.beside
+
+    def store_room(self, beside: int) -> int:
+        """The shared memory through which a tile is stored: twice as much where stages, and so much
+        else, leave it to the one CTA of a multiprocessor."""
+        arch, double = self.arch, 2 * STORED
+        if arch is None or self.staged + beside + double > cta_room(arch, 1):
+            return STORED
+        return double if is_alone(arch, self.staged + STORED) else STORED
 
     def lacking_in(self, kernel: Kernel) -> Attempt:
         """The attempt that the kernel is that came of it."""

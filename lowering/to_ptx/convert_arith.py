@@ -1,5 +1,7 @@
 """`arith` and `math` on scalars to `ptx`: an instruction, or a program of them."""
 
+from typing import Any, TypeGuard
+
 from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, IndexType, i16
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -100,6 +102,9 @@ def _poison(op: ub.PoisonOp, to: Conversion) -> None:
 
 @lowers(*PROGRAMS)
 def _program(op: Operation, to: Conversion) -> None:
+    if isinstance(op, _ROUNDED_DIVISIONS) and (quotient := _shifted(op, to)) is not None:
+        to[op.result] = quotient
+        return
     leaf = Emitted(to)
     given: list[Value] = []
     for source in op.operands:
@@ -113,6 +118,30 @@ def _program(op: Operation, to: Conversion) -> None:
     results = results_of(PROGRAMS[type(op)], op, *given)
     for result, value in zip(op.results, results, strict=True):
         to[result] = value.handle
+
+
+_ROUNDED_DIVISIONS = arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp
+
+
+def _shifted(op: Any, to: Conversion) -> SSAValue | None:
+    """The quotient by a power of two, rounded down by a shift, and up by one where bits were lost;
+    None by others, and of fewer than 32 bits."""
+    a, extent, width = to[op.lhs], constant(to[op.rhs]), scalar(op, op.result.type).bits
+    if width < 32 or not _is_power(extent, width - 1):
+        return None
+    unsigned, shift = isinstance(op, arith.CeilDivUIOp), to.const(extent.bit_length() - 1, "b32")
+    quotient = to.scalar(scalars.ShrOp, f"{'u' if unsigned else 's'}{width}", a, shift)
+    if isinstance(op, arith.FloorDivSIOp):
+        return quotient
+    kind = f"b{width}"
+    lost = to.scalar(scalars.AndOp, kind, a, to.const(extent - 1, kind))
+    more = to.scalar(scalars.MinOp, f"u{width}", lost, to.const(1, kind))
+    return to.plus(quotient, more, f"u{width}")
+
+
+def _is_power(extent: int | None, bits: int) -> TypeGuard[int]:
+    """True of a power of two below that of so many bits."""
+    return extent is not None and 0 < extent < 1 << bits and not extent & (extent - 1)
 
 
 # Instructions
@@ -176,7 +205,7 @@ def divide(
     signed numbers those below zero are rounded up first."""
     extent, kind, width = constant(b), f"b{type_[1:]}", int(type_[1:])
     signed = type_[0] == "s"
-    if extent is None or not 0 < extent < 1 << (width - signed) or extent & (extent - 1):
+    if not _is_power(extent, width - signed):
         return to.scalar(instruction, type_, a, b)
     if (known := constant(a)) is not None and known >= 0:
         result = known // extent if instruction is scalars.DivOp else known % extent

@@ -28,6 +28,7 @@ from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.aligned_stores import align_stores
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
+from tilewright.passes.cuda_tile.scheduling.cut_rows import cut_rows
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.loaded_places import mark_loaded_places
@@ -71,6 +72,7 @@ _REWRITES: dict[str, Rewrite] = {
     "make-loads-early": make_loads_early,
     "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),
+    "cut-rows": cut_rows,
     "split-blocks": split_blocks,
     "strip-mine": strip_mine,
     "unroll-rows": unroll_rows,

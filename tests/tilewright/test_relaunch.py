@@ -309,6 +309,16 @@ class Map:
         return ctypes.addressof(self.words)
 
 
+def encoding(monkeypatch: pytest.MonkeyPatch, driver: Driver, encode: Any) -> None:
+    """Let a driver make tensor maps by a function."""
+    for name in ("DataType", "Interleave", "Swizzle", "L2promotion", "FloatOOBfill"):
+        monkeypatch.setattr(driver, f"CUtensorMap{name}", MagicMock(), raising=False)
+    monkeypatch.setattr(driver, "CUfunction_attribute", MagicMock(), raising=False)
+    for name in ("cuuint32_t", "cuuint64_t"):
+        monkeypatch.setattr(driver, name, int, raising=False)
+    monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encode, raising=False)
+
+
 def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """By sizes; one of sizes that there were is that one at another address."""
     calls: list[str] = []
@@ -328,12 +338,7 @@ def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         launched.append([list(struct.unpack_from("3Q", map_)) for map_ in maps])
         return (0,)
 
-    for name in ("DataType", "Interleave", "Swizzle", "L2promotion", "FloatOOBfill"):
-        monkeypatch.setattr(driver, f"CUtensorMap{name}", MagicMock(), raising=False)
-    monkeypatch.setattr(driver, "CUfunction_attribute", MagicMock(), raising=False)
-    for name in ("cuuint32_t", "cuuint64_t"):
-        monkeypatch.setattr(driver, name, int, raising=False)
-    monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encode, raising=False)
+    encoding(monkeypatch, driver, encode)
     monkeypatch.setattr(driver, "cuLaunchKernel", start)
     expected = [
         (one, ["encode"] * 3), (one, ["encode"] * 3), (two, []), (one, []),
@@ -346,3 +351,23 @@ def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         launched.clear()
         assert calls == wanted
         assert maps == [[x.ctypes.data, *x.shape[::-1]] for x in (array, b, c)]
+
+
+def test_few_rows_are_another_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch like one before is of the kernel that may assume as many rows."""
+    shared: list[int] = []
+    b, *others = (aligned(256 * n, np.float16).reshape(n, 256) for n in (256, 256, 16))
+    driver = stand_in(monkeypatch, product, (others[0], b, others[0], 64))
+
+    def start(*given: Any) -> tuple[int]:
+        shared.append(given[7])
+        return (0,)
+
+    encoding(monkeypatch, driver, MagicMock(return_value=(0, Map())))
+    monkeypatch.setattr(driver, "cuLaunchKernel", start)
+    for _ in range(2):
+        for one in others:
+            c = one.copy()
+            cutile.launch((9, 9), product, (*map(OnGpu, (one, b, c)), 64))
+    assert shared[:2] == shared[2:] and shared[1] < shared[0]
+    assert len(driver.cubins) == 2

@@ -26,6 +26,7 @@ from tilewright.launch.compile_cache import cached, key_of
 from tilewright.launch.kernel import Entry, Extents
 from tilewright.launch.kernel_record import kernel_of, record_of
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
+from tilewright.passes.cuda_tile.scheduling.cut_rows import CudaTileBoundSizesPass
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.pipeline import verified
@@ -34,6 +35,8 @@ from tilewright.source.parsing import default_context
 
 _MOST = 8
 """The CTAs that share a block at most."""
+_FEWEST, _FEW = 16, 64
+"""The least size that is known of an array in a launch, and the most."""
 _COUNTED = 1 << 30
 """The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
 
@@ -41,27 +44,42 @@ _COUNTED = 1 << 30
 @frozen
 class BlockSchedule:
     """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
-    take one after the other."""
+    take one after the other. Of small sizes of arrays, by their places among the parameters, the
+    powers of two that are no less are `known`."""
 
     ctas: int = 1
     taken: bool = False
+    known: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, kernel: Kernel, grid: Sequence[int], count: int | None = None) -> BlockSchedule:
-        """That of a kernel of warpgroups on so many multiprocessors, by default those of this
-        machine's GPU: blocks are shared where there are fewer than multiprocessors, taken in turn
-        where there are more, of a kernel that has a multiprocessor for itself."""
+    def of(
+        cls, kernel: Kernel, grid: Sequence[int], flat: Sequence[Any] = (),
+        count: int | None = None,
+    ) -> BlockSchedule:  # fmt: skip
+        """That of a kernel of warpgroups and its flat arguments on so many multiprocessors, by
+        default those of this machine's GPU: blocks are shared where there are fewer than
+        multiprocessors, taken in turn where there are more, of a kernel that has a multiprocessor
+        for itself."""
         entry = kernel.entry()
         if not entry.by_warpgroups:
             return cls()
+        known = tuple(
+            (place, 1 << max(flat[place] - 1, _FEWEST - 1).bit_length())
+            for place in entry.sizes
+            if flat and 0 < flat[place] <= _FEW
+        )
         room, blocks = (count or launcher.multiprocessors()) // entry.ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:
-            return cls(taken=2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch)))
-        return cls(1 << min(max(room // blocks, 1), _MOST).bit_length() - 1)
+            taken = 2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch))
+            return cls(1, taken, known)
+        ctas = 1 << min(max(room // blocks, 1), _MOST).bit_length() - 1
+        return cls(ctas, known=known)
 
     def rewritten(self, bytecode: bytes, name: str = "<bytecode>") -> ModuleOp | bytes:
         """Tile IR for it."""
         passes: list[ModulePass] = [CudaTileShareBlocksPass(self.ctas)] if self.ctas > 1 else []
+        if self.known:
+            passes.append(CudaTileBoundSizesPass(*zip(*self.known, strict=True)))
         if self.taken:
             passes.append(CudaTileMakePersistentPass())
         module: Any = verified(bytecode, name)[0] if passes else bytecode

@@ -308,7 +308,8 @@ def _chosen(
 ) -> tuple[Kernel, Kernel, BlockSchedule]:
     """The kernel, and as it is for the schedule of a grid's blocks."""
     code = chosen = _compiled(kernel, parameters, to, export=export)
-    if (schedule := BlockSchedule.of(code, grid)) != BlockSchedule():
+    schedule = BlockSchedule.of(code, grid, [part for _, part in flat_of(parameters)])
+    if schedule != BlockSchedule():
         chosen = _compiled(kernel, parameters, to, schedule)
     return code, chosen, schedule
 

@@ -35,20 +35,23 @@ from tilewright.source.diagnostic import ArgumentError
 @frozen
 class _Plans:
     """Those of a kernel for what is assumed of its arguments, by the schedule of its blocks, and by
-    the grids that there were."""
+    the grids and schedules that there were."""
 
     code: Kernel
     by_schedule: dict[BlockSchedule, LaunchPlan] = field(default_factory=dict[Any, Any])
     by_grid: dict[Any, LaunchPlan] = field(default_factory=dict[Any, Any])
 
-    def on_grid(self, grid: Any) -> LaunchPlan | None:
-        """The plan for a grid; None where the kernel has not been compiled for its schedule. Raises
-        ArgumentError for what is no grid."""
+    def on_grid(self, grid: Any, values: Sequence[Any]) -> LaunchPlan | None:
+        """The plan for a grid and flat arguments; None where the kernel has not been compiled for
+        its schedule. Raises ArgumentError for what is no grid."""
         blocks: Extents = GRID.value("grid", grid, (ArgumentError,))
-        plan = self.by_schedule.get(BlockSchedule.of(self.code, blocks))
+        schedule = BlockSchedule.of(self.code, blocks, values)
+        if (known := self.by_grid.get((grid, schedule))) is not None:
+            return known
+        plan = self.by_schedule.get(schedule)
         if plan is None:
             return None
-        return kept(self.by_grid, grid, plan.on_grid(*launched(plan.entry, blocks)))
+        return kept(self.by_grid, (grid, schedule), plan.on_grid(*launched(plan.entry, blocks)))
 
 
 COMPILING = RLock()
@@ -134,7 +137,7 @@ def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
     try:
         read = _Read.of(kernel, items, addresses)
         known = _PLANS.get((kernel, context, target, read.assumptions))
-        plan = known and (known.by_grid.get(grid) or known.on_grid(grid))
+        plan = known and known.on_grid(grid, read.values)
         if not plan:
             return None
         numbers = {place: i for i, place in enumerate(read.arrays)}

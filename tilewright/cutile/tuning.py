@@ -8,6 +8,7 @@ import pickle
 import subprocess
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -45,15 +46,15 @@ def modelled(
     """The times of launches by a latency model, each found once, with blocks shared by CTAs as a
     launch has them; `launch_of` gives the bytecode and the flat parameters of a kernel and its
     arguments."""
-    times: dict[tuple[bytes, tuple[int, ...]], float] = {}
+    times: dict[Any, float] = {}
 
     def time(_: Any, grid: Sequence[int], kernel: Any, args: Sequence[Any], *__: Any) -> float:
         code, flat = launch_of(kernel, args)
-        key = code, tuple(grid)
+        count = chip_of(divmod(target(arch).number, 10)).count
+        schedule = BlockSchedule.of(compiled(code, arch), grid, flat, count)
+        key = code, tuple(grid), schedule
         if key not in times:
-            count = chip_of(divmod(target(arch).number, 10)).count
-            shared = BlockSchedule.of(compiled(code, arch), key[1], count).ctas
-            module = BlockSchedule(shared).rewritten(code)
+            module = replace(schedule, taken=False).rewritten(code)
             times[key] = modelled_microseconds(module, grid, flat, arch)
         return times[key]
 

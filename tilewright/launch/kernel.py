@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, own_parameters
-from tilewright.dialects.cute.types.argument import signature_of
+from tilewright.dialects.cute.types.argument import ARGUMENT, signature_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS, EntryOp, block_ctas
@@ -77,6 +77,14 @@ class Entry:
         """The CTAs of a grid of so many blocks."""
         x, y, z = blocks
         return x * self.ctas, y, z
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """The places of the arguments that are sizes of the tensors of its maps."""
+        maps = [part.source for part in self.parts or () if part.source is not None]
+        modes = [map_.modes.data for map_ in maps if map_.part.data == "flat_map"]
+        sizes = [size for own in modes for size in zip(own[::4], own[1::4], strict=True)]
+        return sorted({place.data for kind, place in sizes if kind.data == ARGUMENT})
 
     @property
     def dynamic_shared_bytes(self) -> int:

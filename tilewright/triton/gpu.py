@@ -118,23 +118,27 @@ class DeviceKernel:
         code = of_whole_shapes(self.code) if whole else self.code
         if not apart:
             code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
-        plan = self._plans.get((grid, cooperative, code)) or self._plan(grid, cooperative, code)
+        plan = self._plan(grid, cooperative, code, values)
         return plan.template(
             values, self._numbers, number_of, programmatic=programmatic, cooperative=cooperative
         )
 
-    def _plan(self, grid: Extents, cooperative: bool, code: bytes) -> LaunchPlan:
+    def _plan(
+        self, grid: Extents, cooperative: bool, code: bytes, values: Sequence[Any]
+    ) -> LaunchPlan:
         kernel = kernel_of(code, self.name, self.capability)
         schedule = BlockSchedule()
         if not cooperative:
-            schedule = BlockSchedule.of(kernel, grid)
+            schedule = BlockSchedule.of(kernel, grid, values)
+        if (known := self._plans.get((grid, schedule, code))) is not None:
+            return known
         if schedule != BlockSchedule():
             kernel = kernel_of(code, self.name, self.capability, schedule)
         entry = kernel.entry()
         plan = LaunchPlan.of(entry, kernel.load(entry))
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
         made = plan.on_grid(*launched(entry, grid))
-        return kept(self._plans, (grid, cooperative, code), made)
+        return kept(self._plans, (grid, schedule, code), made)
 
 
 class KernelLauncher:

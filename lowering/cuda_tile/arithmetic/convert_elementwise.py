@@ -18,7 +18,12 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
-from tilewright.passes.cuda_tile.analysis.facts import is_natural, is_packed, pointee_bytes
+from tilewright.passes.cuda_tile.analysis.facts import (
+    is_natural,
+    is_packed,
+    is_zero,
+    pointee_bytes,
+)
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.runs import run_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -75,6 +80,14 @@ _DIVISIONS: dict[tuple[str, bool], type[Operation]] = {
     ("positive_inf", True): arith.CeilDivSIOp,
     ("positive_inf", False): arith.CeilDivUIOp,
 }
+
+_UNSIGNED: dict[type[Operation], type[Operation]] = {
+    arith.DivSIOp: arith.DivUIOp,
+    arith.FloorDivSIOp: arith.DivUIOp,
+    arith.CeilDivSIOp: arith.CeilDivUIOp,
+    arith.RemSIOp: arith.RemUIOp,
+}
+"""Divisions of numbers that are not negative."""
 
 
 def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
@@ -174,8 +187,8 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
         kind = _DIVISIONS[rounding, signed]
         if rounding == "negative_inf" and not signed:
             remark(op, "hint", f"'{op.name}' of unsigned numbers rounds down; tileiras refuses it")
-    if is_natural(op.result) and kind in (arith.FloorDivSIOp, arith.DivSIOp, arith.RemSIOp):
-        kind = arith.DivUIOp if divides else arith.RemUIOp
+    if is_natural(op.result):
+        kind = _UNSIGNED.get(kind, kind)
 
     def compute(x: SSAValue, y: SSAValue) -> SSAValue:
         if type_ == i1:
@@ -183,9 +196,7 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
         # The quotient of the lowest number by -1 alone has no room there.
-        fits = signed and (
-            kind in (arith.RemSIOp, arith.RemUIOp, arith.DivUIOp) or known_integer(y)
-        )
+        fits = signed and (kind in (arith.RemSIOp, *_UNSIGNED.values()) or known_integer(y))
         if fits and (short := _before_extension(kernel, x, y)) is not None:
             return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
         if known_integer(y):
@@ -260,10 +271,16 @@ RELATIONS = {
 
 @lowers(integer.CmpIOp)
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
-    signed, unsigned, _ = RELATIONS[word(op, "comparison_predicate")]
-    number = IntegerAttr(signed if is_signed(op) else unsigned, i64)
+    relation, signed = word(op, "comparison_predicate"), is_signed(op)
+    number = IntegerAttr(RELATIONS[relation][not signed], i64)
     compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
-    elementwise(op, kernel, compare, run_of(op.result).equal)
+
+    def never(*_: SSAValue) -> SSAValue:
+        return kernel.constant(0, i1)
+
+    below = relation == "less_than" and signed and is_zero(op.rhs)
+    natural = below and is_natural(op.lhs)
+    elementwise(op, kernel, never if natural else compare, run_of(op.result).equal)
 
 
 def compared_floats(kernel: Kernel, relation: str, x: SSAValue, y: SSAValue) -> SSAValue:

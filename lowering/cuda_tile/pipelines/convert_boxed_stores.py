@@ -1,7 +1,7 @@
 """Stores of whole tiles by TMA: threads lay the tile down in shared memory, one of them copies it.
 
-A tile of more than `ROOM` bytes goes through that much memory in rounds: before threads write it
-anew, the copies of the round before have read it. Copies are complete when the kernel is.
+A tile of more than `store_room` bytes goes through that much memory in rounds: before threads write
+it anew, the copies of the round before have read it. Copies are complete when the kernel is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
-from tilewright.passes.cuda_tile.analysis.cost_model import STORED, products_of
+from tilewright.passes.cuda_tile.analysis.cost_model import products_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     BoxedAccess,
@@ -100,9 +100,9 @@ class _BoxedStore:
         products = kernel.table.products.values()
         if not any(isinstance(x, TransposedLayouts) and x.layout("C") == layout for x in products):
             self.rows = range(0)
-        self.rounds: list[int] = []
+        self.rounds, room = list[int](), kernel.scratch.store_room
         for bit in (*reversed(self.across), *reversed(self.rows)):
-            if order.bytes >> len(self.rounds) > STORED and bit in layout.registers:
+            if order.bytes >> len(self.rounds) > room and bit in layout.registers:
                 self.rounds.append(bit)
 
     def store(self, elements: tuple[SSAValue, ...]) -> None:

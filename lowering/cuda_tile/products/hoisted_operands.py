@@ -10,9 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import StageTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
 
 
 class HoistedOperands(LoopPart):
@@ -24,8 +25,13 @@ class HoistedOperands(LoopPart):
         self._tiles: dict[SSAValue, PlacedTile] = {}
 
     def before(self, bounds: Range) -> None:
-        """Lay them down."""
+        """Lay them down, and wait for those that copies have laid down."""
         kernel = self._kernel
+        for product, _, value in _unchanged(self._loop):
+            if isinstance(kernel.table.products.get(product.result), WarpgroupLayouts):
+                tile = kernel.values.get(value)
+                if isinstance(tile, SharedTile):
+                    tile.ready()
         for product, name, value in _operands(self._loop, kernel):
             self._hoist(product, name, value)
         kernel.hoisted.append(self)
@@ -72,13 +78,17 @@ class HoistedOperands(LoopPart):
 
 
 def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:
-    """The operands of a loop's MMAs that come from outside of it."""
+    """The operands of a loop's MMAs of warps that come from outside of it."""
     if kernel.arch is None or not kernel.hoists:
         return
+    for product, name, value in _unchanged(loop):
+        if atom_of(product) is not None and product.result not in kernel.table.products:
+            yield product, name, value
+
+
+def _unchanged(loop: Operation) -> Iterator[tuple[Multiplication, str, SSAValue]]:
     for op in loop.walk():
-        if not isinstance(op, Multiplication) or atom_of(op) is None:
-            continue
-        if op.result in kernel.table.products:
+        if not isinstance(op, Multiplication):
             continue
         for name, value in (("A", op.lhs), ("B", op.rhs)):
             block = value.owner.parent if isinstance(value.owner, Operation) else value.owner

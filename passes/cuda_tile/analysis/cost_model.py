@@ -98,6 +98,10 @@ _WIDE = 64
 """The bytes that a thread copies each time from which on half of the threads keep memory busy."""
 _MOST_STAGES, _FEW_STAGES = 12, 3
 """The stages from which on more hide nothing, of loops that only multiply and of others."""
+_FEW_ROWS, IN_FLIGHT_OF_FEW_ROWS = 32, 14
+"""The rows of products that wait for memory, and the tiles of their loads in flight: an H200
+multiplies 16x4096x4096 in tiles of 16x64x64 with 4, 11, 16 and 20 stages at 23.0, 30.7, 33.3 and
+31.1 TFLOP/s."""
 _CTAS_OF_TALL, _STAGES_OF_TALL = 4, 6
 """The CTAs of a multiprocessor, and the stages, of loops over tiles of several rows that load much
 each time."""
@@ -412,6 +416,12 @@ def stages_and_ctas(
         if room >= (fewest if ctas > 1 else 2) * stage:
             return min(room // stage, stages), ctas
     return 0, 1
+
+
+def has_few_rows(entry: EntryOp, arch: Target) -> bool:
+    """True of a kernel whose products have so few rows that it waits for the other matrix."""
+    products = tiled_products(entry, arch)
+    return bool(products) and all(shape_of(op.result)[-2] <= _FEW_ROWS for op in products)
 
 
 def holds_fragments(sums: int, size: int) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
 from typing import Any
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
@@ -89,23 +89,45 @@ def _of_constant(op: core.ConstantOp) -> int:
 
 
 def is_natural(value: SSAValue) -> bool:
-    """True of the number of a tile block, of what is assumed not to be negative, and of a part of
-    these."""
-    match value.owner:
+    """True of integers none of which is negative."""
+    return greatest(value) is not None
+
+
+_GREATEST: dict[type[Operation], Callable[[int, int, int], int]] = {
+    integer.AddIOp: lambda a, b, _: a + b,
+    integer.MulIOp: lambda a, b, _: a * b,
+    integer.DivIOp: lambda a, _, by: -(-a // max(by, 1)),
+    integer.ShRIOp: lambda a, _, by: a >> by,
+    integer.RemIOp: lambda a, b, _: min(a, b),
+    integer.MinIOp: lambda a, b, _: min(a, b),
+}
+"""The greatest result of an op of two numbers up to others, the second of which is known, or 0."""
+
+
+def greatest(value: SSAValue, depth: int = 8) -> int | None:
+    """The number that no element of a tile of integers exceeds, where none is negative: of the
+    number of a tile block, of what is assumed not to be negative, and of results that have room in
+    their type. None where one may be negative."""
+    most = (1 << ELEMENT_OF[element_of(value)].bits - 1) - 1
+    match op := value.owner:
         case core.GetTileBlockIdOp():
-            return True
-        case AssumeOp(predicate=BoundedAttr() as known) if isinstance(known.lower, IntAttr):
-            return known.lower.data >= 0
-        case AssumeOp() as op:
-            return is_natural(op.value)
-        case ExtIOp() as op:
-            return is_natural(op.from_)
-        case core.ConstantOp() as op:
-            return bool((op.elements.array() >= 0).all())
-        case integer.DivIOp() | integer.RemIOp() | integer.MinIOp() as op:
-            return is_natural(op.lhs) and is_natural(op.rhs)
+            return most
+        case AssumeOp(predicate=BoundedAttr(lb=int(least), ub=last)) if least >= 0:
+            bounds = last, greatest(op.value, depth)
+            return min((bound for bound in bounds if bound is not None), default=most)
+        case AssumeOp() | ExtIOp():
+            return greatest(op.operands[0], depth)
+        case core.ConstantOp():
+            numbers = op.elements.array()
+            return int(numbers.max()) if (numbers >= 0).all() else None
+        case Operation() if depth and type(op) in _GREATEST:
+            a, b = (greatest(operand, depth - 1) for operand in op.operands)
+            if a is None or b is None:
+                return None
+            result = _GREATEST[type(op)](a, b, known_integer(op.operands[1]) or 0)
+            return result if result <= most else None
         case _:
-            return False
+            return None
 
 
 def repeated(value: SSAValue) -> SSAValue:

@@ -23,8 +23,10 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import (
+    IN_FLIGHT_OF_FEW_ROWS,
     STORED,
     copy_stages,
+    has_few_rows,
     is_asynchronous,
     stages_and_ctas,
     tiled_products,
@@ -376,7 +378,11 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     for pipeline in pipelines:
         in_flight = latency((load.op for load in pipeline.loads), arch)
         if any(group.by_warps for group in pipeline.groups):
-            pipeline.stages = copy_stages(entry, arch, total, beside, in_flight, streams=False)
+            if few := alone and in_flight is None and has_few_rows(entry, arch):
+                in_flight = IN_FLIGHT_OF_FEW_ROWS
+            pipeline.stages = copy_stages(
+                entry, arch, total, beside, in_flight, streams=False, alone=few
+            )
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
                 entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied

@@ -3,32 +3,38 @@
 // RUN: tilewright-opt %s -p convert-cute-nvgpu-to-ptx -t ptx | %ptxas sm_75
 // CHECKS: all
 
-// Sums with zero, products with one and powers of two, division by powers of two.
+// Sums with zero, products with one and powers of two, division by powers of two, however rounded.
 // CHECK-LABEL: ptx.entry @identities(%x: u64, %out: u64) {
 // CHECK-NEXT:    %0 = ptx.cvta to.global.u64 %out
+// CHECK-NEXT:    %1 = ptx.const 1 : !ptx.reg<b64>
 // CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %x : !ptx.reg<b64>, !ptx.reg<b64>
 // CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %x : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %1 = ptx.const 3 : !ptx.reg<b32>
-// CHECK-NEXT:    %2 = ptx.shl b64 %x, %1
-// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %2 : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %3 = ptx.shr u64 %x, %1
+// CHECK-NEXT:    %2 = ptx.const 3 : !ptx.reg<b32>
+// CHECK-NEXT:    %3 = ptx.shl b64 %x, %2
 // CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %3 : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %4 = ptx.const 7 : !ptx.reg<b64>
-// CHECK-NEXT:    %5 = ptx.and b64 %x, %4
-// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %5 : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %6 = ptx.const 63 : !ptx.reg<b32>
-// CHECK-NEXT:    %7 = ptx.shr s64 %x, %6
-// CHECK-NEXT:    %8 = ptx.const 61 : !ptx.reg<b32>
-// CHECK-NEXT:    %9 = ptx.shr u64 %7, %8
-// CHECK-NEXT:    %10 = ptx.add s64 %x, %9
-// CHECK-NEXT:    %11 = ptx.shr s64 %10, %1
-// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %11 : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %12 = ptx.const -8 : !ptx.reg<b64>
-// CHECK-NEXT:    %13 = ptx.and b64 %10, %12
-// CHECK-NEXT:    %14 = ptx.sub s64 %x, %13
-// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %14 : !ptx.reg<b64>, !ptx.reg<b64>
-// CHECK-NEXT:    %15 = ptx.const 64 : !ptx.reg<b64>
+// CHECK-NEXT:    %4 = ptx.shr u64 %x, %2
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %4 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %5 = ptx.const 7 : !ptx.reg<b64>
+// CHECK-NEXT:    %6 = ptx.and b64 %x, %5
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %6 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %7 = ptx.const 63 : !ptx.reg<b32>
+// CHECK-NEXT:    %8 = ptx.shr s64 %x, %7
+// CHECK-NEXT:    %9 = ptx.const 61 : !ptx.reg<b32>
+// CHECK-NEXT:    %10 = ptx.shr u64 %8, %9
+// CHECK-NEXT:    %11 = ptx.add s64 %x, %10
+// CHECK-NEXT:    %12 = ptx.shr s64 %11, %2
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %12 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %13 = ptx.const -8 : !ptx.reg<b64>
+// CHECK-NEXT:    %14 = ptx.and b64 %11, %13
+// CHECK-NEXT:    %15 = ptx.sub s64 %x, %14
 // CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %15 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %16 = ptx.const 64 : !ptx.reg<b64>
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %16 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %17 = ptx.shr s64 %x, %2
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %17 : !ptx.reg<b64>, !ptx.reg<b64>
+// CHECK-NEXT:    %18 = ptx.min u64 %6, %1
+// CHECK-NEXT:    %19 = ptx.add u64 %17, %18
+// CHECK-NEXT:    ptx.st "global" "b64" %0, 0, %19 : !ptx.reg<b64>, !ptx.reg<b64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @identities(%x: index, %out: memref<8xindex>) attributes {gpu.kernel} {
@@ -51,6 +57,10 @@ func.func @identities(%x: index, %out: memref<8xindex>) attributes {gpu.kernel} 
   memref.store %left, %out[%c0] : memref<8xindex>
   %product = arith.muli %c8, %c8 : index
   memref.store %product, %out[%c0] : memref<8xindex>
+  %down = arith.floordivsi %x, %c8 : index
+  memref.store %down, %out[%c0] : memref<8xindex>
+  %up = arith.ceildivsi %x, %c8 : index
+  memref.store %up, %out[%c0] : memref<8xindex>
   func.return
 }
 

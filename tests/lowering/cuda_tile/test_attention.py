@@ -61,6 +61,13 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
 
+def test_queries_are_waited_for_once() -> None:
+    """In front of the loop, whose iterations wait for keys and values alone."""
+    ptx = tw.compile(attention(128, 64, 128, GIVEN), "sm_90a").ptx
+    loop = ptx[ptx.index("$for5_body:") : ptx.index("$for5_end:")]
+    assert loop.count("mbarrier.try_wait") == 3
+
+
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
 def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int) -> None:
     """Where keys are known to be a multiple of four TMA loads pairs of them so that each lane

@@ -188,6 +188,17 @@ def test_threads_do_nothing_to_tf32(tile: tuple[int, int, int], order: str) -> N
     check(text, (m + 8, n - 4, 2 * k + 4), ("f32", "f32", "f32"), (2, 1), b_order=order, schedule=2)
 
 
+@pytest.mark.parametrize("element, depth, rounds", [("f8E4M3FN", 128, 2), ("bf16", 64, 4)])
+def test_a_tile_is_stored_in_fewer_rounds_where_stages_leave_room(
+    element: str, depth: int, rounds: int
+) -> None:
+    """128 KiB: three stages do, of products that are added in f32; as many as fit do not."""
+    text = whole(product((element, "f32"), (128, 256, depth), b_order="columns"))
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.count("\tcp.async.bulk.commit_group") == rounds
+    check(text, (72, 256, 144), (element, element, "f32"), (1, 1), b_order="columns", schedule=2)
+
+
 def test_stages_go_on_from_tile_to_tile() -> None:
     text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
     check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1)
