@@ -22,7 +22,7 @@ def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operati
 def descendants(top: Operation | Region | Block, kind: type[_Kind]) -> list[_Kind]: ...
 @overload
 def descendants(
-    top: Operation | Region | Block, kind: UnionType | tuple[type[Any], ...]
+    top: Operation | Region | Block, kind: UnionType | tuple[Any, ...]
 ) -> list[Any]: ...
 def descendants(top: Operation | Region | Block, kind: Any) -> list[Any]:
     """The ops of a kind, or of several, in an op, region or block, in the order of the text."""
