@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ from tilewright.passes.cuda_tile.legalization.transposed_loads import transpose_
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT, forget_order
 
 _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
+_TRUE = BoolAttr.from_bool(True)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class CudaTilePointersToViewsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in descendants(op, EntryOp):
             pointers_to_views(entry)
-            if op.attributes.get(DISJOINT) == BoolAttr.from_bool(True):
+            if op.attributes.get(DISJOINT) == _TRUE:
                 forget_order(entry)
 
 
@@ -340,8 +342,8 @@ class _View:
             for name in ("memory_ordering_semantics", "memory_scope", "optimization_hints")
             if name in op.properties
         }
-        whole = [dimension.is_whole for dimension in self.tile.dimensions]
-        properties["inbounds"] = DenseArrayBase.from_list(i1, [int(x) for x in whole])
+        whole = tuple(dimension.is_whole for dimension in self.tile.dimensions)
+        properties["inbounds"] = _flags(whole)
         attributes: dict[str, Attribute] = {} if all(whole) else {views.ANYWHERE: UnitAttr()}
         token = [] if op.token is None else [op.token]
         results: list[SSAValue]
@@ -372,6 +374,11 @@ class _View:
         for old, result in zip(op.results, results, strict=True):
             old.replace_all_uses_with(result)
         Rewriter.erase_op(op)
+
+
+@cache
+def _flags(flags: tuple[bool, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i1, [int(flag) for flag in flags])
 
 
 def _erase_unused(entry: EntryOp) -> None:

@@ -116,6 +116,7 @@ class DivByAttr(AssumePredicateAttr):
     dimension: IntAttr | NoneAttr
 
     @classmethod
+    @cache
     def get(cls, divisor: int, every: int | None = None, along: int | None = None) -> DivByAttr:
         """The assumption."""
         return cls(IntAttr(divisor), _number_or_none(every), _number_or_none(along))

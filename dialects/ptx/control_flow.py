@@ -38,7 +38,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
     why_illegal_cluster,
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.identifiers import why_no_identifier
@@ -382,6 +382,13 @@ def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
         )
 
 
+_HINTS = {
+    "used_bytes_mask": needs("sm_70 8.3"), "enable_smem_spilling": needs("sm_75 8.7"),
+    "frequency": needs("sm_70 9.0"),
+}  # fmt: skip
+"""The needs of hints that are younger than the others, by their first word."""
+
+
 @fields_op("ptx.pragma")
 class PragmaOp(PtxOp):
     """A hint for ptxas where it stands: `.pragma "nounroll";`. PTX ISA 11.5.
@@ -396,6 +403,9 @@ class PragmaOp(PtxOp):
     @property
     def mnemonic(self) -> str:
         return f'.pragma "{self.hint.data}"'
+
+    def requirement(self) -> Requirement:
+        return _HINTS.get(self.hint.data.partition(" ")[0], BASELINE)
 
     def verify_(self) -> None:
         if not re.fullmatch(r"[\w ]+", self.hint.data, re.ASCII):

@@ -58,11 +58,9 @@ class WmmaAccessOp(AlignedOp):
         return parse_access(self.mnemonic)[0]
 
     @property
-    def space(self) -> WmmaSpace:
-        """Where the matrix lies."""
-        space = parse_access(self.mnemonic)[1]
-        assert space is not None
-        return space
+    def space(self) -> WmmaSpace | None:
+        """Where the matrix lies; None where its address says so."""
+        return parse_access(self.mnemonic)[1]
 
     @property
     def stride(self) -> SSAValue:
@@ -79,14 +77,9 @@ class WmmaAccessOp(AlignedOp):
 
     def verify_(self) -> None:
         access, space = parse_access(self.mnemonic)
-        if space is None:
-            raise self.fail(
-                f"a form with a state space, got {self.form.data}; nearest legal: "
-                f"{self.form_of(access.mnemonic('global'))}"
-            )
-        address = self.operands[0].type
-        if address != reg(SPACES[space]):
-            raise self.fail(f"a {space} address in {reg(SPACES[space])}, got {address}")
+        address, legal = self.operands[0].type, reg(SPACES[space or "global"])
+        if address != legal:
+            raise self.fail(f"a {space or 'generic'} address in {legal}, got {address}")
         if self.data.type != (legal := reg(*access.row.registers)):
             raise self.fail(f"a fragment in {legal}, got {self.data.type} ({self.mnemonic})")
         self._verify_stride(access)

@@ -93,6 +93,7 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, find_l
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of, log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import reader_layouts
+from tilewright.passes.cuda_tile.scheduling.late_sums import make_sums_late
 from tilewright.passes.cuda_tile.steps import STEPS
 from tilewright.source.diagnostic import file_location
 
@@ -213,6 +214,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         if not kernel.tensor.is_used:
             late = find_late_products(entry, arch, plan.ahead, kernel.table)
         kernel.late_products = late
+        for product in late.on_time:
+            make_sums_late(product)
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
         if plan.ahead.gathers:
@@ -243,7 +246,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         lowered.attributes["gpu.known_cluster_size"] = size
     ctas = plan.ahead.ctas
     if arch is not None and (
-        bounded_ctas(entry, arch, threads, ctas) or (late.by_loop and ctas > 1)
+        bounded_ctas(entry, arch, threads, ctas) or ((late.by_loop or late.on_time) and ctas > 1)
     ):
         lowered.attributes[MIN_CTAS] = IntegerAttr(ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location

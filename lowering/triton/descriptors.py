@@ -27,6 +27,7 @@ from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED
 
+_TRUE = BoolAttr.from_bool(True)
 WHOLE = "tt.whole_shapes"
 """The attribute of a module, true where the sizes of descriptors that are parameters are multiples
 of 16: launches are asked."""
@@ -87,7 +88,7 @@ def described(
 def whole_sizes(function: triton.FuncOp) -> set[int]:
     """The numbers of the parameters that are sizes of descriptors, multiples of 16."""
     module, types = function.parent_op(), [x.type for x in function.body.blocks[0].args]
-    if module is None or module.attributes.get(WHOLE) != BoolAttr.from_bool(True):
+    if module is None or module.attributes.get(WHOLE) != _TRUE:
         return set()
     return {
         i + 1 + axis

@@ -8,12 +8,12 @@ beside Triton's compiler.
 
 Prints a row of a table for each file: the tests that launch a kernel here and read no ttgir, llir
 or PTX, how many of them pass with `-p tilewright.triton_pytest` and with TRITON_INTERPRET=1, and
-the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests
-in turn, ours also as a second run that finds kernels kept; the exit status is 1 where ours take
-longer in all the first time. "Front end" is what Triton took from Python to TTIR. On the GPU the
-tests are those that launch and pass by Triton's compiler, and those that read its ttgir, llir, PTX
-or cubin and fail here are a column of their own. Needs torch, triton and pytest. The exit status is
-1 where fewer than 90 % pass here, 95 % on the GPU.
+the seconds of the CPU that those took which pass in both. With --pairs both take a sample's tests,
+or those of --file, in turn, ours also as a second run that finds kernels kept; the exit status is 1
+where ours take longer in all the first time. "Front end" is what Triton took from Python to TTIR.
+On the GPU the tests are those that launch and pass by Triton's compiler, and those that read its
+ttgir, llir, PTX or cubin and fail here are a column of their own. Needs torch, triton and pytest.
+The exit status is 1 where fewer than 90 % pass here, 95 % on the GPU.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ texts they read else."""
 OURS = ["-p", "tilewright.triton_pytest"]
 THEIRS = ["--device", "cpu"]
 INTERPRETED = {"TRITON_INTERPRET": "1"}
-CPU_HEAD = ("file", "launching tests", "pass", "TRITON_INTERPRET=1", "seconds", "interpreter's")
+CPU_HEAD = ("file", "launching tests", "pass", "TRITON_INTERPRET=1", "seconds", "interpreter's",
+            "front end")  # fmt: skip
 GPU_HEAD = ("file", "launch and pass by Triton", "pass", "fail that read its text")
 SAMPLE = (
     "test_where[1-float32]",
@@ -164,7 +165,7 @@ def readers(file: Path) -> set[str]:
     return {text.partition("(")[0] for text in functions if STAGE.search(text)}
 
 
-def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
+def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[list[float], list[str]]:
     """Print a file's row of the GPU's table: the tests that launch and pass by Triton's compiler,
     but those that read its text and fail here, how many of them pass here, and what fails."""
     theirs = suite.run_in_parts(tests, ["-p", "triton_launches"])
@@ -179,12 +180,12 @@ def on_gpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, lis
                if test.partition("[")[0] in texts and not RESULT.search(why)}  # fmt: skip
     count = len(launching) - len(reading)
     print(f"| {name} | {count} | {len(launching) - len(wrong)} | {len(reading)} |", flush=True)
-    return count, len(launching) - len(wrong), [
+    return [count, len(launching) - len(wrong)], [
         f"    {test}{' (reads)' * (test in reading)}: {why[:300]}" for test, why in wrong.items()
     ]  # fmt: skip
 
 
-def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, list[str]]:
+def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[list[float], list[str]]:
     """Print a file's row of the CPU's table: the tests that launch and read no text of a stage that
     is not run here, how many of them pass here and by Triton's interpreter, and what fails."""
     ours = suite.run_in_parts(tests, OURS)
@@ -199,36 +200,52 @@ def on_cpu(suite: Suite, name: str, tests: Sequence[str]) -> tuple[int, int, lis
     there = [test for test in launching if test in theirs and theirs[test].passed]
     both = set(passed) & set(there)
     seconds = [sum(results[test].seconds for test in both) for results in (ours, theirs)]
-    print(f"| {name} | {len(launching)} | {len(passed)} | {len(there)} "
-          f"| {seconds[0]:.1f} | {seconds[1]:.1f} |", flush=True)  # fmt: skip
-    return len(launching), len(passed), [
+    front = sum(ours[test].front_end for test in both)
+    row = [len(launching), len(passed), len(there), *seconds, front]
+    print(f"| {name} | {' | '.join(map(shown, row))} |", flush=True)
+    return row, [
         f"    {test}: {result.why[:300]}"
         for test, result in launching.items() if not result.passed
     ]  # fmt: skip
 
 
-def in_pairs(suite: Suite, rounds: int) -> bool:
-    """Print the least seconds of each test of the sample, here, a second time, and by Triton's
-    interpreter, which run in turn; whether ours are fewer in all the first time."""
-    tests = [str(TESTS / "test_core.py::") + name for name in SAMPLE]
+def shown(number: float) -> str:
+    """A number of tests, or seconds."""
+    return f"{number}" if isinstance(number, int) else f"{number:.1f}"
+
+
+def in_pairs(suite: Suite, rounds: int, tests: Sequence[str]) -> bool:
+    """Print the least seconds of the tests that launch and pass in both, by their functions: here,
+    a second time, and by Triton's interpreter, which run in turn; whether ours are fewer in all the
+    first time."""
     texts = {"TRITON_CACHE_DIR": str(suite.reports / "texts")}
     ways = (OURS, texts), (OURS, {**texts, "TRITON_ALWAYS_COMPILE": "0"}), (THEIRS, INTERPRETED)
-    least = {name: [inf] * 4 for name in SAMPLE}
+    least: dict[str, list[float]] = {}
+    count: dict[str, int] = {}
     for i in range(rounds):
         folder = suite.reports / f"{i}"
         folder.mkdir(exist_ok=True)
         for way, (how, variables) in enumerate(ways):
-            for name, result in replace(suite, reports=folder).run(tests, how, **variables).items():
-                assert result.passed, (name, result.why)
-                least[name][way] = min(result.seconds, least[name][way])
-                if not way:
-                    least[name][3] = min(result.front_end, least[name][3])
-    sums = [sum(column) for column in zip(*least.values(), strict=True)]
-    print("| test | seconds | of the front end | the second time | interpreter's |")
-    print("|---|---|---|---|---|")
-    for name, (first, second, theirs, front) in (*least.items(), ("all", sums)):
-        print(f"| {name} | {first:.3f} | {front:.3f} | {second:.3f} | {theirs:.3f} |")
-    return sums[0] <= sums[2]
+            # by the interpreter there are no others: pytest stops where one is not there
+            chosen = tests if way < 2 else [x for x in tests if x.partition("::")[2] in least]
+            results = replace(suite, reports=folder).run(chosen, how, **variables)
+            for name, result in results.items():
+                if result.passed and (result.launches or way == 2):
+                    row = least.setdefault(name, [inf] * 4)
+                    row[way] = min(result.seconds, row[way])
+                    row[3] = row[3] if way else min(result.front_end, row[3])
+    rows: dict[str, list[float]] = {}
+    for name, row in least.items():
+        if inf not in row:
+            for of in (name.partition("[")[0], "all"):
+                rows[of] = [*map(sum, zip(row, rows.get(of, [0] * 4), strict=True))]
+                count[of] = count.get(of, 0) + 1
+    print("| test | of them | seconds | of the front end | the second time | interpreter's |")
+    print("|---|---|---|---|---|---|")
+    for of in sorted(rows, key="all".__eq__):
+        first, second, theirs, front = rows[of]
+        print(f"| {of} | {count[of]} | {first:.3f} | {front:.3f} | {second:.3f} | {theirs:.3f} |")
+    return rows["all"][0] <= rows["all"][2]
 
 
 def main() -> int:
@@ -250,20 +267,23 @@ def main() -> int:
         root = (options.checkout / "python" / "test").resolve()
         suite = Suite(root, (options.keep or Path(folder)).resolve(), options.jobs, options.part)
         suite.reports.mkdir(parents=True, exist_ok=True)
-        if options.pairs:
-            return int(not in_pairs(suite, options.pairs))
         files = options.file or sorted(path.name for path in (root / TESTS).glob("test_*.py"))
+        if options.pairs:
+            chosen = [str(TESTS / "test_core.py::") + name for name in SAMPLE]
+            if options.file:
+                chosen = [one for name in files for one in suite.collected(name)[:: options.every]]
+            return int(not in_pairs(suite, options.pairs, chosen))
         judge, head, share = (on_gpu, GPU_HEAD, 0.95) if options.gpu else (on_cpu, CPU_HEAD, 0.9)
         print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        rows = [0, 0]
+        rows: list[list[float]] = []
         for name in files:
-            tests = suite.collected(name)[:: options.every]
-            count, passed, wrong = judge(suite, name, tests)
-            rows = [rows[0] + count, rows[1] + passed]
+            row, wrong = judge(suite, name, suite.collected(name)[:: options.every])
+            rows.append(row)
             if options.list:
                 print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
-        print("| all |", *(f"{number} |" for number in rows))
-        return int(rows[1] < share * rows[0])
+        sums = [*map(sum, zip(*rows, strict=True))]
+        print(f"| all | {' | '.join(map(shown, sums))} |")
+        return int(sums[1] < share * sums[0])
 
 
 if __name__ == "__main__":

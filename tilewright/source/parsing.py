@@ -112,6 +112,8 @@ class LocatedParser(QuickParser):
 
     def _parse_alias_def(self) -> None:
         token = self._current_token
+        if self._definitions is None:
+            self._find_definitions()
         end = self._ahead.get(token.span.start)
         if end is not None:
             self._resume_from(end)

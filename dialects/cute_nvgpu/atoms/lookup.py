@@ -189,19 +189,17 @@ _DEFAULT_VECTOR = {"mxf8f6f4": 1, "mxf4": 2}
 _SHORT = re.compile(r"\.kind::(\w+)\.block_scale\.(?!scale_vec::)")
 
 
-# As the examples of PTX ISA 9.7.14.5.14 spell them, and its syntax does not.
-_ROUNDED_LAST = re.compile(
-    r"(mma\.sync\.aligned\.m\d+n\d+k\d+\.row\.col)\.(f64\.f64\.f64\.f64)\.(r[nzmp])"
-)
+# As the examples of PTX ISA 9.7.14.5.14 and nvcc spell them, and its syntax does not.
+_ROUNDED_LAST = re.compile(r"((?:wmma\.)?mma\.sync\.aligned\..*)\.(f64\.f64\.f64\.f64)\.(r[nzmp])")
 
 
 def canonical(mnemonic: str) -> str:
     """The spelling of an MMA's mnemonic that the lattice uses: with `.scale_vec_size`, the rounding
     of f64 before the types, and the words of wmma in the order of its syntax."""
+    if (match := _ROUNDED_LAST.fullmatch(mnemonic)) is not None:
+        mnemonic = f"{match[1]}.{match[3]}.{match[2]}"
     if mnemonic.startswith("wmma."):
         return canonical_wmma(mnemonic)
-    if (match := _ROUNDED_LAST.fullmatch(mnemonic)) is not None:
-        return f"{match[1]}.{match[3]}.{match[2]}"
     match = _SHORT.search(mnemonic)
     if match is None or match[1] not in _DEFAULT_VECTOR:
         return mnemonic

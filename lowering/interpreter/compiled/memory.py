@@ -238,8 +238,7 @@ def _check_shared(code: AccessCode, verb: str) -> None:
                 when = code.load(code.array(Env.LAST_WHEN), np.int32, place)
                 warp = numpy.fmod(who.astype(np.int64) >> WARP_BITS, code.number(Env.WARPS))
                 code.require(code.learned(warp, when, Env.WROTE))
-            if verb == "write":
-                _require_reads_known(code, place)
+            (_require_reads_known if verb == "write" else _require_readers_alike)(code, place)
 
 
 @contextmanager
@@ -269,6 +268,17 @@ def _require_reads_known(code: AccessCode, unit: LaneWord) -> None:
             with code.where((stamp > 0) & ~code.learned(warp, stamp, None)):
                 readers = code.load(code.array(Env.READERS), np.uint32, place)
                 code.require((warp == _warp(code)) & (readers == _bit(code)))
+
+
+def _require_readers_alike(code: AccessCode, unit: LaneWord) -> None:
+    """No other thread of the warp read a unit before the warp's time went on, unless the thread
+    knows of it by the warp's clock: what it knows by their own clocks the first engine says."""
+    place = _warp(code) * code.number(Env.UNITS) + unit
+    stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+    late = (stamp > 0) & (stamp != code.own(Env.NOW, np.int32))
+    with code.where(late & ~code.learned(_warp(code), stamp, None)):
+        readers = code.load(code.array(Env.READERS), np.uint32, place)
+        code.require(readers & ~_bit(code) == 0)
 
 
 def _note_shared(code: AccessCode, verb: str) -> None:

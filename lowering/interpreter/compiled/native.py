@@ -80,7 +80,8 @@ def _add_turns(code: Code, functions: dict[int, Any]) -> None:
 
 def _machine() -> Any:
     target = binding.Target.from_default_triple()
-    features = binding.get_host_cpu_features().flatten()
+    # LLVM 22.1 takes a select between x and x with the sign of y for another one with AVX-512.
+    features = f"{binding.get_host_cpu_features().flatten()},-avx512f"
     return target.create_target_machine(
         cpu=binding.get_host_cpu_name(), features=features, opt=2, jit=True
     )

@@ -4,6 +4,7 @@ So do strong loads and stores. Who acquires what another one released knows what
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class Atomics:
                 if not shared:
                     size = values[0].itemsize
                     self._accesses.observe(lanes[rows], address[rows], size, order, op)
-                update = self._in_shared if shared else self._in_global
+                update = partial(self._in_shared, reads=order.reads) if shared else self._in_global
                 result[rows] = update(
                     lanes[rows], address[rows], [value[rows] for value in values], combine, op
                 )
@@ -95,14 +96,15 @@ class Atomics:
         return [np.sort(by_place[rank == number]) for number in range(int(counts.max()))]
 
     def _in_shared(
-        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int
-    ) -> Bits:
+        self, lanes: Lanes, address: Bits, values: Sequence[Bits], combine: Combine, op: int,
+        *, reads: bool,
+    ) -> Bits:  # fmt: skip
         dtype = values[0].dtype
 
         def change(before: UInt8Array) -> Bits:
             return combine(before.view(dtype)[:, 0], *values)[:, None].view(np.uint8)
 
-        before = self._shared.update(lanes, address, dtype.itemsize, change, op)
+        before = self._shared.update(lanes, address, dtype.itemsize, change, op, reads=reads)
         return before.view(dtype)[:, 0]
 
     def _in_global(

@@ -85,6 +85,13 @@ class Phase:
     votes: int = 0
 
 
+def _partial(barrier: int, present: int) -> str:
+    return (
+        f"barrier {barrier} needs all {WARP} threads of a warp, and {present} execute it "
+        "(.sync.aligned: PTX ISA 9.7.14)"
+    )
+
+
 class CtaBarriers(Barriers):
     """The barriers of a wave of CTAs, 16 each, of `threads` threads in `slots` thread slots."""
 
@@ -94,6 +101,8 @@ class CtaBarriers(Barriers):
         self._slots = slots
         self._phases: dict[int, Phase] = {}
         self._votes: dict[int, tuple[int, int]] = {}
+        # Of warps of which some threads wait at a barrier: the op, and those threads.
+        self._parts: dict[tuple[int, int], tuple[Operation, Lanes]] = {}
         # Of each barrier: the warps that arrived in its last phase, and their clocks then.
         self._last: dict[int, tuple[Int64Array, Int32Array]] = {}
         # Of threads of a warp that wait for some of it: the number of their barrier.
@@ -188,6 +197,20 @@ class CtaBarriers(Barriers):
         self.arrive(lanes, barrier, threads, waits=True, votes=votes)
         return Wait(self, op, (numbers, phases))
 
+    def gather(self, op: Operation, lanes: Lanes, barrier: int) -> None:
+        """Threads come to an aligned barrier: all of a warp to one op, though not at once."""
+        numbers, warps = self._numbers(lanes, barrier), lanes // WARP
+        for warp in np.unique(warps).tolist():
+            key = int(numbers[warps == warp][0]), warp
+            first, others = self._parts.pop(key, (op, lanes[:0]))
+            there = np.append(others, lanes[warps == warp])
+            if first is not op:
+                raise Fault(
+                    _partial(barrier, len(there) - len(others)), int(np.argmax(warps == warp))
+                )
+            if len(there) < WARP:
+                self._parts[key] = op, there
+
     def wait_for(self, op: Operation, lanes: Lanes, members: Bits) -> Wait:
         """Threads arrive, and wait for the members of their warps, a bit each."""
         masks = np.broadcast_to(members, len(lanes)).astype(np.int64)
@@ -204,6 +227,9 @@ class CtaBarriers(Barriers):
 
     def _diagnosis(self, number: int, waiting: int) -> str:
         """Which warps of a CTA wait at a barrier."""
+        for (of, _), (_, lanes) in self._parts.items():
+            if of == number:
+                raise Fault(_partial(number % BARRIERS, len(lanes)), int(lanes.min()))
         phase = self._phases[number]
         warps = np.unique(np.concatenate(phase.waiting) % self._slots // WARP)
         where = f"barrier {number % BARRIERS}" if number < self._numbered else "bar.warp.sync"

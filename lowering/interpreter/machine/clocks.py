@@ -168,6 +168,10 @@ class Clocks:
         result[self._wrote[self._wrote != self._read]] = 0
         return result
 
+    def has_own(self, warp: int) -> bool:
+        """True where a thread of that warp of a cluster has a clock of its own."""
+        return bool((self._own[warp * WARP : (warp + 1) * WARP] >= self.warps).any())
+
     def reserve(self, lanes: Lanes) -> None:
         """Threads will arrive alone: give all of them clocks of their own at once."""
         local = np.unique(lanes % self.lanes)

@@ -62,6 +62,7 @@ class Livelock:
         self._differs = -1
         # Whether the gangs that run came back to where they were, though others have not run.
         self.stuck = False
+        self._released = -1
 
     @property
     def spare(self) -> int:
@@ -76,10 +77,16 @@ class Livelock:
         """Turns were taken unseen."""
         self._turns += turns
 
+    def release(self) -> None:
+        """A gang goes on that others had to run for: it may end what they spin for."""
+        self.stuck, self._state = False, None
+        self._released, self._next = self._turns + 1, self._turns + 2
+
     @property
     def suspicion(self) -> str:
         """The words for an error that comes while gangs spin which others had to run for."""
-        return "; other threads spin meanwhile, and what may run has not ended it" * self.stuck
+        waits = self.stuck or self._turns == self._released
+        return "; other threads spin meanwhile, and what may run has not ended it" * waits
 
     def turn(self, gang: GangPlace, others: Sequence[GangPlace]) -> CodeBlock | None:
         """A gang is about to run while others wait or may run too. The block where it spins, if

@@ -237,6 +237,8 @@ class Machine:
                     self._deadlock(gangs)
         numbers = [gang.block.number for gang in ready]
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
+        if self._livelock.stuck and first not in _not_ahead(gangs):
+            self._livelock.release()
         same = [gang for gang in ready if gang.block is first.block]
         for gang in same:
             gangs.remove(gang)
@@ -380,8 +382,12 @@ class Machine:
     def _deadlock(self, gangs: list[Gang]) -> NoReturn:
         gang = min(gangs, key=lambda gang: gang.block.number)
         assert gang.awaited is not None
-        message = gang.awaited.deadlock(gang.lanes)
-        self.fail(gang.awaited.op, message, int(gang.lanes[0]))
+        lane: int | None = int(gang.lanes[0])
+        try:
+            message = gang.awaited.deadlock(gang.lanes)
+        except Fault as fault:
+            message, lane = fault.message, fault.lane
+        self.fail(gang.awaited.op, message, lane)
 
     def _observable(self) -> list[AnyArray]:
         """All that threads can look at or wait for, but their registers."""

@@ -171,14 +171,16 @@ class SharedMemory:
 
     def update(
         self, lanes: Lanes, address: Bits, size: int, change: Callable[[UInt8Array], Bits],
-        op: int,
+        op: int, *, reads: bool,
     ) -> UInt8Array:  # fmt: skip
         """Change `size` bytes at each thread's address, all at other places, and return what was
-        there: uint8 [threads, size]. It counts as a write, even where it changes nothing."""
+        there, which it `reads`: uint8 [threads, size]. It counts as a write, even where it changes
+        nothing."""
         places = self.places(lanes, address, size, "atomic access")
         self._note_remote(lanes, places, op)
         units = self._units(places)
-        self._check_written(units)
+        if reads:
+            self._check_written(units)
         if self._plain is None:
             self._plain = self._last.divided(1)
         self._check_write(lanes, units, places[:, ::CHUNK], beside=self._plain)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY
 from tilewright.lowering.interpreter.machine.sparse_zeros import repeated, sparse_zeros
@@ -35,7 +35,9 @@ class WarpReads:
         local = (lanes // WARP % self._clocks.warps)[:, None]
         bit = np.left_shift(np.uint32(1), (lanes % WARP).astype(np.uint32))[:, None]
         known = self._clocks.seen[lanes[:, None], local]
-        before = np.where(self.stamps[local, units] >= known, self.readers[local, units], 0) | bit
+        before = np.where(self.stamps[local, units] >= known, self.readers[local, units], 0)
+        self._forget(lanes, local[:, 0], units, before)
+        before |= bit
         self.readers[local, units] = before
         # Of threads that read a unit together what the last one leaves stands there now.
         missing = before & ~self.readers[local, units] != 0
@@ -46,6 +48,19 @@ class WarpReads:
         np.maximum.at(self.last, local[:, 0], now)
         self.stamps[local, units] = now[:, None]
         self.ops[local, units] = op
+
+    def _forget(
+        self, lanes: Lanes, local: Int64Array, units: Int64Array, readers: UInt32Array
+    ) -> None:
+        """Drop from `readers`, [threads, units], those whose reads a thread knows of by clocks of
+        their own."""
+        for warp in np.unique(local).tolist() if readers.any() else ():
+            if self._clocks.has_own(warp):
+                some = (local == warp)[:, None] & (readers != 0)
+                members, stamps = readers[some], self.stamps[warp, units[some]]
+                readers[some] = self._clocks.unknown(
+                    lanes[np.nonzero(some)[0]], warp, stamps, members
+                )
 
     def unknown(self, lanes: Lanes, units: Int64Array) -> tuple[int, int, int] | None:
         """A read of units, [threads, units], that a thread about to write them does not know of:

@@ -101,13 +101,18 @@ def composed(mnemonic: str) -> ReadingRule | None:
     for pattern, lines in COMPOSED:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             parts = [match.expand(line).partition(" ") for line in lines]
-            rules = [(rule, text) for name, _, text in parts if (rule := rule_of(name)) is not None]
+            rules = [
+                (rule, re.sub(r"\b[a-z]\b", r"$\g<0>", text))
+                for name, _, text in parts
+                if (rule := rule_of(name)) is not None
+            ]
             return _in_turn(rules) if len(rules) == len(parts) else None
     return None
 
 
 def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
-    places = {name for _, operands in rules for name in re.findall(r"\b\w\b", operands)}
+    # A text may have registers of one letter.
+    places = {name for _, operands in rules for name in re.findall(r"\$[a-z]", operands)}
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = read(operands)
@@ -118,7 +123,7 @@ def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
         # A result may be written before the last source is read.
         results = {f"${place}": name for place, name in enumerate(names) if name != "_"}
         first, also = (place if place in results else "_" for place in ("$0", "$1"))
-        kinds = {name: _PLACES[name] for name in places & _PLACES.keys()}
+        kinds = {name: _PLACES[name[1]] for name in places}
         kinds |= {place: reader.variable(name).kind for place, name in results.items()}
         reader.scope = Names(outer, {name: Variable(kind) for name, kind in kinds.items()})
         for one, text in rules:

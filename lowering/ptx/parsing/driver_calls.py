@@ -30,7 +30,7 @@ def _call(_: str) -> ReadingRule:
         if match is None or function not in _ARGUMENTS:
             raise reader.fail(
                 f"expected a call of a function of the text, of {' or '.join(_ARGUMENTS)}, got "
-                f"{text}"
+                + " ".join(text.split())
             )
         names = (match[3] or "").split(",")
         if len(names) != _ARGUMENTS[function]:

@@ -158,7 +158,8 @@ def _carry(mnemonic: str) -> ReadingRule | None:
         made = CarryOp(inputs, reg(kind), mnemonic, carry_in=carry)
         reader.add(made)
         reader.give(dest, made.result)
-        reader.ssa.write(reader.block, reader.carry, made.carry_out)
+        if ".cc" in mnemonic:
+            reader.ssa.write(reader.block, reader.carry, made.carry_out)
 
     return ReadingRule(rule, kind=kind)
 

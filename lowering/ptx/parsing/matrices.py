@@ -75,13 +75,13 @@ def _mma(mnemonic: str) -> ReadingRule | None:
     return ReadingRule(rule, kind=atom.registers("D")[0])
 
 
-def _wmma_access(mnemonic: str) -> ReadingRule | None:
+def _wmma_access(mnemonic: str) -> ReadingRule:
     access, space = parse_wmma_access(mnemonic)
-    if space is None:
-        return None
     op = wmma.LoadOp if access.op == "wmma.load" else wmma.StoreOp
     forms = wmma_access_operands(access)
-    return by_fields(op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space])
+    return by_fields(
+        op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space or "global"]
+    )
 
 
 @reads("wgmma")

@@ -8,11 +8,12 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import PragmaOp
+from tilewright.dialects.ptx.scalars import AndOp, OrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
-from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, constant_bits
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
 
 
@@ -49,9 +50,24 @@ def _packed(reader: Reader, names: list[str], type_: str) -> SSAValue:
     if len(names) > 2:
         half = len(names) // 2
         low, high = (_packed(reader, part, _HALF[type_]) for part in (names[:half], names[half:]))
+    elif type_ == "b16" and (known := [constant_bits(name, "b8") for name in names]) != [None] * 2:
+        return _byte(reader, names, known)
     else:
         low, high = (reader.take(name, _HALF[type_]) for name in names)
     return reader.add(registers.PackOp(low, high)).results[0]
+
+
+def _byte(reader: Reader, names: list[str], known: list[int | None]) -> SSAValue:
+    """A byte beside a constant one, which no register of 8 bits holds."""
+    constant = sum((bits or 0) % 256 << 8 * place for place, bits in enumerate(known))
+    if None not in known:
+        return reader.constant(constant, "b16")
+    place = known.index(None)
+    byte = reader.take(names[place], "b8")
+    twice = reader.add(registers.PackOp(byte, byte)).results[0]
+    kept = reader.constant(0xFF << 8 * place, "b16")
+    alone = reader.add(AndOp.of("b16", [twice, kept])).results[0]
+    return reader.add(OrOp.of("b16", [alone, reader.constant(constant, "b16")])).results[0]
 
 
 def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:

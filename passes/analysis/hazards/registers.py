@@ -4,6 +4,7 @@ A register holds its bits as a signed number, of all threads at once or by threa
 """
 
 import operator
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -92,6 +93,9 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cvt": _same,
 }
 
+_WHOLE = re.compile(r"[usb]\d+|pred")
+"""The types of one number without a fraction."""
+
 _WITHOUT_SIGN = ("div", "rem", "min", "max", "shr", "setp", "cvt", "bfe")
 """Instructions to which the sign of their operands matters."""
 
@@ -148,9 +152,10 @@ def computed(op: Operation) -> Callable[..., Any] | None:
 
 def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
     name, form = op.name.removeprefix("ptx."), op.row
-    kinds = [REGISTER_OF[type_] for type_ in (*form.types, form.result)]
-    if any(kind[0] == "f" for kind in kinds):
+    types = *form.types, form.result
+    if not all(map(_WHOLE.fullmatch, types)) or "sat" in form.suffix:
         return None
+    kinds = [REGISTER_OF[type_] for type_ in types]
     width = KINDS[kinds[-1]]
     if name == "selp":
         return _chosen

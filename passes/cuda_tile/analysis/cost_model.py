@@ -383,6 +383,13 @@ def bounded_ctas(
     return ctas > 1 and registers_of(entry, arch) + spare <= room
 
 
+def has_room_beside_operands(entry: EntryOp, arch: Target, ctas: int, operands: int) -> bool:
+    """True where so many CTAs, in which a warp copies, leave a thread registers for operands of a
+    product beside what they are made of; half of those for the rest are free then."""
+    threads = thread_count(entry, arch) + WARP
+    return bounded_ctas(entry, arch, threads, ctas, operands - _BESIDE // 2)
+
+
 def is_alone(arch: Target, memory: int) -> bool:
     """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
     tells it, spills a little where registers would then do for two."""

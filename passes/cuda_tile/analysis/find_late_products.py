@@ -3,7 +3,7 @@ the next one multiplies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     copier_registers,
     ctas_beside,
+    has_room_beside_operands,
     late_registers,
     products_of,
     raised_registers,
@@ -53,11 +54,13 @@ class LateMultiplication:
 class LateProducts:
     """Those of a kernel, by their loops, and what the threads that compute have to raise their
     registers to; 0 where they have enough. Where more CTAs share a multiprocessor without them,
-    there are none, and it `is_shared`."""
+    there are none, and it `is_shared`; `on_time` are those that would be late, in whose flight
+    registers let threads compute what they do not need."""
 
     by_loop: dict[ForOp, LateMultiplication]
     registers: int = 0
     is_shared: bool = False
+    on_time: Sequence[MmaFOp] = ()
 
 
 def find_late_products(
@@ -66,16 +69,18 @@ def find_late_products(
     """The late products of a kernel in which a warp of its own copies."""
     by_loop, registers = dict(_by_loop(plan, table)), None
     operands = register_operands(entry, arch, table)
+    added = max(map(_added, by_loop.values()), default=0)
     if by_loop:
-        added = max(_added(late) for late in by_loop.values())
         registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes, added)
     if registers is not None:
         return LateProducts(by_loop, registers)
-    shared = bool(by_loop) and ctas_beside(entry, arch, plan.bytes) > plan.ctas
+    beside = ctas_beside(entry, arch, plan.bytes) if by_loop else 1
+    roomy = has_room_beside_operands(entry, arch, max(beside, plan.ctas), operands + added)
+    on_time = [late.op for late in by_loop.values() if roomy]
     raised = copier_registers(entry, arch, plan.ctas)
     if any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
         raised = raised_registers(entry, arch, plan.ctas, operands)
-    return LateProducts({}, raised or 0, shared)
+    return LateProducts({}, raised or 0, beside > plan.ctas, on_time)
 
 
 def _added(late: LateMultiplication) -> int:

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
+from test_hints import hinted
 from tile_ir import entry, equal_as_ptx
 
 import tilewright as tw
@@ -157,10 +158,45 @@ def test_registers_are_given_up(
     assert ptxas(kernel.ptx, "sm_90a").clean
 
 
-def test_registers_are_bounded_where_more_blocks_share_a_multiprocessor(ptxas: Any) -> None:
+def weighed(columns: int) -> str:
+    """Attention that folds its weights, too, by what does not depend on an order; the result is
+    multiplied by it."""
+    line, sums = (f"tile<128x{n}xf32>" for n in (1, 64))
+    body = f"""
+      %l0 = reduce %p0 dim=1 identities=[0.0 : f32] : tile<128x{columns}xf32> -> tile<128xf32>
+      (%x0: tile<f32>, %x1: tile<f32>) {{
+        %x2 = maxf %x0, %x1 : tile<f32>
+        yield %x2 : tile<f32>
+      }}
+      %l1 = reshape %l0 : tile<128xf32> -> {line}
+      %l2 = mulf %l, %f1 : {line}
+      %l3 = addf %l1, %l2 : {line}
+      %f = broadcast"""
+    text = attention(128, columns, 64, GIVEN)
+    for before, after in (
+        ("\n    %acc, %top", f"\n    %no = constant <f32: 0.0> : {line}\n    %acc, %top, %all"),
+        (f"%least) -> ({sums}, {line}", f"%least, %l = %no) -> ({sums}, {line}, {line}"),
+        ("\n      %f = broadcast", body),
+        (f"%next, %m : {sums}", f"%next, %m, %l3 : {sums}, {line}"),
+        ("%r = reshape %acc", f"%w = broadcast %all : {line} -> {sums}\n    %u = mulf %acc, %w"
+         f" : {sums}\n    %r = reshape %u"),
+    ):  # fmt: skip
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    return text
+
+
+def test_a_fold_in_the_flight_of_a_product_that_is_not_late(ptxas: Any) -> None:
     """A second CTA beside the first one is worth more than a product an iteration late: ptxas is
-    told of it, and need not spill for it."""
-    kernel = tw.compile(attention(128, 64, 64, GIVEN), "sm_90a")
+    told of it, and need not spill for it. Registers are left for weights beside A, so that they are
+    folded behind the product; of a tile twice as wide they are not."""
+    text = weighed(64)
+    equal_as_ptx(text, grid=(1, 1), args=arguments(operands(128, 192, 64, 1), 3), arch="sm_90a")
+    for columns, exchanges in (64, 4), (128, 0):
+        ptx = tw.compile(hinted(weighed(columns), "occupancy = 2"), "sm_90a").ptx
+        flight = ptx.split("wgmma.mma_async")[-1].split("wgmma.wait_group")[0]
+        assert flight.count("\tshfl.sync") == exchanges
+    kernel = tw.compile(text, "sm_90a")
     assert "wgmma.wait_group.sync.aligned 1" not in kernel.ptx
     assert ".minnctapersm 2\n" in kernel.ptx
     report = ptxas(kernel.ptx, "sm_90a")

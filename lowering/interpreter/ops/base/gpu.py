@@ -82,17 +82,12 @@ def _shfl_sync(op: Any, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-def _check_warps(machine: Machine, gang: Gang, barrier: int, threads: int | None) -> None:
-    if threads is not None or machine.threads % WARP == 0:
-        gang.warps(f"barrier {barrier}")
-
-
 def arrive_at(barrier: int, threads: int | None, *, aligned: bool) -> Step:
     """The step of threads that arrive at a barrier of their CTA, and do not wait."""
 
     def step(machine: Machine, gang: Gang) -> None:
-        if aligned:
-            _check_warps(machine, gang, barrier, threads)
+        if aligned and (threads is not None or machine.threads % WARP == 0):
+            gang.warps(f"barrier {barrier}")
         machine.barriers.arrive(gang.lanes, barrier, threads)
 
     return step
@@ -106,8 +101,8 @@ def wait_at(
     warps come where it is `aligned`; the register `vote` says what the threads vote."""
 
     def begin(machine: Machine, gang: Gang) -> Wait:
-        if aligned:
-            _check_warps(machine, gang, barrier, threads)
+        if aligned and (threads is not None or machine.threads % WARP == 0):
+            machine.barriers.gather(op, gang.lanes, barrier)
         votes = None if vote is None else spread(gang.regs[vote], gang.count)
         return machine.barriers.wait(op, gang.lanes, barrier, threads, votes)
 

@@ -58,16 +58,15 @@ def _carry(op: carry.CarryOp, builder: Builder) -> Step:
 def _with_carry(
     form: str, machine: Machine, gang: Gang, given: list[Bits], carry: Any
 ) -> list[Bits]:
-    """The sum, difference or sum with a product, and its carry or borrow."""
+    """The sum, difference or sum with a product, and its carry: of a difference, which is a sum
+    with the other number's complement, there is one where nothing is borrowed."""
     name, *half, type_ = form.replace(".cc", "").split(".")
-    carry = np.False_ if carry is None else carry
+    subtracts = name[:3] == "sub"
+    carry = np.bool_(subtracts) if carry is None else carry
     if name[:3] == "mad":
         given = [scalar("mul", f"{half[0]}.{type_}")(*given[:2]), given[2]]
     a, b = given
-    more = np.asarray(carry).astype(a.dtype)
-    if name[:3] == "sub":
-        return [a - b - more, (a < b) | ((a == b) & carry)]
-    total = a + b + more
+    total = a + (~b if subtracts else b) + np.asarray(carry).astype(a.dtype)
     return [total, (total < a) | ((total == a) & carry)]
 
 

@@ -30,6 +30,7 @@ from tilewright.lowering.interpreter.ops.instructions.operands import (
     held_in,
     moved,
     stored_registers,
+    windows,
     words_in,
 )
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -128,12 +129,17 @@ class _WarpMatrices:
 
 
 def _matrices(
-    gang: Gang, access: WmmaAccess, space: WmmaSpace, address: Bits, stride: Bits, what: str
+    gang: Gang, access: WmmaAccess, space: WmmaSpace | None, address: Bits, stride: Bits, what: str
 ) -> _WarpMatrices:
     """The matrices at a byte address, `stride` in elements of theirs.
 
     Raises Fault where the threads of a warp do not agree on them, or the stride is illegal.
     """
+    if space is None:
+        [(is_shared, address, _), *others] = windows(address, None, True, False)
+        if others:
+            raise Fault("expected the matrices of all warps in one memory, got global and shared")
+        space = "shared" if is_shared else "global"
     warps = gang.warps(what)
     first = _one_a_warp(address, gang, warps, "address", access)
     between = _one_a_warp(stride, gang, warps, "stride", access)

@@ -2,8 +2,8 @@
 
 // Loads.
 ptx.entry @f(%s: u32, %g: u64, %n: u32) {
-  // expected-error @+1 {{'ptx.wmma.load' expected a form with a state space, got a.row.m16n16k16.f16; nearest legal: a.row.m16n16k16.global.f16}}
-  %a = ptx.wmma.load "a.row.m16n16k16.f16" %g, 0, %n : !ptx.reg<b64> -> !ptx.reg<b32 x 8>
+  // expected-error @+1 {{'ptx.wmma.load' expected a generic address in !ptx.reg<b64>, got !ptx.reg<b32>}}
+  %a = ptx.wmma.load "a.row.m16n16k16.f16" %s, 0, %n : !ptx.reg<b32> -> !ptx.reg<b32 x 8>
   ptx.ret
 }
 

@@ -1,0 +1,140 @@
+"""What kernels in CUDA C++ have once nvcc has compiled them, and others seldom: each is read, taken
+by ptxas as it is and as it is written, and run by both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.lowering.ptx.parsing.module import read_module
+from tilewright.lowering.ptx.text import module_text
+from tilewright.tools.tilewright import main
+
+Ptxas = Callable[..., Any]
+LANE = np.arange(32)
+HEAD = """.version 9.0
+.target TARGET
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 out) {
+.reg .pred p, q; .reg .b8 b; .reg .b16 v<9>; .reg .b32 h, r<9>; .reg .b64 d<9>, addr;
+.reg .f64 a, c<4>; .shared .align 256 .b8 s[512];
+ld.param.u64 d0, [x]; ld.param.u64 d1, [out]; mov.u32 r0, %tid.x; cvt.u64.u32 d2, r0;
+mul.wide.u32 d3, r0, 8; add.s64 addr, d1, d3; add.s64 d4, d0, d3; ld.global.u64 d5, [d4];
+"""
+TAIL = "st.global.u64 [addr], d6; ret; }\n"
+CARRIES = """cvt.u32.u64 r1, d5; shr.u64 d6, d5, 32; cvt.u32.u64 r2, d6;
+sub.cc.u32 r3, r1, r2; addc.u32 r4, 0, 0; addc.u32 r5, 10, 0;
+add.cc.u32 r3, r1, r2; subc.u32 r6, 100, 0; shl.b32 r4, r4, 8; or.b32 r4, r4, r5;
+mov.b64 d6, {r4, r6};"""
+SPINS = """and.b32 r1, r0, 1; setp.eq.u32 q, r1, 1; @q bra wait;
+mov.u32 r2, 1; st.relaxed.cta.shared.b32 [s], r2;
+join: bar.sync 0; cvt.u64.u32 d6, r0; bra done;
+wait: ld.relaxed.cta.shared.b32 r3, [s]; setp.eq.u32 p, r3, 0; @p bra wait; bra join;
+done:"""
+LAST_ONE = """setp.ne.u32 p, r0, 0; @p bra made; mov.b64 d6, 64; st.shared.u64 [s], d6;
+mov.b32 r1, 7; st.shared.b32 [s+8], r1; made: bar.sync 0; ld.shared.b32 r2, [s+8];
+mov.b64 d7, -1; atom.shared.add.acq_rel.cta.u64 d8, [s], d7; setp.ne.s64 p, d8, 1; @p bra done;
+ld.shared.b32 r3, [s+8]; add.s32 r3, r3, 1; st.shared.b32 [s+8], r3;
+done: cvt.u64.u32 d6, r2;"""
+
+
+def run(body: str, ptxas: Ptxas, x: Any, arch: str = "sm_90", block: int = 32) -> np.ndarray:
+    """What the engines leave, which is the same."""
+    text = HEAD.replace("TARGET", arch) + body + TAIL
+    assert ptxas(text, arch).ok and ptxas(module_text(read_module(text)), arch).ok
+    mine, other = (
+        tw.interpret(
+            text, grid=(1,), block=(block,), args=[x.view(np.uint64), np.zeros(64, np.uint64)],
+            arch="sm_90a" if arch == "sm_90" else arch, engine=engine,
+        )[1]
+        for engine in ("numpy", "compiled")
+    )  # fmt: skip
+    np.testing.assert_array_equal(mine, other)
+    return mine
+
+
+def test_a_difference_carries_where_nothing_is_borrowed(ptxas: Ptxas) -> None:
+    """As the adder does whose carry ptxas hands on: nvcc divides numbers of 128 bits by it, which
+    an H200 does rightly. An instruction without `.cc` leaves the carry as it is."""
+    low, high = (np.array([5, 2, 3, 0xFFFFFFFF] * 16, np.uint64), np.array([3, 3, 3, 1] * 16))
+    out = run(CARRIES, ptxas, low | high.astype(np.uint64) << np.uint64(32))[:4]
+    none_borrowed = np.array([1, 0, 1, 1])
+    np.testing.assert_array_equal(out & 0xFFFFFFFF, none_borrowed << 8 | (10 + none_borrowed))
+    np.testing.assert_array_equal(out >> 32, 99 + np.array([0, 0, 0, 1]))
+
+
+@pytest.mark.parametrize("rounding", ["rn.f64.f64.f64.f64", "f64.f64.f64.f64.rn"])
+def test_matrices_at_generic_addresses(rounding: str, ptxas: Ptxas) -> None:
+    """A in global memory, B in shared memory; the rounding before the types and behind."""
+    body = f"""mov.u64 d6, s; cvta.shared.u64 d6, d6; add.s64 d7, d6, d3; st.u64 [d7], d5;
+bar.sync 0; mov.f64 c0, 0d3FF0000000000000; mov.f64 c1, c0;
+wmma.load.a.sync.aligned.row.m8n8k4.f64 {{a}}, [d0], 4;
+wmma.load.b.sync.aligned.col.m8n8k4.f64 {{c2}}, [d6], 4;
+wmma.mma.sync.aligned.row.col.m8n8k4.{rounding} {{c0, c1}}, {{a}}, {{c2}}, {{c0, c1}};
+wmma.store.d.sync.aligned.row.m8n8k4.f64 [d1], {{c0, c1}}, 8; bra done;"""
+    x = np.random.default_rng(0).integers(-9, 9, (8, 4)).astype(np.float64)
+    out = run(f"{body} mov.u64 d6, 0; done: ret; ", ptxas, x).view(np.float64)
+    np.testing.assert_array_equal(out.reshape(8, 8), x @ x.T + 1)
+
+
+def test_names_that_rules_have_too(ptxas: Ptxas) -> None:
+    """`set` is read as instructions on registers of one letter, and the text has such a one."""
+    body = "cvt.u32.u64 h, d5; set.eq.f16x2.f16x2 r1, h, r0; cvt.u64.u32 d6, r1;"
+    x = np.where(LANE % 3 == 0, LANE, LANE | 0x3C000000).astype(np.uint64)
+    out = run(body, ptxas, x)[:32]
+    np.testing.assert_array_equal(out, np.where(LANE % 3 == 0, 0x3C003C00, 0x3C00))
+
+
+@pytest.mark.parametrize("places, shift", [("b, 0", 0), ("b, 9", 0), ("0x71, b", 8)])
+def test_a_byte_beside_a_constant(places: str, shift: int, ptxas: Ptxas) -> None:
+    """Pairs of e2m1, as nvcc puts them into 16 bits; 1.0 is 2, and -6 is 15."""
+    body = f"""mov.f32 f0, 0f3F800000; mov.f32 f1, 0fC0C00000;
+cvt.rn.satfinite.e2m1x2.f32 b, f0, f1; mov.b16 v0, {{{places}}}; cvt.u64.u16 d6, v0;"""
+    out = run(f".reg .f32 f<2>; {body}", ptxas, np.zeros(32, np.uint64), "sm_100a")[0]
+    constant = {"b, 0": 0, "b, 9": 0x900, "0x71, b": 0x71}[places]
+    assert out == 0x2F << shift | constant
+
+
+@pytest.mark.parametrize("hint, version", [
+    ("nounroll", "6.0"), ("used_bytes_mask 0xf", "8.3"), ("enable_smem_spilling", "8.7"),
+    ("frequency 4", "9.0"),
+])  # fmt: skip
+def test_hints_ask_for_versions(hint: str, version: str, ptxas: Ptxas) -> None:
+    text = f"""{HEAD.replace("TARGET", "sm_90")} .pragma "{hint}"; ld.global.u64 d6, [d4]; {TAIL}"""
+    written = module_text(read_module(text))
+    assert f".version {version}\n" in written and ptxas(written, "sm_90").ok
+
+
+def test_a_strong_store_needs_nothing_written(ptxas: Ptxas) -> None:
+    """And threads of a warp that come to a barrier one after the other meet there, though those
+    who spin stand behind it."""
+    np.testing.assert_array_equal(run(SPINS, ptxas, np.zeros(32, np.uint64))[:32], LANE)
+
+
+def test_who_comes_last_knows_of_all_reads(ptxas: Ptxas) -> None:
+    """What others of its warp read before they arrived is before what it writes, though it reads
+    that anew; where it comes without knowing of them it races."""
+    np.testing.assert_array_equal(run(LAST_ONE, ptxas, np.zeros(64, np.uint64), block=64), 7)
+    with pytest.raises(tw.ExecutionError, match="race on shared memory"):
+        run(LAST_ONE.replace("acq_rel", "relaxed"), ptxas, np.zeros(64, np.uint64), block=64)
+
+
+def test_half_a_warp_at_another_barrier(ptxas: Ptxas) -> None:
+    body = """and.b32 r1, r0, 1; setp.eq.u32 q, r1, 1; @q bra other; bar.sync 0; bra done;
+other: bar.sync 0; done: mov.u64 d6, 0;"""
+    with pytest.raises(tw.ExecutionError, match="needs all 32 threads of a warp, and 16 execute"):
+        run(body, ptxas, np.zeros(32, np.uint64))
+
+
+@pytest.mark.parametrize("body", [
+    "cvt.u16.u32 v0, r0; setp.equ.f16 p, v0, v0; selp.b32 r1, 1, 0, p; cvt.u64.u32 d6, r1;",
+    "mov.b32 r1, 0x00010000; min.s16x2 r1, r1, r0; cvt.u64.u32 d6, r1;",
+])  # fmt: skip
+def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
+    assert main(["check", str(path)]) in (0, None)
