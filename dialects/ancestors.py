@@ -1,10 +1,14 @@
-"""The ops around an op, and the symbols that it may name."""
+"""The ops around an op and in it, and the symbols that it may name."""
 
 from collections.abc import Iterator
+from types import UnionType
+from typing import Any, TypeVar, overload
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, Region
 from xdsl.traits import SymbolTable
+
+_Kind = TypeVar("_Kind")
 
 
 def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operation]:
@@ -12,6 +16,17 @@ def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operati
     while (parent := op.parent_op()) is not None and parent is not until:
         yield parent
         op = parent
+
+
+@overload
+def descendants(top: Operation | Region | Block, kind: type[_Kind]) -> list[_Kind]: ...
+@overload
+def descendants(
+    top: Operation | Region | Block, kind: UnionType | tuple[Any, ...]
+) -> list[Any]: ...
+def descendants(top: Operation | Region | Block, kind: Any) -> list[Any]:
+    """The ops of a kind, or of several, in an op, region or block, in the order of the text."""
+    return [op for op in top.walk() if isinstance(op, kind)]
 
 
 def symbol_table(op: Operation) -> Operation | None:

@@ -39,6 +39,7 @@ A base class has what a family has alike, a row of a table is a class by `class_
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
 from xdsl.utils.exceptions import VerifyException
@@ -107,6 +108,12 @@ class DeclaredOp(FieldsOp):
         if values is None:
             return ()
         return (values,) if isinstance(values, SSAValue) else tuple(values)  # pyright: ignore
+
+    def number(self, name: str) -> int:
+        """An integer property."""
+        value = self.properties[name]
+        assert isinstance(value, IntegerAttr)
+        return value.value.data
 
     # --- text ---
 

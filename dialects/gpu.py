@@ -16,6 +16,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IndexType, StringAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Dialect, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
+from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryWriteEffect
@@ -44,6 +45,23 @@ class PrintfOp(IRDLOperation):
 
     def __init__(self, format_: str, args: Sequence[SSAValue]) -> None:
         super().__init__(operands=[args], properties={"format": StringAttr(format_)})
+
+
+def _formatted(op: type[IRDLOperation], assembly_format: str) -> type[IRDLOperation]:
+    """An op of xDSL's with MLIR's text."""
+    program = FormatProgram.from_str(assembly_format, op.get_irdl_definition())
+
+    def parse(cls: type[IRDLOperation], parser: Parser) -> IRDLOperation:
+        return program.parse(parser, cls)
+
+    def print_(self: IRDLOperation, printer: Printer) -> None:
+        program.print(printer, self)
+
+    return type(op.__name__, (op,), {"parse": classmethod(parse), "print": print_})
+
+
+ReturnOp = _formatted(gpu.ReturnOp, "attr-dict ($args^ `:` type($args))?")
+TerminatorOp = _formatted(gpu.TerminatorOp, "attr-dict")
 
 
 class ModuleOp(gpu.ModuleOp):
@@ -154,43 +172,6 @@ class FuncOp(gpu.FuncOp):
         )
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-
-class ReturnOp(gpu.ReturnOp):
-    """`gpu.return %x : i32`."""
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        attributes = parser.parse_optional_attr_dict()
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        if not operands:
-            return cls.create(attributes=attributes)
-        position = parser.pos
-        parser.parse_punctuation(":")
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        values = parser.resolve_operands(operands, types, position)
-        return cls.create(operands=values, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
-        if self.args:
-            printer.print_string(" ")
-            printer.print_list(self.args, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list(self.args.types, printer.print_attribute)
-
-
-class TerminatorOp(gpu.TerminatorOp):
-    """`gpu.terminator`."""
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        return cls.create(attributes=parser.parse_optional_attr_dict())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_op_attributes(self.attributes)
 
 
 class LaunchOp(gpu.LaunchOp):

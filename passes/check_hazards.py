@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
@@ -95,7 +96,7 @@ class CheckHazardsPass(ModulePass):
 
 def has_wgmma(function: Operation) -> bool:
     """Anything is to be checked."""
-    return any(isinstance(op, WarpgroupMmaOp) for op in function.walk())
+    return bool(descendants(function, WarpgroupMmaOp))
 
 
 def _reject(hazard: WgmmaHazard) -> None:

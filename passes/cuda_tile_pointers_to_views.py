@@ -37,7 +37,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import Pure
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, descendants
 from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
@@ -85,7 +85,7 @@ class CudaTilePointersToViewsPass(ModulePass):
     name = "cuda-tile-pointers-to-views"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+        for entry in descendants(op, EntryOp):
             pointers_to_views(entry)
             if op.attributes.get(DISJOINT) == _TRUE:
                 forget_order(entry)
@@ -96,7 +96,7 @@ def pointers_to_views(entry: EntryOp) -> None:
     _hoist(entry)
     rewrite_advanced(entry, integers=True)
     tiles = PointerTiles()
-    accesses = [op for op in entry.walk() if isinstance(op, _PointerAccess)]
+    accesses = descendants(entry, _PointerAccess)
     made = [
         (op, _tensor_tile(op, tiles))
         for op in accesses

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.debug_info import (
     DICompileUnitAttr,
     DIFileAttr,
@@ -41,13 +42,12 @@ class CudaTileSynthesizeScopesPass(ModulePass):
     name = "cuda-tile-synthesize-scopes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for module in op.walk():
-            if isinstance(module, TileModuleOp):
-                place = file_place(module.location)
-                unit = DICompileUnitAttr(_file(UNKNOWN if place is None else place.filename.data))
-                for function in module.body.ops:
-                    if isinstance(function, tuple(FUNCTIONS)):
-                        synthesize(function, unit)
+        for module in descendants(op, TileModuleOp):
+            place = file_place(module.location)
+            unit = DICompileUnitAttr(_file(UNKNOWN if place is None else place.filename.data))
+            for function in module.body.ops:
+                if isinstance(function, tuple(FUNCTIONS)):
+                    synthesize(function, unit)
 
 
 def synthesize(function: Operation, unit: DICompileUnitAttr) -> None:

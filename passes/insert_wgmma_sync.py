@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
@@ -51,13 +52,12 @@ class InsertWgmmaSyncPass(ModulePass):
 
 
 def _check_bare(function: Operation) -> None:
-    for op in function.walk():
-        if isinstance(op, _GIVEN):
-            raise OpError(
-                op,
-                f"cute-nvgpu-insert-wgmma-sync expected wgmmas that nothing orders, got "
-                f"'{op.name}'; nearest legal: a function without it, or no such pass",
-            )
+    for op in descendants(function, _GIVEN):
+        raise OpError(
+            op,
+            f"cute-nvgpu-insert-wgmma-sync expected wgmmas that nothing orders, got "
+            f"'{op.name}'; nearest legal: a function without it, or no such pass",
+        )
 
 
 def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[WgmmaHazard]:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.arguments.parameters import Parameter, symbol_of
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
@@ -51,7 +52,7 @@ class InterpretOptions(TypedDict, total=False):
 
 def find_entry(module: ModuleOp, kernel: str | None, name: str = "<string>") -> EntryOp:
     """The entry of that name, or the only one. Raises CompileError."""
-    return chosen_kernel([op for op in module.walk() if isinstance(op, EntryOp)], kernel, name)
+    return chosen_kernel(descendants(module, EntryOp), kernel, name)
 
 
 def chosen_kernel(kernels: Sequence[_Op], kernel: str | None, name: str) -> _Op:
@@ -140,7 +141,7 @@ def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
 
 
 def run_entry(
-    entry: EntryOp, launch: TileLaunch, args: Sequence[Any], names: Sequence[str] | None = None
+    entry: EntryOp, launch: TileLaunch, args: Sequence[Any], names: Sequence[str] | None
 ) -> PlacedArguments:
     """Run an entry on its flat parameters, `names` in diagnostics. Raises as `run_tile_kernel`."""
     try:

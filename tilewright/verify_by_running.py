@@ -67,7 +67,7 @@ class ResultCheck:
     naming the pass, and the first element that differs.
     """
 
-    def __init__(self, trial: Trial, name: str, source: str | None = None):
+    def __init__(self, trial: Trial, name: str, source: str | None):
         self._trial, self._name, self._source = trial, name, source
         self._module = ModuleOp([])
 

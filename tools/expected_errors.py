@@ -26,7 +26,7 @@ class Expectation:
     text: str
 
 
-def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
+def expectations(text: str, line_offset: int) -> list[Expectation]:
     """The annotations of a text whose first line has number `line_offset + 1`."""
     lines = text.splitlines()
     expectations: list[Expectation] = []

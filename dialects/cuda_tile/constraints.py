@@ -44,7 +44,8 @@ def tiles_of(elements: Sequence[Attribute], rank: int | None = None) -> Accepts:
     return Accepts(words, takes, only)
 
 
-def _is_pointer_tile(type_: Attribute) -> bool:
+def is_pointer_tile(type_: Attribute) -> bool:
+    """A type is a tile of pointers."""
     return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
 
 
@@ -62,13 +63,13 @@ ANY_NUMBER_TILE = tiles_of((*NUMBERS, I4))
 I1_TILE = tiles_of(types_of("i1"))
 I8_TILE = tiles_of(types_of("i8"))
 I64_TILE = tiles_of(types_of("i64"))
-POINTER_TILE = Accepts("a tile of pointers", _is_pointer_tile)
+POINTER_TILE = Accepts("a tile of pointers", is_pointer_tile)
 SCALAR_INT = tiles_of(INTEGERS, 0)
 SCALAR_I1 = tiles_of(types_of("i1"), 0)
 SCALAR_I32 = tiles_of(types_of("i32"), 0)
 SCALAR_POINTER = Accepts(
     "a scalar tile of a pointer",
-    lambda type_: _is_pointer_tile(type_) and isinstance(type_, TileType) and not type_.rank,
+    lambda type_: is_pointer_tile(type_) and isinstance(type_, TileType) and not type_.rank,
 )
 TENSOR_VIEW = Accepts("a tensor_view", lambda type_: isinstance(type_, TensorViewType))
 TILE_VIEW = Accepts(

@@ -74,8 +74,8 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         b: SSAValue,
         idesc: SSAValue,
         *,
-        scales: tuple[SSAValue, SSAValue] | None = None,
-        scale_input_d: int = 0,
+        scales: tuple[SSAValue, SSAValue] | None,
+        scale_input_d: int,
         **fields: Field,
     ):
         sfa, sfb = (None, None) if scales is None else scales

@@ -66,7 +66,7 @@ class WgmmaOp(AlignedOp):
         c: SSAValue,
         atom: WgmmaAtom,
         *,
-        negated: tuple[bool, bool] = (False, False),
+        negated: tuple[bool, bool],
         **fields: Field,
     ):
         flags = {

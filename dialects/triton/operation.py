@@ -3,7 +3,7 @@
 from math import prod
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 from xdsl.irdl import traits_def
 from xdsl.irdl.declarative_assembly_format import (
@@ -67,12 +67,6 @@ class TritonOp(DeclaredOp):
         definition: Any = self.definition.properties[name]
         value = self.properties.get(name, definition.default_value)
         return None if value is None else definition.constr.value_of(value)
-
-    def number(self, name: str) -> int:
-        """An integer property."""
-        value = self.properties[name]
-        assert isinstance(value, IntegerAttr)
-        return value.value.data
 
     def _verify_alike(self) -> None:
         super()._verify_alike()

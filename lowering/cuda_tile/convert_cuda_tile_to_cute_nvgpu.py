@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cuda_tile.ops.module import EntryOp, GlobalOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
@@ -112,7 +113,7 @@ class LoweredEntry:
     retreats: Sequence[Retreat]
 
 
-def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
+def convert_entry(entry: EntryOp, arch: Target | None) -> func.FuncOp:
     """The kernel of threads of an entry. Raises OpError where something does not lower."""
     lowered = lower_entry(entry, arch)
     for state in (lowered.kernel.emitter, lowered.kernel):
@@ -121,7 +122,7 @@ def convert_entry(entry: EntryOp, arch: Target | None = None) -> func.FuncOp:
     return lowered.function
 
 
-def lower_entry(entry: EntryOp, arch: Target | None = None) -> LoweredEntry:
+def lower_entry(entry: EntryOp, arch: Target | None) -> LoweredEntry:
     """Lower an entry, which is left as it was when its tiles got their places. Raises OpError where
     something does not lower."""
     for step in STEPS.values():
@@ -386,11 +387,10 @@ class ConvertCudaTileToCuteNvgpuPass(ModulePass):
         chip = None if self.arch is None else target(self.arch)
         block = op.body.block
         for holder in [inner for inner in block.ops if isinstance(inner, TileModuleOp | EntryOp)]:
-            for entry in [inner for inner in holder.walk() if isinstance(inner, EntryOp)]:
+            for entry in descendants(holder, EntryOp):
                 block.insert_op_before(convert_entry(entry, chip), holder)
-            for variable in holder.walk():
-                if isinstance(variable, GlobalOp):
-                    block.insert_op_before(convert_globals.module_variable(variable), holder)
+            for variable in descendants(holder, GlobalOp):
+                block.insert_op_before(convert_globals.module_variable(variable), holder)
             holder.detach()
             holder.erase(safe_erase=False)
 

@@ -50,8 +50,8 @@ class Plan:
     stored: Stores
     ahead: Pipelines
     copies: CopiedLoads
-    copied: set[Operation] | None = None
-    issued: set[Operation] | None = None
+    copied: set[Operation] | None
+    issued: set[Operation] | None
 
     @property
     def lacking(self) -> Attempt:

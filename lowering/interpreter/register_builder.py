@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from xdsl.ir import Operation, Region, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
@@ -45,10 +46,7 @@ class RegisterBuilder(Builder):
                     self._holding[register].add(slots[own])
             self._slots[value] = slots[own]
         self.asynchronous = {
-            self._slots[result]
-            for op in body.walk()
-            if isinstance(op, _ASYNCHRONOUS)
-            for result in op.results
+            self._slots[result] for op in descendants(body, _ASYNCHRONOUS) for result in op.results
         }
         self._op: Operation | None = None
 

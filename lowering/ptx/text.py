@@ -94,7 +94,7 @@ class KernelText:
     """The text of one kernel, in a module that has `taken` some names. Raises OpError where a
     register would be moved in flight."""
 
-    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str] = ()):
+    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str]):
         self.entry, self._shapes = entry, shapes
         self.shared_name, self.local_name = unique(
             [f"{self.name}_shared", f"{self.name}_local"], taken

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute.ops.elements import LoadOp, StoreOp
 from tilewright.dialects.cute.ops.memory import AllocOp
 from tilewright.dialects.cute.ops.operation import InferredOp
@@ -64,13 +65,12 @@ def iterations(loop: scf.ForOp, bounds: Sequence[int | None]) -> range:
             f"'{loop.name}' whose variable indexes registers expected constant bounds and step, "
             f"got others ({why}); nearest legal: bounds of arith.constant",
         )
-    for op in loop.body.block.walk():
-        if isinstance(op, AllocOp | PipelineCreateOp):
-            raise OpError(
-                op,
-                f"'{op.name}' expected no loop around it whose variable indexes registers ({why}); "
-                "nearest legal: the same before the loop",
-            )
+    for op in descendants(loop.body.block, AllocOp | PipelineCreateOp):
+        raise OpError(
+            op,
+            f"'{op.name}' expected no loop around it whose variable indexes registers ({why}); "
+            "nearest legal: the same before the loop",
+        )
     lower, upper, step = numbers
     steps = range(lower, upper, step) if step > 0 else range(0)
     if len(steps) > MOST:

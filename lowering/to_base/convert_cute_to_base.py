@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute.ops.accessors import GetScalarsOp
 from tilewright.dialects.cute.ops.constructors import (
     LeavesOp,
@@ -62,7 +63,7 @@ class CuteToBasePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         prints = Prints()
-        ops = [_Lowering(inner, prints) for inner in op.walk() if isinstance(inner, CuteOp)]
+        ops = [_Lowering(inner, prints) for inner in descendants(op, CuteOp)]
         convert_types(op)
         for lowering in ops:
             lowering.replace()

@@ -107,7 +107,7 @@ class Conversion(ValueNumbering):
     """Lowers the body of one kernel into the region of a `ptx.entry`, for `arch` where it is
     named."""
 
-    def __init__(self, region: Region, arch: Target | None = None):
+    def __init__(self, region: Region, arch: Target | None):
         super().__init__()
         self.region, self.arch = region, arch
         self.shared = SharedAllocation()

@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import triton
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.ops import module
 from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
@@ -133,7 +134,7 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
     if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
-    if isinstance(warps, IntegerAttr) and not any(isinstance(x, Mma) for x in entry.walk()):
+    if isinstance(warps, IntegerAttr) and not descendants(entry, Mma):
         hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
         entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.int_tuple import rank
 from tilewright.dialects.cute.ops.copy import CopyOp
@@ -40,7 +41,7 @@ class Conflicts:
 def bank_conflicts(module: ModuleOp) -> list[Conflicts]:
     """The prediction for every `cute.copy` whose threads a tiled copy places in shared memory, in
     the order of the program."""
-    return [conflict for op in module.walk() if isinstance(op, CopyOp) for conflict in _of_copy(op)]
+    return [conflict for op in descendants(module, CopyOp) for conflict in _of_copy(op)]
 
 
 def _of_copy(op: CopyOp) -> Iterator[Conflicts]:

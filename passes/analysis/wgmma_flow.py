@@ -11,6 +11,7 @@ from xdsl.dialects import func, gpu, ub
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
@@ -65,10 +66,10 @@ class WgmmaFlow(ForwardFlow[State]):
         self.report = report
         self.before: dict[Operation, State] = {}
         self._cautious = cautious
-        waits = (op for op in function.walk() if isinstance(op, wgmma_sync.WgmmaWaitGroupOp))
+        waits = descendants(function, wgmma_sync.WgmmaWaitGroupOp)
         highest = max((op.pending.value.data for op in waits), default=0)
         self._limit = highest + 1 if limit is None else limit
-        wgmmas = [op for op in function.walk() if isinstance(op, WarpgroupMmaOp)]
+        wgmmas = descendants(function, WarpgroupMmaOp)
         self._matrices = {op: matrices(op) for op in wgmmas}
         self._fragments = {op: _fragment(op) for op in wgmmas}
         # Most values are none of a wgmma's: `_define` is asked for every result on every path.

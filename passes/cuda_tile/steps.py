@@ -17,6 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
@@ -53,7 +54,7 @@ class EntryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chip = None if self.arch is None else target(self.arch)
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+        for entry in descendants(op, EntryOp):
             type(self).rewrite(entry, chip)
 
 

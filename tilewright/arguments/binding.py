@@ -76,7 +76,7 @@ class Mapped:
     """A tensor map, as its memory made it, and whether its array may not be written."""
 
     handle: Any
-    read_only: bool = False
+    read_only: bool
 
 
 Bound = int | Placed | Mapped | LaneValue | tuple[Any, ...]

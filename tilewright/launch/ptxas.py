@@ -51,7 +51,7 @@ class PtxasReport:
     errors: list[str]
     version: str
     output: str
-    cubin: bytes = b""
+    cubin: bytes
 
     @property
     def clean(self) -> bool:

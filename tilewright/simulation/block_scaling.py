@@ -87,6 +87,7 @@ def _float_type(given: Any) -> np.dtype[Any]:
 
 
 @checked(tensor_scale=Rule('a number above 0 or "amax"', _factor))
+@np.errstate(all="ignore")
 def quantize(
     x: ArrayLike,
     format: BlockFormat,
@@ -124,8 +125,7 @@ def quantize(
     fmt = format_named(type_)
     words = _mx_scales(amax, fmt) if rule.scale == "ue8m0" else _nv_scales(amax, fmt, whole)
     scale = decode(words, format_named(rule.scale)) * np.float64(whole)
-    with np.errstate(all="ignore"):
-        quotient = blocks / scale[..., None]
+    quotient = blocks / scale[..., None]
     usable = (np.isfinite(scale) & (scale != 0))[..., None]
     limited = np.clip(quotient, -fmt.largest, fmt.largest)
     bits = encode(np.where(usable, limited, 0.0), fmt)
@@ -143,6 +143,7 @@ def quantize(
     quantized=Rule("the result of tilewright.quantize", _quantized),
     dtype=Rule("a dtype of floats", _float_type),
 )
+@np.errstate(all="ignore")
 def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.float32) -> Any:
     """The numbers that `quantize` returned: elements * scales * tensor_scale, rounded once to
     `dtype`.
@@ -159,8 +160,7 @@ def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.fl
             f"{list(elements.shape)}, got scales {list(scales.shape)}"
         )
     wide = np.repeat(_wide(scales), elements.shape[axis] // blocks, axis=axis)
-    with np.errstate(all="ignore"):
-        return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
+    return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
 
 
 def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
@@ -182,8 +182,7 @@ def _mx_scales(amax: NDArray[np.float64], fmt: FloatFormat) -> NDArray[np.uint8]
 
 def _nv_scales(amax: NDArray[np.float64], fmt: FloatFormat, whole: np.float32) -> NDArray[np.uint8]:
     """e4m3 words of amax over the largest element, at most the largest e4m3."""
-    with np.errstate(all="ignore"):
-        quotient = amax / (fmt.largest * np.float64(whole))
+    quotient = amax / (fmt.largest * np.float64(whole))
     # The unsigned type of scales has the words of e4m3 without its sign.
     signed = format_named("e4m3")
     return np.where(np.isinf(amax), np.uint8(signed.canonical_nan or 0), encode(quotient, signed))
@@ -217,8 +216,7 @@ def _floats(x: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(x)
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
         raise ArgumentError(f"quantize expected floats, got {array.dtype}")
-    with np.errstate(invalid="ignore", over="ignore"):  # NaNs that signal, longdouble
-        return array.astype(np.float64)
+    return array.astype(np.float64)
 
 
 def _axis(rank: int, axis: int) -> int:

@@ -173,6 +173,7 @@ _DEFAULTS = {
 
 
 @checked(AtomArgumentError)
+@np.errstate(all="ignore")
 def simulate(
     atom: MmaAtom | WgmmaAtom | UmmaAtom,
     *,

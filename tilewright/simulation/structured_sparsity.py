@@ -38,6 +38,7 @@ class SparseMatrix(NamedTuple):
 
 
 @checked(AtomArgumentError)
+@np.errstate(all="ignore")
 def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
     """The stored elements and the metadata of a matrix A, as a sparse MMA atom wants them.
 
@@ -76,6 +77,7 @@ def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
 
 
 @checked(AtomArgumentError)
+@np.errstate(all="ignore")
 def densify(
     values: ArrayLike, metadata: ArrayLike, atom: SparseAtom, *, selector: int = 0
 ) -> NDArray[Any]:

@@ -35,14 +35,12 @@ def verify(module: ModuleOp, text: str | None = None, after: str | None = None) 
         raise CompileError(first, further)
 
 
-def verify_diagnostic(
-    module: ModuleOp, error: VerifyException, text: str | None = None
-) -> Diagnostic:
+def verify_diagnostic(module: ModuleOp, error: VerifyException, text: str | None) -> Diagnostic:
     """Where a module does not verify: at the innermost op that rejects itself."""
     return next(iter(_faults(module, text)), at(module.location, str(error), text))
 
 
-def op_diagnostic(error: OpError, text: str | None = None) -> Diagnostic:
+def op_diagnostic(error: OpError, text: str | None) -> Diagnostic:
     """The diagnostic of what a pass, a lowering or a target said of an op."""
     return at(error.op.location, error.message, text)
 

@@ -6,6 +6,7 @@ CTA hold and why, and what moves to another layout, for whom.
 
 import argparse
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.lowering.cuda_tile.explain_layouts import explained
 from tilewright.pipeline import verified
@@ -22,7 +23,7 @@ def run(options: argparse.Namespace) -> None:
     """Print the lines of each kernel."""
     arch = None if options.arch is None else read_target(options.arch)
     module, source = verified(read_source(options.file), options.file)
-    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    entries = descendants(module, EntryOp)
     if not entries:
         raise InputError("expected a cuda_tile.entry, got none")
     with guard("explain-layouts", module, source, options.file):

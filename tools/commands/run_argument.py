@@ -143,7 +143,7 @@ class _Reader:
 
     where: str
     parameter: Parameter
-    files: bool = True
+    files: bool
 
     def read(self, text: str, generator: np.random.Generator) -> KernelArgument:
         if self.parameter.element is None and not self._is_address(text):

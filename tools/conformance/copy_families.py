@@ -8,7 +8,7 @@
 """
 
 from tilewright.tools.conformance.instruction_family import Family, Point, axes, boxes
-from tilewright.tools.conformance.operand_text import registers, shape_of
+from tilewright.tools.conformance.operand_text import loads, registers, shape_of, stores
 
 _FORMATS = ".b8x16.b6x16_p32|.b8x16.b4x16_p64"
 _MOVE_AXES = axes(
@@ -29,14 +29,6 @@ def _fragments(point: Point) -> tuple[str, ...]:
     matrices = int(point["num"].removeprefix(".x") or 1)
     natural = matrices * max(m * n // 128, 1)
     return tuple(registers("%r", number) for number in {min(natural, 8), min(natural, 4)})
-
-
-def _load(point: Point) -> tuple[str, ...]:
-    return tuple(f"{fragment}, [%rd0]" for fragment in _fragments(point))
-
-
-def _store(point: Point) -> tuple[str, ...]:
-    return tuple(f"[%rd0], {fragment}" for fragment in _fragments(point))
 
 
 def _move(point: Point) -> tuple[str, ...]:
@@ -61,9 +53,9 @@ _MOVES = """
 _COPY = ".sync.aligned.{shape}{num}{trans}{space}{type}"
 
 COPY_FAMILIES = (
-    Family("ldmatrix", _COPY_AXES, "ldmatrix" + _COPY, _load,
+    Family("ldmatrix", _COPY_AXES, "ldmatrix" + _COPY, loads(_fragments),
            boxes("9.7.14.5.15", _LOADS, space=_SHARED)),
-    Family("stmatrix", _COPY_AXES, "stmatrix" + _COPY, _store,
+    Family("stmatrix", _COPY_AXES, "stmatrix" + _COPY, stores(_fragments),
            boxes("9.7.14.5.16", _STORES, space=_SHARED)),
     Family("movmatrix", _MOVE_AXES, "movmatrix.sync.aligned.{shape}{num}{trans}{type}", _move,
            boxes("9.7.14.5.17", _MOVES)),

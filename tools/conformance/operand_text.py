@@ -8,7 +8,9 @@ and stands in a byte of its own elsewhere (PTX ISA 9.7.14.5.14).
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 WARP = 32
 
@@ -84,3 +86,13 @@ def product_operands(
         )
         texts.append(", ".join(fragments))
     return tuple(texts)
+
+
+def loads(fragments: Callable[[Any], tuple[str, ...]]) -> Callable[[Any], tuple[str, ...]]:
+    """The operands of a load of any of a point's fragments."""
+    return lambda point: tuple(f"{fragment}, [%rd0]" for fragment in fragments(point))
+
+
+def stores(fragments: Callable[[Any], tuple[str, ...]]) -> Callable[[Any], tuple[str, ...]]:
+    """The operands of a store of any of a point's fragments."""
+    return lambda point: tuple(f"[%rd0], {fragment}" for fragment in fragments(point))

@@ -14,7 +14,14 @@ from itertools import product
 
 from tilewright.tools.conformance.instruction_family import Family, Point, axes, boxes, words
 from tilewright.tools.conformance.mma_families import ACCUMULATOR_PAIRS, LAYOUTS, SATFINITE
-from tilewright.tools.conformance.operand_text import product_operands, registers, shape_of, vector
+from tilewright.tools.conformance.operand_text import (
+    loads,
+    product_operands,
+    registers,
+    shape_of,
+    stores,
+    vector,
+)
 
 _LOAD, _STORE, _MMA = "9.7.14.4.3", "9.7.14.4.4", "9.7.14.4.5"
 
@@ -38,14 +45,6 @@ def _fragments(point: Point) -> tuple[str, ...]:
     matrix, element = point["matrix"], point["type"]
     elements = {"a": m * k, "b": k * n}.get(matrix, m * n)
     return _lengths(matrix, element, vector(element, elements))
-
-
-def _load(point: Point) -> tuple[str, ...]:
-    return tuple(f"{fragment}, [%rd0]" for fragment in _fragments(point))
-
-
-def _store(point: Point) -> tuple[str, ...]:
-    return tuple(f"[%rd0], {fragment}" for fragment in _fragments(point))
 
 
 def _product(point: Point) -> tuple[str, ...]:
@@ -124,9 +123,9 @@ _BASE = ".sync.aligned.{alayout}.{blayout}.{shape}"
 _TYPED = ".{d}.{a}.{b}.{c}{satfinite}"
 
 WMMA_FAMILIES = (
-    Family("wmma.load", _COPY_AXES, "wmma.load" + _COPY, _load,
+    Family("wmma.load", _COPY_AXES, "wmma.load" + _COPY, loads(_fragments),
            boxes(_LOAD, _LOADS, space=_SPACES)),
-    Family("wmma.store", _COPY_AXES | axes(matrix="d c"), "wmma.store" + _COPY, _store,
+    Family("wmma.store", _COPY_AXES | axes(matrix="d c"), "wmma.store" + _COPY, stores(_fragments),
            boxes(_STORE, _STORES, matrix="d", layout=LAYOUTS, space=_SPACES)),
     Family("wmma.mma-f16", axes(d=_SUMS, c=_SUMS, rounding="- .rn") | _LAYOUT_AXES,
            "wmma.mma" + _BASE + "{rounding}.{d}.{c}{satfinite}", _product,

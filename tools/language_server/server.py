@@ -49,9 +49,7 @@ class Text:
         return self._codec.range_to_client_units(self._lines.lines, types.Range(*places))
 
 
-def make_server(
-    arch: str | None = None, seconds: float = SECONDS, *, python: bool = False
-) -> LanguageServer:
+def make_server(arch: str | None, seconds: float, *, python: bool) -> LanguageServer:
     """A server whose texts are for that target where they name none, and which looks at one for so
     many seconds at most; with `python` it compiles the kernels of files in Python."""
     server = LanguageServer("tilewright", __version__)

@@ -91,7 +91,7 @@ def packed(elements: ElementsAttr) -> bytes:
 class ConstantWriter:
     """The constants of a file that is being written; `seed` is what they begin with, encoded."""
 
-    def __init__(self, seed: Iterable[bytes] = ()):
+    def __init__(self, seed: Iterable[bytes]):
         self.table = Table(seed)
 
     def index(self, elements: ElementsAttr) -> int:

@@ -254,8 +254,8 @@ class DebugWriter:
         self,
         strings: Table[str],
         version: Version,
-        seed: Iterable[Attribute] = (),
-        always: bool = False,
+        seed: Iterable[Attribute],
+        always: bool,
     ):
         self._strings = strings
         self._version = version

@@ -27,7 +27,7 @@ def new_op(
     types: Sequence[Attribute],
     properties: dict[str, Attribute],
     location: Attribute,
-    regions: Sequence[Region] = (),
+    regions: Sequence[Region],
 ) -> Operation:
     """An op that owns `properties`: what `Operation.create` makes, in a third of the time."""
     op = class_.__new__(class_)

@@ -266,7 +266,7 @@ class TypeReader:
 class TypeWriter:
     """The table of types of a file that is being written; `seed` is what it begins with."""
 
-    def __init__(self, version: Version, seed: Iterable[Attribute] = ()):
+    def __init__(self, version: Version, seed: Iterable[Attribute]):
         self._version = version
         self._table = Table(seed)
 

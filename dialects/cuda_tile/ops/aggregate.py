@@ -39,7 +39,7 @@ class Aggregate(CudaTileOp):
             raise self.fail("tiles to combine, got none")
         first = tiles[0]
         assert isinstance(first, TileType)
-        dim = self._number("dim")
+        dim = self.number("dim")
         if dim >= first.rank:
             raise self.fail(f"dim of 0 to {first.rank - 1} as {shown(first)} has, got {dim}")
         results: list[Attribute] = []
@@ -51,11 +51,6 @@ class Aggregate(CudaTileOp):
         if list(self.result_types) != results:
             raise self.fail(f"results ({listed(results)}), got ({listed(self.result_types)})")
         self._verify_identities(tiles)
-
-    def _number(self, name: str) -> int:
-        value = self.properties[name]
-        assert isinstance(value, IntegerAttr)
-        return value.value.data
 
     def _verify_identities(self, tiles: list[Attribute]) -> None:
         identities: Any = self.properties["identities"]

@@ -17,7 +17,7 @@ value may be missing.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
@@ -106,3 +106,14 @@ def tile_row(
     """An op as a row of a table: its fields and text are those of a class for all ops of its
     format, its law is its docstring."""
     return tile_op(name, opcode, since, **later)(class_of_row(format_, name, law))
+
+
+def word(op: Operation, name: str, default: str = "") -> str:
+    """The word of a property that is a choice, or the default."""
+    choice: Any = op.properties.get(name)
+    return default if choice is None else str(choice.data.value)
+
+
+def is_signed(op: Operation) -> bool:
+    """True where the op reads its integers as signed."""
+    return word(op, "signedness") == "signed"

@@ -28,6 +28,7 @@ from tilewright.dialects.cuda_tile.constraints import (
     TENSOR_VIEW,
     TILE,
     TILE_VIEW,
+    is_pointer_tile,
     number_of,
 )
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -63,10 +64,6 @@ from tilewright.dialects.cuda_tile.versions import V13_3, V13_4, V13_5
 from tilewright.dialects.declared_format import made, put_entries, remaining_entries
 
 
-def _is_pointer(type_: Attribute) -> bool:
-    return isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
-
-
 @tile_op("cuda_tile.make_tensor_view", 0x43)
 class MakeTensorViewOp(PureOp):
     """A tensor from an address: `make_tensor_view %p, shape = [%n, 64], strides = [64, 1] :
@@ -95,7 +92,7 @@ class MakeTensorViewOp(PureOp):
         if not isinstance(result, TensorViewType):
             parser.raise_error(f"expected a tensor_view, got {shown(result)}", start, parser.pos)
         pointers: Attribute = TileType.get((), PointerType.get(result.element_type))
-        if types and _is_pointer(types[0]):
+        if types and is_pointer_tile(types[0]):
             pointers = types.pop(0)
         verify_extents(parser, shape, result.shape, "shape")
         verify_extents(parser, strides, result.strides, "strides")

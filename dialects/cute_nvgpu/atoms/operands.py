@@ -77,7 +77,7 @@ def _wgmma(atom: WgmmaAtom) -> Iterator[OperandForm]:
         yield Constant(name, LEGAL_IMMEDIATES[name])
 
 
-def umma_operands(said: UmmaMnemonic, place: UmmaFragmentKind, *, masked: bool = False) -> Operands:
+def umma_operands(said: UmmaMnemonic, place: UmmaFragmentKind, *, masked: bool) -> Operands:
     """The operands of a tcgen05.mma with A where `place` says; where `masked`, with lanes that are
     not written. PTX ISA, tcgen05.mma."""
     return tuple(_umma(said, place, masked))

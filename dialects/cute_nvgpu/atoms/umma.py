@@ -49,7 +49,7 @@ class UmmaAtom(Atom[UmmaRow]):
     m: int
     n: int
     types: UmmaTypes
-    cta_group: int = 1
+    cta_group: int
     majors: tuple[MajorMode, MajorMode] = ("k", "k")
     frag_kind: UmmaFragmentKind = "ss"
     satfinite: bool = False

@@ -41,8 +41,8 @@ class UmmaMnemonic:
     rows: tuple[UmmaRow, ...]
     spelling: Spelling
     cta_group: int
-    ashift: bool = False
-    collector: str | None = None
+    ashift: bool
+    collector: str | None
 
     @property
     def kind(self) -> UmmaKind:

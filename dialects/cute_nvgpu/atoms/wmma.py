@@ -51,9 +51,7 @@ class WmmaAccess:
         """On how many bytes each of `lines` must begin. PTX ISA 9.7.14.4.2."""
         return self.row.alignment(self.major, space)
 
-    def why_stride(
-        self, stride: int, space: WmmaSpace | None = None, several: int = 1
-    ) -> str | None:
+    def why_stride(self, stride: int, space: WmmaSpace | None, several: int = 1) -> str | None:
         """The fault of a stride, or None; it counts units of `several` elements."""
         _, least = self.lines
         alignment = self.alignment(space)

@@ -37,8 +37,8 @@ class SmemTile:
     stride_byte_offset: int
     swizzle: int
     offset: int
-    swizzle_atom: int = CHUNK
-    format: DescriptorFormat = WGMMA
+    swizzle_atom: int
+    format: DescriptorFormat
 
     def at(self, address: int) -> SmemDescriptor:
         """The descriptor where the memory that the layout indexes starts at `address`.

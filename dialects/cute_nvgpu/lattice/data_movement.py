@@ -368,7 +368,6 @@ APPLY_PRIORITY = InstructionRow(
     ("applypriority.global.L2::evict_normal", "applypriority.L2::evict_normal"), DISCARD.needs,
     "9.7.9.16", DISCARD.operands,
 )  # fmt: skip
-CONTROL = (BRANCH, RETURN, TRAP)
 
 
 @frozen

@@ -103,9 +103,3 @@ MULTIMEM: dict[str, InstructionRow] = {
     mnemonic.removeprefix("multimem."): row for row in ROWS for mnemonic in row.mnemonics
 }
 """The row of each form."""
-
-
-def data_of(row: InstructionRow) -> OperandForm:
-    """The registers that it loads or stores."""
-    (data,) = [operand for operand in row.operands if not isinstance(operand, Address)]
-    return data

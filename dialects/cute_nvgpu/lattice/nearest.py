@@ -53,17 +53,13 @@ def distance(one: Any, other: Any) -> int:
     return sum(a != b for a, b in pairs)
 
 
-def _one(_: object) -> int:
-    return 1
-
-
 class Nearest(Generic[Entry, Feature]):
     """Entries by their features, each of a weight of 1 or more; a feature counts once."""
 
     def __init__(
         self,
         entries: Iterable[tuple[Entry, Iterable[Feature]]],
-        weight: Callable[[Feature], int] = _one,
+        weight: Callable[[Feature], int],
     ):
         self._entries: list[Entry] = []
         masks: dict[Feature, int] = {}

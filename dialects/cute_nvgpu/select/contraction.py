@@ -78,7 +78,7 @@ class Contraction:
 
     shape: Shape
     types: ElementTypes
-    form: ContractionForm = ContractionForm()
+    form: ContractionForm
     bit_op: str | None = None
     any_accumulator: bool = False
     families: tuple[str, ...] = tuple(FAMILIES)
@@ -166,11 +166,11 @@ def contraction(
     shape: Shape,
     types: Sequence[str],
     *,
-    sparse: bool = False,
-    scale: ScaleBlock | None = None,
-    bit_op: str | None = None,
-    any_accumulator: bool = False,
-    families: Sequence[str] = tuple(FAMILIES),
+    sparse: bool,
+    scale: ScaleBlock | None,
+    bit_op: str | None,
+    any_accumulator: bool,
+    families: Sequence[str],
 ) -> Contraction:
     """The contraction of element types (a, b, accumulators) or (a, b, c, d). Raises AtomError."""
     if len(types) not in (3, 4):

@@ -26,12 +26,16 @@ from tilewright.dialects.reading import legal_text
 _Data = TypeVar("_Data", bound=Any)
 
 
-class LatticeData(Data[_Data], TypeAttribute, Generic[_Data]):
-    """A value of the lattice as a type: its parameters, its row's requirement."""
+class ParametersData(Data[_Data], Generic[_Data]):
+    """A value of the lattice as an attribute, by its parameters."""
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(self.data.parameters)
+
+
+class LatticeData(ParametersData[_Data], TypeAttribute, Generic[_Data]):
+    """A value of the lattice as a type: its parameters, its row's requirement."""
 
     def requirement(self) -> Requirement:
         """The lowest target and PTX version that run the instruction."""

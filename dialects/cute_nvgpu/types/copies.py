@@ -1,9 +1,7 @@
 """Copy instructions as attributes of `cute_nvgpu`, for tiled copies and for TMA."""
 
-from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 
 from tilewright.dialects.cute import Layout, LayoutError
 from tilewright.dialects.cute.atoms import CopyTraits, TmaBox
@@ -25,12 +23,13 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
 )
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
+from tilewright.dialects.cute_nvgpu.types.atoms import ParametersData
 from tilewright.dialects.labelled import parse_label, parse_natural
 from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
-class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
+class CopyInstructionAttr(ParametersData[CopyInstruction], CopyAtomAttr):
     """A copy instruction on elements of a type.
 
     `#cute_nvgpu.copy<universal, f16, 128>` and `<cp_async, f16, 128, cache = cg>` move so many
@@ -70,10 +69,6 @@ class CopyInstructionAttr(Data[CopyInstruction], CopyAtomAttr):
             bits = parse_natural(parser)
             cache = _parse_cache(parser) if parser.parse_optional_punctuation(",") else None
             return CopyInstruction(kind, element, bits, cache)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)
 
 
 def parse_shape(parser: AttrParser) -> str:
@@ -125,7 +120,7 @@ def _parse_cache(parser: AttrParser) -> str:
 
 
 @irdl_attr_definition
-class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
+class TmaInstructionAttr(ParametersData[TmaInstruction], TmaAtomAttr):
     """A TMA instruction: `#cute_nvgpu.tma<load>`, `<load, multicast>`, `<store>` or
     `<reduce, add>`."""
 
@@ -170,7 +165,3 @@ class TmaInstructionAttr(Data[TmaInstruction], TmaAtomAttr):
             while parser.parse_optional_punctuation(","):
                 words.append(parser.parse_identifier())
             return tma_instruction(words)
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.data.parameters)

@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops import conversions
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import RemFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.atoms.conversion import find_conversion
@@ -42,7 +43,6 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_floats,
     on_integers,
     resized,
-    word,
 )
 from tilewright.lowering.cuda_tile.arithmetic.float_remainder import remainder64
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
@@ -65,7 +65,7 @@ from tilewright.source.diagnostic import OpError
 def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> None:
     kernel.scalar_type(op, op.from_)
     type_ = kernel.scalar_type(op, op.to)
-    signed = isinstance(op, conversions.TruncIOp) or word(op, "signedness") == "signed"
+    signed = isinstance(op, conversions.TruncIOp) or is_signed(op)
     kind: type[Operation] = arith.TruncIOp
     if isinstance(op, conversions.ExtIOp):
         kind = arith.ExtSIOp if signed else arith.ExtUIOp
@@ -90,7 +90,7 @@ def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
 @lowers(conversions.IToFOp)
 def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
     type_ = kernel.scalar_type(op, op.to)
-    kind = arith.SIToFPOp if word(op, "signedness") == "signed" else arith.UIToFPOp
+    kind = arith.SIToFPOp if is_signed(op) else arith.UIToFPOp
     to = element_of(op.to)
     if to in WIDE_FLOATS:
         elementwise(op, kernel, lambda x: kernel.emit(kind, [x], type_))
@@ -111,7 +111,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
     """Beyond the range the nearest integer of the type, and 0 for NaN."""
     kernel.scalar_type(op, op.from_)
     type_: Any = kernel.scalar_type(op, op.to)
-    signed = word(op, "signedness") == "signed"
+    signed = is_signed(op)
     kind = arith.FPToSIOp if signed else arith.FPToUIOp
     width = int(type_.bitwidth)
     wide: Attribute = type_ if width >= 32 else IntegerType(32)

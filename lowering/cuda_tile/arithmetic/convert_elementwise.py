@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryInteger
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
@@ -52,12 +53,6 @@ def elementwise(op: Operation, kernel: Kernel, compute: Compute, equal: int = 0)
         return [list(map(compute, *columns))]
 
     kernel.give(op, whole)
-
-
-def word(op: Operation, name: str, default: str = "") -> str:
-    """The word of a property that is a choice, or the default."""
-    choice: Any = op.properties.get(name)
-    return default if choice is None else str(choice.data.value)
 
 
 # --- integers ---
@@ -175,7 +170,7 @@ def integer_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
     """The element of a result that is one op of `arith`."""
     type_, kind = kernel.scalar_type(op, op.results[0]), _INTEGER.get(type(op))
     if kind is None:
-        kind = _BY_SIGN[type(op)][word(op, "signedness") == "signed"]
+        kind = _BY_SIGN[type(op)][is_signed(op)]
     if kind in _OVERFLOWING:
         return kernel.emits(kind, type_, overflowFlags=_WRAPS)
     return kernel.emits(kind, type_)
@@ -184,7 +179,7 @@ def integer_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
 @lowers(integer.DivIOp, integer.RemIOp)
 def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
-    signed = word(op, "signedness") == "signed"
+    signed = is_signed(op)
     type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
     kind: type[Operation] = arith.RemSIOp if signed else arith.RemUIOp
     if divides:
@@ -276,15 +271,14 @@ RELATIONS = {
 
 @lowers(integer.CmpIOp)
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
-    relation, is_signed = word(op, "comparison_predicate"), word(op, "signedness") == "signed"
-    signed, unsigned, _ = RELATIONS[relation]
-    number = IntegerAttr(signed if is_signed else unsigned, i64)
+    relation, signed = word(op, "comparison_predicate"), is_signed(op)
+    number = IntegerAttr(RELATIONS[relation][not signed], i64)
     compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
 
     def never(*_: SSAValue) -> SSAValue:
         return kernel.constant(0, i1)
 
-    below = relation == "less_than" and is_signed and is_zero(op.rhs)
+    below = relation == "less_than" and signed and is_zero(op.rhs)
     natural = below and is_natural(op.lhs)
     elementwise(op, kernel, never if natural else compare, run_of(op.result).equal)
 

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import floating_point, scalar_programs
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat
+from tilewright.dialects.cuda_tile.ops.operation import word
 from tilewright.dialects.cute_nvgpu.lattice.scalar import FLUSHING
 from tilewright.dialects.cute_nvgpu.ops.libdevice import LibdeviceOp
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
@@ -25,7 +26,6 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     compared_floats,
     elementwise,
     on_integers,
-    word,
 )
 from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
     flushed_form,

@@ -7,6 +7,7 @@ from itertools import islice
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -92,6 +93,6 @@ class CarriedTiles:
 
 def accesses_of(body: Operation) -> tuple[bool, bool]:
     """True where an op reads, and writes, global memory."""
-    accesses = [op for op in body.walk() if isinstance(op, MemoryOp)]
+    accesses = descendants(body, MemoryOp)
     loads = [isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) for op in accesses]
     return any(loads), not all(loads)

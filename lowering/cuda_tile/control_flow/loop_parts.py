@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
@@ -107,7 +108,7 @@ class LoopRings(LoopPart):
     def _is_accessed_by_threads(self) -> bool:
         """True where threads access memory in the loop but by copies: ptxas keeps no MMAs in flight
         then."""
-        accesses = (inner for inner in self._op.walk() if isinstance(inner, MemoryOp))
+        accesses = descendants(self._op, MemoryOp)
         return any(
             access not in self._copied and self._ahead.plan.of(access) is None
             for access in accesses

@@ -12,7 +12,7 @@ from tilewright.lowering.emit.registers import extracted, from_elements
 
 
 def fragments_of(
-    elements: Sequence[SSAValue], type_: FragmentType, emitter: Emitter, form: Hashable = None
+    elements: Sequence[SSAValue], type_: FragmentType, emitter: Emitter, form: Hashable
 ) -> list[SSAValue]:
     """The fragments of a type that elements are, in order."""
     width = type_.count.data

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.sync import GRIDDEPCONTROL_WAIT
@@ -23,7 +24,7 @@ def waits_first(entry: EntryOp) -> bool:
 
 def waits_later(entry: EntryOp) -> bool:
     """True of a kernel that does what does not depend on the grids before it, and waits then."""
-    waits = any(isinstance(op, GdcWaitTkoOp) for op in entry.walk())
+    waits = bool(descendants(entry, GdcWaitTkoOp))
     return waits and not waits_first(entry)
 
 

@@ -8,6 +8,7 @@ from math import lcm
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
@@ -19,7 +20,7 @@ _HEAP_ALIGNMENT = 16
 
 def allocas_of(entry: EntryOp) -> list[AllocaOp]:
     """The allocations of a kernel."""
-    return [op for op in entry.walk() if isinstance(op, AllocaOp)]
+    return descendants(entry, AllocaOp)
 
 
 def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:

@@ -11,6 +11,7 @@ from functools import partial
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MakeTokenOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -39,7 +40,7 @@ def stored_boxes(entry: EntryOp, arch: Target | None) -> dict[StoreViewTkoOp, Bo
     if not products_of(entry, arch):
         return {}
     stored: dict[StoreViewTkoOp, BoxedAccess] = {}
-    for op in (op for op in entry.walk() if isinstance(op, StoreViewTkoOp)):
+    for op in descendants(entry, StoreViewTkoOp):
         access = boxed_store(op, arch)
         if isinstance(access, BoxedAccess) and access.order.bytes < _SMALLEST:
             access = f"a tile of less than {_SMALLEST} bytes is not worth it"

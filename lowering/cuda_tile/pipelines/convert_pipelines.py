@@ -23,7 +23,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 class Rings:
     """The rings of a kernel."""
 
-    def __init__(self, plan: Pipelines, kernel: Kernel, made: type[Ring] = Ring) -> None:
+    def __init__(self, plan: Pipelines, kernel: Kernel, made: type[Ring]) -> None:
         self.plan, self._kernel = plan, kernel
         self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:

@@ -15,13 +15,13 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.operation import word
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_resized
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
     on_floats,
     on_integers,
-    word,
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel, is_float
 from tilewright.passes.cuda_tile.layouts.elements import shape_of

@@ -147,8 +147,7 @@ def _is_zero(type_: str, *_: str) -> Function:
 
 def _choose(type_: str, *_: str) -> Function:
     def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        with np.errstate(all="ignore"):
-            return np.where(typed(c, type_) >= 0, a, b)
+        return np.where(typed(c, type_) >= 0, a, b)
 
     return run
 

@@ -55,8 +55,7 @@ def conversion(form: str) -> Function:
         return partial(_convert_double, to=to, source=source)
 
     def run(a: Bits) -> Bits:
-        with np.errstate(all="ignore"):
-            return raw(_number(a, source).astype(DTYPES[to]), to)
+        return raw(_number(a, source).astype(DTYPES[to]), to)
 
     return run
 
@@ -113,46 +112,42 @@ def _widened(a: Bits) -> Bits:
 
 def _rounded(modifiers: list[str], a: Bits) -> Bits:
     """f64 as a whole number."""
-    with np.errstate(all="ignore"):
-        return kept_nan(raw(_ROUNDINGS[modifiers[0]](typed(a, "f64")), "f64"), (a,))
+    return kept_nan(raw(_ROUNDINGS[modifiers[0]](typed(a, "f64")), "f64"), (a,))
 
 
 def _within_f32(modifiers: list[str], a: Bits) -> Bits:
     """f32 as a whole number, without subnormal ones, or within 0 and 1, where NaN is 0."""
     value = typed(a, "f32")
-    with np.errstate(all="ignore"):
-        if "ftz" in modifiers:
-            value = flushed(value)
-        if modifiers[0] in _ROUNDINGS:
-            value = _ROUNDINGS[modifiers[0]](value)
-        if "sat" in modifiers:
-            value = np.where(value > 0, np.minimum(value, np.float32(1)), np.float32(0))
+    if "ftz" in modifiers:
+        value = flushed(value)
+    if modifiers[0] in _ROUNDINGS:
+        value = _ROUNDINGS[modifiers[0]](value)
+    if "sat" in modifiers:
+        value = np.where(value > 0, np.minimum(value, np.float32(1)), np.float32(0))
     return raw(value, "f32")
 
 
 def _directed(a: Bits, to: str, source: str, rounding: Any) -> Bits:
     """A number of more bits than the type has, rounded to one side."""
     value = typed(a, source)
-    with np.errstate(all="ignore"):
-        if source == "f64":
-            result = encode(value, format_named(to), rounding)
-            kept = _convert_double(a, "f32" if to == "bf16" else to, source)
-            kept = kept >> np.uint32(16) if to == "bf16" else kept
-            return np.where(np.isnan(value), kept.astype(result.dtype), result)
-        # A half of 64 bits is exact in f64, their sum rounded to odd knows the side of the rest.
-        wide = value.astype(np.int64 if source[0] == "s" else np.uint64)
-        low = (wide & wide.dtype.type(0xFFFFFFFF)).astype(np.float64)
-        high = (wide >> wide.dtype.type(32)).astype(np.float64) * 2.0**32
-        if to != "f64":
-            return encode(odd_sum(high, low), format_named(to), rounding)
-        return raw(fma64(high, np.ones(1), low, rounding), "f64")
+    if source == "f64":
+        result = encode(value, format_named(to), rounding)
+        kept = _convert_double(a, "f32" if to == "bf16" else to, source)
+        kept = kept >> np.uint32(16) if to == "bf16" else kept
+        return np.where(np.isnan(value), kept.astype(result.dtype), result)
+    # A half of 64 bits is exact in f64, their sum rounded to odd knows the side of the rest.
+    wide = value.astype(np.int64 if source[0] == "s" else np.uint64)
+    low = (wide & wide.dtype.type(0xFFFFFFFF)).astype(np.float64)
+    high = (wide >> wide.dtype.type(32)).astype(np.float64) * 2.0**32
+    if to != "f64":
+        return encode(odd_sum(high, low), format_named(to), rounding)
+    return raw(fma64(high, np.ones(1), low, rounding), "f64")
 
 
 def _convert_double(a: Bits, to: str, source: str) -> Bits:
     """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
     narrow = typed(a, source)
-    with np.errstate(all="ignore"):
-        result = narrow.astype(DTYPES[to])
+    result = narrow.astype(DTYPES[to])
     bits: Bits = result.view(bits_dtype(to))
     if to == "f64":
         nan = np.isnan(result)
@@ -166,12 +161,11 @@ def _float_to_integer(a: Bits, to: str, source: str, modifiers: list[str]) -> Bi
     value = typed(a, source)
     dtype = np.dtype(DTYPES[to])
     info = np.iinfo(dtype)
-    with np.errstate(all="ignore"):
-        value = flushed(value) if "ftz" in modifiers else value
-        wide = _ROUNDINGS[modifiers[0]](value.astype(np.float64))
-        # The largest 64-bit integers are no f64: compare with the next power of two.
-        over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
-        inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
+    value = flushed(value) if "ftz" in modifiers else value
+    wide = _ROUNDINGS[modifiers[0]](value.astype(np.float64))
+    # The largest 64-bit integers are no f64: compare with the next power of two.
+    over, under = wide >= float(info.max) + 1.0, wide < float(info.min)
+    inside = np.where(np.isnan(wide) | over | under, 0.0, wide).astype(dtype)
     result = np.where(over, info.max, np.where(under, info.min, inside)).astype(dtype)
     bits = raw(result, to)
     if source == "f64" or dtype.itemsize == 8:

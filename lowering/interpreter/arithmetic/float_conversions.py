@@ -112,12 +112,11 @@ def _stochastic(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
     away = encode(values, fmt, "rp"), encode(values, fmt, "rm")
     outward = np.where(np.signbit(values), away[1], away[0]).astype(cut.dtype)
     near, far = decode(cut, fmt), decode(outward, fmt)
-    with np.errstate(all="ignore"):
-        share = np.abs(values - near) / np.abs(far - near)
-        beyond = np.isinf(far) & np.isfinite(near)
-        unit = np.abs(near - decode(cut - cut.dtype.type(1), fmt))
-        share = np.where(beyond, np.abs(values - near) / unit, share)
-        part = np.nan_to_num(np.floor(share * 2.0**count), posinf=0.0).astype(np.int64)
+    share = np.abs(values - near) / np.abs(far - near)
+    beyond = np.isinf(far) & np.isfinite(near)
+    unit = np.abs(near - decode(cut - cut.dtype.type(1), fmt))
+    share = np.where(beyond, np.abs(values - near) / unit, share)
+    part = np.nan_to_num(np.floor(share * 2.0**count), posinf=0.0).astype(np.int64)
     carries = part + (random.astype(np.int64) & ((1 << count) - 1)) >= 1 << count
     return np.where(carries & (part > 0), outward, cut)
 

@@ -19,7 +19,6 @@ Elements = AnyArray
 """Elements in containers: [warps, threads, values]."""
 
 Numerics = Literal["hardware", "exact"]
-NUMERICS: tuple[Numerics, ...] = ("hardware", "exact")
 
 
 def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
@@ -38,7 +37,7 @@ def multiply_fragments(
     atom: MmaAtom,
     inputs: Sequence[Elements],
     model: Model | Literal["exact"],
-    selectors: Sequence[int] = (),
+    selectors: Sequence[int],
 ) -> Elements:
     """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]
     each."""

@@ -93,8 +93,7 @@ def _valued(compute: Callable[..., Any], type_: str, *, first_nan: bool = False)
     first is kept, as a quotient does (H100), not the last."""
 
     def run(*operands: Bits) -> Bits:
-        with np.errstate(all="ignore"):
-            result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
+        result = raw(compute(*(typed(operand, type_) for operand in operands)), type_)
         kept = operands[::-1] if first_nan else operands
         return kept_nan(result, kept) if type_ == "f64" else result
 
@@ -122,8 +121,7 @@ def _apart(compute: Function, type_: str) -> Function:
 
     def run(a: Bits, b: Bits) -> Bits:
         bits = compute(a & ~top, b & ~top)
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isnan(typed(bits, type_)), bits, bits | ((a ^ b) & top))
+        return np.where(np.isnan(typed(bits, type_)), bits, bits | ((a ^ b) & top))
 
     return run
 
@@ -138,8 +136,7 @@ def _saturated(compute: Function, type_: str) -> Function:
 
     def run(*operands: Bits) -> Bits:
         value = typed(compute(*operands), type_)
-        with np.errstate(all="ignore"):
-            return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
+        return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
 
     return run
 
@@ -149,8 +146,7 @@ def _rectified(compute: Function, type_: str) -> Function:
 
     def run(*operands: Bits) -> Bits:
         bits = compute(*operands)
-        with np.errstate(all="ignore"):
-            return np.where(typed(bits, type_) <= 0, bits.dtype.type(0), bits)
+        return np.where(typed(bits, type_) <= 0, bits.dtype.type(0), bits)
 
     return run
 
@@ -188,12 +184,11 @@ def _divide(type_: str, *modifiers: str) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
         _reject_zero(y)
-        with np.errstate(all="ignore"):
-            quotient = np.floor_divide(x, y)
-            if type_[0] == "s":
-                # PTX truncates toward zero where NumPy takes the floor.
-                inexact = (quotient * y != x) & ((x < 0) != (y < 0))
-                quotient = quotient + inexact.astype(quotient.dtype)
+        quotient = np.floor_divide(x, y)
+        if type_[0] == "s":
+            # PTX truncates toward zero where NumPy takes the floor.
+            inexact = (quotient * y != x) & ((x < 0) != (y < 0))
+            quotient = quotient + inexact.astype(quotient.dtype)
         return raw(quotient, type_)
 
     return run
@@ -203,8 +198,7 @@ def _remainder(type_: str, *_: str) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
         _reject_zero(y)
-        with np.errstate(all="ignore"):
-            return raw(np.fmod(x, y), type_)
+        return raw(np.fmod(x, y), type_)
 
     return run
 
@@ -226,9 +220,8 @@ def _extreme(larger: bool) -> Callable[..., Function]:
 
         def run(a: Bits, b: Bits) -> Bits:
             x, y = typed(a, type_), typed(b, type_)
-            with np.errstate(all="ignore"):
-                result = (pick if "NaN" in modifiers else pick_number)(x, y)
-                zeros = (x == 0) & (y == 0)
+            result = (pick if "NaN" in modifiers else pick_number)(x, y)
+            zeros = (x == 0) & (y == 0)
             signed = a & b if larger else a | b
             bits = np.where(zeros, signed, raw(result, type_))
             return kept_nan(bits, (a, b)) if type_ == "f64" else bits
@@ -270,9 +263,8 @@ def _fused(compute: Callable[..., Any], type_: str) -> Function:
 
 def _fma16(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
     """f16 and bf16: the product is exact in f64; the sum is rounded to odd there, then once."""
-    with np.errstate(all="ignore"):
-        x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
-        return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
+    x, y, z = (typed(operand, type_).astype(np.float64) for operand in (a, b, c))
+    return encode(odd_sum(x * y, z), format_named(type_)).astype(np.uint16)
 
 
 def _special(
@@ -300,8 +292,7 @@ def _narrowed(compute: Function, type_: str) -> Function:
 
     def run(a: Bits) -> Bits:
         value = typed(compute(widen(a)), "f32")
-        with np.errstate(invalid="ignore"):
-            beyond = (value >= 2.0**16) & (type_ == "f16")
+        beyond = (value >= 2.0**16) & (type_ == "f16")
         return cut(raw(np.where(beyond, np.float32(np.inf), value), "f32"))
 
     return run
@@ -372,20 +363,19 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _comparison(relation: str, type_: str, *, flushes: bool = False) -> Function:
+def _comparison(relation: str, type_: str, *, flushes: bool) -> Function:
     def run(a: Bits, b: Bits) -> Bits:
         x, y = typed(a, type_), typed(b, type_)
         if flushes:
             x, y = flushed(x), flushed(y)
         if type_ not in FLOATS:
             return _RELATIONS[relation](x, y)
-        with np.errstate(all="ignore"):
-            unordered = np.isnan(x) | np.isnan(y)
-            if relation in ("num", "nan"):
-                return unordered if relation == "nan" else ~unordered
-            if relation in _RELATIONS:
-                return _RELATIONS[relation](x, y) & ~unordered
-            return _RELATIONS[relation[:-1]](x, y) | unordered
+        unordered = np.isnan(x) | np.isnan(y)
+        if relation in ("num", "nan"):
+            return unordered if relation == "nan" else ~unordered
+        if relation in _RELATIONS:
+            return _RELATIONS[relation](x, y) & ~unordered
+        return _RELATIONS[relation[:-1]](x, y) | unordered
 
     return run
 

@@ -38,8 +38,7 @@ def raw(value: Any, type_: str) -> Bits:
     value = value.astype(DTYPES[type_], copy=False)
     bits: Bits = value.view(bits_dtype(type_))
     if type_ in _CANONICAL_NAN:
-        with np.errstate(invalid="ignore"):  # bf16 raises it for a signalling NaN
-            nan = np.isnan(value)
+        nan = np.isnan(value)
         if nan.any():
             bits = np.where(nan, bits.dtype.type(_CANONICAL_NAN[type_]), bits)
     return bits

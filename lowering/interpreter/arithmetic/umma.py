@@ -38,7 +38,7 @@ class UmmaOptions:
     """The options of one MMA beside its atom. `zero_columns`, [N], are the columns of B
     that count as zeros, `kept_lanes`, [lanes of all its CTAs], those of D that are not written."""
 
-    accumulate: bool = True
+    accumulate: bool
     negated: tuple[bool, bool] = (False, False)
     selector: int = 0
     sfa_id: int = 0
@@ -201,8 +201,7 @@ def _addend(
 def _scaled_down(words: AnyArray, type_: str, exponent: int) -> AnyArray:
     """Words of a float type times 2 to minus an exponent, rounded to nearest even."""
     fmt = format_named(type_)
-    with np.errstate(all="ignore"):
-        return encode(np.ldexp(decode(words, fmt), -exponent), fmt)
+    return encode(np.ldexp(decode(words, fmt), -exponent), fmt)
 
 
 _LEGAL_PAIRS = (0x4, 0x8, 0xC, 0x9, 0xD, 0x6, 0xE)
@@ -229,9 +228,9 @@ def options_of(
     descriptor: InstructionDescriptor,
     *,
     accumulate: bool,
-    input_scale: int = 0,
-    zero_column_mask: int | None = None,
-    lane_words: Sequence[int] | None = None,
+    input_scale: int,
+    zero_column_mask: int | None,
+    lane_words: Sequence[int] | None,
 ) -> UmmaOptions:
     """The options that an instruction descriptor, and the operands after it, say.
 

@@ -108,7 +108,7 @@ def multiply_matrices(
     model: Model | Literal["exact"],
     *,
     negated: tuple[bool, bool] = (False, False),
-    e: Elements | None = None,
+    e: Elements | None,
     selector: int = 0,
 ) -> Elements:
     """D of matrices a [warpgroups, M, stored K] and b [warpgroups, N, K], and of fragments

@@ -150,7 +150,7 @@ class Preparation:
         self,
         pointwise: Container[type[Operation]],
         options: Options,
-        watchers: Sequence[Callable[[Prepared], None]] = (),
+        watchers: Sequence[Callable[[Prepared], None]],
     ):
         self.pointwise = pointwise
         self.options = options

@@ -58,9 +58,7 @@ def function(name: str, element: Element, numerics: Numerics, *, flush: bool = F
     return in_float32(compute, element.dtype)
 
 
-def programmed(
-    name: str, libdevice: str | None, element: Element, *, flush: bool = False
-) -> Function:
+def programmed(name: str, libdevice: str | None, element: Element, *, flush: bool) -> Function:
     """A transcendental function by its program: libdevice's, or `math`'s where that is None."""
     exact = FUNCTIONS["math.powf" if name == "pow" else f"math.{name}"].program
     program = exact if libdevice is None else LIBDEVICE[libdevice].program

@@ -217,8 +217,8 @@ class Machine:
         op: Operation,
         among: Blocks,
         message: str,
-        row: int | None = None,
-        notes: Iterable[str] = (),
+        row: int | None,
+        notes: Iterable[str],
     ) -> NoReturn:
         """Raise what is wrong with an op in some block of a frame."""
         block = int(among.blocks[row or 0])

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned, element_of_tile
-from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import flag, is_signed, word
+from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import flag
 
 Fold = Callable[[Tile], Tile]
 _FLOATS = {"maxf": np.maximum, "minf": np.minimum}

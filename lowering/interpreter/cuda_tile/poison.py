@@ -44,7 +44,7 @@ class Origin:
 
     op: Operation
     words: str
-    nearest: str | None = None
+    nearest: str | None
 
 
 @final

@@ -37,7 +37,7 @@ class GlobalAccesses:
     """Global memory as the threads of a wave see it, its races among all waves: `races` says what
     becomes of those, "error", "warn" or "ignore"; `alone` that no other CTAs run elsewhere."""
 
-    def __init__(self, memory: GlobalMemory, races: str, *, alone: bool = True):
+    def __init__(self, memory: GlobalMemory, races: str, *, alone: bool):
         self.memory = memory
         self._races = races
         self.are_checked = races != "ignore" or "unwritten" in ASKED.get()

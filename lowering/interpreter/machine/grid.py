@@ -19,6 +19,7 @@ RESIDENT_THREADS = 8192
 """The threads that are resident at a time: CTAs are run in waves of about this many threads."""
 
 
+@np.errstate(all="ignore")
 def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]) -> int:
     """Run all CTAs of a launch, in waves. Returns how many thread-steps were executed."""
     size = prod(launch.cluster)

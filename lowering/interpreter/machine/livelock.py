@@ -39,7 +39,7 @@ class _State:
     first. `memory` is of the memory, once it was asked for."""
 
     gangs: list[tuple[CodeBlock, bytes, bool, list[Any]]]
-    memory: int | None = None
+    memory: int | None
 
 
 class Livelock:

@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes
 class Mbarriers:
     """The mbarriers of a wave of CTAs, by their place in its shared memory."""
 
-    def __init__(self, shared: SharedMemory, clocks: Clocks, schedule: Schedule, cluster: int = 1):
+    def __init__(self, shared: SharedMemory, clocks: Clocks, schedule: Schedule, cluster: int):
         self._cluster = cluster
         self._schedule = schedule
         self._shared = shared
@@ -264,7 +264,7 @@ class Mbarriers:
         return there
 
     def receivers(
-        self, lane: int, address: int, mask: int | None, *, pair: bool = False
+        self, lane: int, address: int, mask: int | None, *, pair: bool
     ) -> list[tuple[int, int]]:
         """Whom a copy of a thread reaches: each CTA of the wave, and the place of its mbarrier,
         which may be in the other CTA of a `pair`. Raises Fault where one is not made, or not known

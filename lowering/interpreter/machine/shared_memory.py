@@ -50,7 +50,7 @@ class SharedMemory:
         threads: int,
         clocks: Clocks,
         remote: RemoteAccesses,
-        cluster: int = 1,
+        cluster: int,
     ):
         self.size = max(size, 1)
         # From one CTA's first byte to the next one's: whole chunks of asynchronous accesses.

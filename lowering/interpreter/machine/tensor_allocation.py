@@ -30,7 +30,7 @@ class AllocatedColumns:
     columns: int
     group: int
     op: int
-    automatic: bool = False
+    automatic: bool
 
 
 @dataclass(eq=False)
@@ -167,9 +167,7 @@ class TensorAllocator:
                 return first
         return None
 
-    def grant(
-        self, lane: int, columns: int, number: int, *, automatic: bool, group: int = 1
-    ) -> None:
+    def grant(self, lane: int, columns: int, number: int, *, automatic: bool, group: int) -> None:
         """Columns for the CTA of a thread, which asks for its warp. Raises Fault where it would
         wait for ever."""
         cta = lane // self._slots

@@ -49,8 +49,7 @@ def converted_dot_add(
         part_b = np.ascontiguousarray(wide_b[..., taken, :])
         total = fused_dot_add(part_a, part_b, total, (_F16, _F16, result, result), model.halves)
     # Two f16 or f32 numbers add exactly enough in float64 for one rounding (24 < 53 / 2).
-    with np.errstate(all="ignore"):
-        return encode(decode(c, result) + decode(total, result), result)
+    return encode(decode(c, result) + decode(total, result), result)
 
 
 def _to_f16(words: Bits, fmt: FloatFormat) -> Bits:

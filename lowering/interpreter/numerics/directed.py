@@ -33,9 +33,8 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
         return partial(_sum32, rounding, negated=name == "sub")
 
     def through_f64(*operands: Any) -> Any:
-        with np.errstate(all="ignore"):
-            value = _UFUNCS[name](*(operand.astype(np.float64) for operand in operands))
-            return encode(value, FORMATS["f32"], rounding).view(np.float32)
+        value = _UFUNCS[name](*(operand.astype(np.float64) for operand in operands))
+        return encode(value, FORMATS["f32"], rounding).view(np.float32)
 
     return through_f64
 
@@ -62,15 +61,13 @@ def _product(rounding: Rounding, x: Floats, y: Floats) -> Floats:
 
 
 def _quotient(rounding: Rounding, x: Floats, y: Floats) -> Floats:
-    with np.errstate(all="ignore"):
-        quotient = np.divide(x, y)
-        return _stepped(quotient, _excess(quotient, y, x) * np.sign(y), y != 0, rounding)
+    quotient = np.divide(x, y)
+    return _stepped(quotient, _excess(quotient, y, x) * np.sign(y), y != 0, rounding)
 
 
 def _root(rounding: Rounding, x: Floats) -> Floats:
-    with np.errstate(all="ignore"):
-        root = np.sqrt(x)
-        return _stepped(root, _excess(root, root, x), np.isfinite(root), rounding)
+    root = np.sqrt(x)
+    return _stepped(root, _excess(root, root, x), np.isfinite(root), rounding)
 
 
 def _excess(a: Floats, b: Floats, c: Floats) -> Floats:

@@ -74,7 +74,7 @@ def dot_add(
     return _floating(a, b, c, types, model, rounding, scales)
 
 
-def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding = "rn") -> Bits:
+def fma_chain(a: Bits, b: Bits, c: Bits, rounding: Rounding) -> Bits:
     """f64 D = A B + C: fused multiply-adds in k order, starting from C.
 
     a [..., M, K], b [..., K, N], c [..., M, N]: uint64 words. Returns uint64 words [..., M, N].

@@ -55,13 +55,12 @@ def exact_dot_add(
     if "f64" in names and names != {"f64"}:
         raise NumericsError(f"f64 does not mix with other types: {sorted(names)}")
     container = formats[3].container
-    with np.errstate(all="ignore"):
-        if names == {"f64"}:
-            f = partial(_whole_block, formats=formats, rounding=rounding)
-            return in_blocks(a, b, c, container, f)
-        if scales is None and rounding == "rn" and formats[3].name in _CERTAIN:
-            return _mostly_certain(a, b, c, formats)
-        return _by_digits(a, b, c, formats, rounding, scales)
+    if names == {"f64"}:
+        f = partial(_whole_block, formats=formats, rounding=rounding)
+        return in_blocks(a, b, c, container, f)
+    if scales is None and rounding == "rn" and formats[3].name in _CERTAIN:
+        return _mostly_certain(a, b, c, formats)
+    return _by_digits(a, b, c, formats, rounding, scales)
 
 
 def _by_digits(

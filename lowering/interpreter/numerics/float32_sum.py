@@ -41,8 +41,7 @@ def float32_dot_add(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
             f"not {', '.join(names)} with K = {a.shape[-1]}"
         )
     f = partial(_block, c_format=formats[2], result=formats[3])
-    with np.errstate(all="ignore"):
-        return in_blocks(a, b, c, formats[3].container, f)
+    return in_blocks(a, b, c, formats[3].container, f)
 
 
 def _block(block: Block, c_format: FloatFormat, result: FloatFormat) -> Bits:

@@ -35,12 +35,11 @@ def fma32(a: Singles, b: Singles, c: Singles, rounding: Rounding = "rn") -> Sing
     opposite signs is +0, under rm -0. NumericsError for an unknown rounding.
     """
     check_rounding(rounding)
-    with np.errstate(all="ignore"):
-        product = a.astype(np.float64) * b.astype(np.float64)
-        addend = c.astype(np.float64)
-        odd = odd_sum(product, addend)
-        odd = _signed_zero(odd, product, addend, rounding)
-        words = encode(odd, FORMATS["f32"], rounding)
+    product = a.astype(np.float64) * b.astype(np.float64)
+    addend = c.astype(np.float64)
+    odd = odd_sum(product, addend)
+    odd = _signed_zero(odd, product, addend, rounding)
+    words = encode(odd, FORMATS["f32"], rounding)
     return words.view(np.float32)
 
 
@@ -54,15 +53,14 @@ def fma64(a: Floats, b: Floats, c: Floats, rounding: Rounding = "rn") -> Floats:
     """
     check_rounding(rounding)
     a, b, c = np.broadcast_arrays(a, b, c)
-    with np.errstate(all="ignore"):
-        safe = _in_range(a, _SAFE_HIGH) & _in_range(b, _SAFE_HIGH) & _in_range(c, _SAFE_ADDEND_HIGH)
-        result = np.asarray(_fma_safe(a, b, c, rounding))
-        if safe.all():
-            return result
-        finite = np.isfinite(a) & np.isfinite(b)
-        special = ~(finite & np.isfinite(c))
-        # A finite product, however large, does not change an infinite addend.
-        result = np.where(special, np.where(finite, c, a * b + c), result)
+    safe = _in_range(a, _SAFE_HIGH) & _in_range(b, _SAFE_HIGH) & _in_range(c, _SAFE_ADDEND_HIGH)
+    result = np.asarray(_fma_safe(a, b, c, rounding))
+    if safe.all():
+        return result
+    finite = np.isfinite(a) & np.isfinite(b)
+    special = ~(finite & np.isfinite(c))
+    # A finite product, however large, does not change an infinite addend.
+    result = np.where(special, np.where(finite, c, a * b + c), result)
     nan = special & np.isnan(result)
     if nan.any():
         result[nan] = _nan_of(a[nan], b[nan], c[nan])

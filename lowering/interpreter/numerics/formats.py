@@ -200,8 +200,7 @@ def _exponent_of_words(words: Int64Array, fmt: FloatFormat) -> Exponents:
 
 def _widen(words: Bits) -> Floats:
     # A signalling NaN is a NaN like any other here.
-    with np.errstate(invalid="ignore"):
-        return words.view(np.float32).astype(np.float64)
+    return words.view(np.float32).astype(np.float64)
 
 
 def decode(bits: Bits, fmt: FloatFormat) -> Floats:

@@ -64,10 +64,9 @@ def fused_dot_add(
         raise NumericsError(f"the fused dot-add writes f16 or f32, not {result.name}")
     accumulator = result if c_format.name == result.name else format_named("f32")
     f = partial(_block, formats=(a_format, b_format, accumulator), model=model)
-    with np.errstate(all="ignore"):
-        # What an f16 subnormal's exponent is depends on it: in f32 it is a normal number (H200).
-        words = in_blocks(a, b, _converted(c, c_format, accumulator), accumulator.container, f)
-        return _converted(words, accumulator, result)
+    # What an f16 subnormal's exponent is depends on it: in f32 it is a normal number (H200).
+    words = in_blocks(a, b, _converted(c, c_format, accumulator), accumulator.container, f)
+    return _converted(words, accumulator, result)
 
 
 def _converted(words: Bits, fmt: FloatFormat, to: FloatFormat) -> Bits:
@@ -105,8 +104,7 @@ def scaled_dot_add(
         scale_format=scales.format,
         summed=summed,
     )
-    with np.errstate(all="ignore"):
-        return in_blocks(a, b, c, formats[3].container, f, scales.along_k(k))
+    return in_blocks(a, b, c, formats[3].container, f, scales.along_k(k))
 
 
 def _block(

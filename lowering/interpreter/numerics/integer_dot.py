@@ -57,8 +57,8 @@ def integer_dot_add(
     c: Bits,
     formats: tuple[IntegerFormat, IntegerFormat],
     *,
-    satfinite: bool = False,
-    bit_operation: BitOperation = "and",
+    satfinite: bool,
+    bit_operation: BitOperation,
 ) -> UInt32Array:
     """D = A B + C in whole numbers; for b1, the population count of A op B, plus C.
 

@@ -36,16 +36,15 @@ def encode(values: Floats, fmt: FloatFormat, rounding: Rounding = "rn") -> Bits:
     check_rounding(rounding)
     if not fmt.signed:
         raise NumericsError(f"{fmt.name} is a scale format and never a result")
-    with np.errstate(all="ignore"):
-        if fmt.name == "f64":
-            words = values.view(np.uint64).copy()
-        elif fmt.name == "f32":
-            words = _to_f32(values, rounding)
-        elif fmt.name == "f16" and rounding == "rn":
-            words = values.astype(np.float16).view(np.uint16)
-        else:
-            words = _to_words(values, fmt, rounding)
-        nan = np.isnan(values)
+    if fmt.name == "f64":
+        words = values.view(np.uint64).copy()
+    elif fmt.name == "f32":
+        words = _to_f32(values, rounding)
+    elif fmt.name == "f16" and rounding == "rn":
+        words = values.astype(np.float16).view(np.uint16)
+    else:
+        words = _to_words(values, fmt, rounding)
+    nan = np.isnan(values)
     if nan.any():
         word = fmt.max_finite if fmt.canonical_nan is None else fmt.canonical_nan
         words[nan] = word

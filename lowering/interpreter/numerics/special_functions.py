@@ -186,9 +186,8 @@ def cos(x: Words) -> Words:
 
 def _wave(x: Words, quarters: int) -> Words:
     """The sine of an angle so many quarters of a turn further."""
-    with np.errstate(all="ignore"):
-        size = np.where(_parts(x)[1] == 255, 0, (x & ~_SIGN).view(np.float32).astype(np.float64))
-        turns = _truncated(size * _INVERSE_TURN)
+    size = np.where(_parts(x)[1] == 255, 0, (x & ~_SIGN).view(np.float32).astype(np.float64))
+    turns = _truncated(size * _INVERSE_TURN)
     angle = np.floor(np.fmod(turns, 1) * (1 << _TURN)).astype(np.int64) + (quarters << _FRACTION)
     fraction, quadrant = angle & _MANTISSA, angle >> _FRACTION & 3
     fraction = np.where(quadrant % 2 == 1, _MANTISSA - fraction, fraction)
@@ -234,12 +233,11 @@ def _scaled(
 
     def run(bits: Words) -> Words:
         x = bits.view(np.float32)
-        with np.errstate(all="ignore"):
-            size = x if by < 1 else np.abs(x)
-            factor = np.where(size < below, by, np.float32(1))
-            factor = np.where(large & (np.abs(x) > _LARGE), _DOWN, factor)
-            unit = function((x * factor).view(np.uint32)).view(np.float32)
-            result = np.where(factor == 1, unit, then(unit, factor))
+        size = x if by < 1 else np.abs(x)
+        factor = np.where(size < below, by, np.float32(1))
+        factor = np.where(large & (np.abs(x) > _LARGE), _DOWN, factor)
+        unit = function((x * factor).view(np.uint32)).view(np.float32)
+        result = np.where(factor == 1, unit, then(unit, factor))
         return np.where(np.isnan(result), _NAN, result.view(np.uint32))
 
     return run
@@ -259,13 +257,10 @@ def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
     """a / b of f32 bits by the reciprocal: `div.approx`, and `div.full`, whose large divisors are
     quartered. PTX ISA 9.7.3.8."""
     x, y = a.view(np.float32), b.view(np.float32)
-    with np.errstate(all="ignore"):
-        small = (np.abs(y) < _SMALLEST) & (not flushes)
-        factor = np.where(small, _UP, np.where(full & (np.abs(y) > _LARGE), _DOWN, np.float32(1)))
-        inverse = rcp((y * factor).view(np.uint32)).view(np.float32)
-        product: Any = (flushing(np.multiply, "mul") if flushes else np.multiply)(
-            x * factor, inverse
-        )
+    small = (np.abs(y) < _SMALLEST) & (not flushes)
+    factor = np.where(small, _UP, np.where(full & (np.abs(y) > _LARGE), _DOWN, np.float32(1)))
+    inverse = rcp((y * factor).view(np.uint32)).view(np.float32)
+    product: Any = (flushing(np.multiply, "mul") if flushes else np.multiply)(x * factor, inverse)
     return np.where(np.isnan(product), _NAN, product.view(np.uint32))
 
 
@@ -278,18 +273,15 @@ def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[NDArray[Any]], ND
 
     def run(bits: NDArray[Any]) -> NDArray[Any]:
         x = bits.view(np.float64)
-        with np.errstate(all="ignore"):
-            small = (np.abs(x) < 2.0**-1022) & (x != 0)
-            scaled = np.where(small, x * 2.0**54, x)
-            y = function(scaled.view(np.uint64)).view(np.float64)
-            error = fma64(scaled, -(y * y), np.ones_like(y))
-            refined = fma64(
-                fma64(error, np.full_like(y, 0.375), np.full_like(y, 0.5)), y * error, y
-            )
-            refined = np.where(small, refined * 2.0**27, refined)
-            unusual = np.where(
-                x < 0, _NO_ROOT, np.where(np.isnan(x), (x + x).view(np.uint64), function(bits))
-            )
+        small = (np.abs(x) < 2.0**-1022) & (x != 0)
+        scaled = np.where(small, x * 2.0**54, x)
+        y = function(scaled.view(np.uint64)).view(np.float64)
+        error = fma64(scaled, -(y * y), np.ones_like(y))
+        refined = fma64(fma64(error, np.full_like(y, 0.375), np.full_like(y, 0.5)), y * error, y)
+        refined = np.where(small, refined * 2.0**27, refined)
+        unusual = np.where(
+            x < 0, _NO_ROOT, np.where(np.isnan(x), (x + x).view(np.uint64), function(bits))
+        )
         usual = np.isfinite(x) & (x > 0)
         return np.where(usual, refined.view(np.uint64), unusual)
 

@@ -15,7 +15,7 @@ from tilewright.lowering.interpreter.timeline.record import Timeline, TimelineEv
 from tilewright.source.diagnostic import line_of
 
 
-def trace_events(timeline: Timeline, name: str = "", source: str | None = None) -> dict[str, Any]:
+def trace_events(timeline: Timeline, name: str, source: str | None) -> dict[str, Any]:
     """The trace of a timeline. `name` is that of the source, `source` its text."""
     events: list[dict[str, Any]] = []
     for cta, place in enumerate(timeline.blocks):
@@ -77,7 +77,7 @@ def _lines(
             }  # fmt: skip
 
 
-def trace_json(timeline: Timeline, name: str = "", source: str | None = None) -> str:
+def trace_json(timeline: Timeline, name: str, source: str | None = None) -> str:
     """The text of the trace, an event a line."""
     trace = trace_events(timeline, name, source)
     lines = ",\n".join(json.dumps(event) for event in trace.pop("traceEvents"))

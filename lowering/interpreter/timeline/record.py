@@ -84,7 +84,7 @@ class TimelineEvent:
     name: str
     start: int
     end: int
-    line: int | None = None
+    line: int | None
     file: str | None = None
 
 

@@ -309,12 +309,12 @@ class _OpFields:
         kind = self.kinds.get(name) or default
         if issubclass(self.op, _OF_EITHER_KIND) and self.kinds.get(name, "") is None:
             same = fields.get("result")
-            kind = same.kind.data if same else reader.kind(_names(part)[0], kind)
+            kind = same.kind.data if same else reader.kind(words_of(part)[0], kind)
         if name in self.operands:
             value = _operand(reader, kind, part)
             fields[name] = (*fields.get(name, ()), *value) if name in self.variadic else value[0]
         elif name in self.results:
-            given[name] = _names(part)
+            given[name] = words_of(part)
             fields[name] = reg(kind, len(given[name]))
         elif name in self.known and (value := reader.number(part)) is not None:
             fields[name] = value
@@ -352,7 +352,8 @@ def _parts(
         yield fields[1], written.items[1:] if written.kind == "box" else written.items[1]
 
 
-def _names(part: Written) -> list[str]:
+def words_of(part: Written) -> list[str]:
+    """The texts of a vector's registers, or its own."""
     return [item.text for item in part.items] if part.kind == "vector" else [part.text]
 
 
@@ -362,7 +363,7 @@ def _operand(reader: Reader, kind: str, part: Any) -> Sequence[SSAValue]:
     if not isinstance(part, Written):
         return (part,)
     if part.kind == "vector":
-        return (reader.list_of(_names(part), kind),)
+        return (reader.list_of(words_of(part), kind),)
     return (reader.take(part.text, kind),)
 
 

@@ -67,7 +67,7 @@ class Source:
 
     name: StringAttr
     starts: list[int]
-    line_offset: int = 0
+    line_offset: int
     shared_limit: int = STATIC_SHARED_LIMIT + 1
     files: dict[str, str] = field(default_factory=dict[str, str])
     marked: list[int] = field(default_factory=list[int])

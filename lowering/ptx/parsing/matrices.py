@@ -43,12 +43,8 @@ from tilewright.dialects.ptx.registers import ConstOp, UndefOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.lowering.ptx.parsing.instructions import by_fields, reads
+from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, words_of
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-
-
-def _words(written: Written) -> list[str]:
-    return [item.text for item in written.items] if written.kind == "vector" else [written.text]
 
 
 @reads("mma", "wmma")
@@ -72,9 +68,9 @@ def _mma(mnemonic: str) -> ReadingRule | None:
                         for item in source.items
                     )
                 case _:
-                    inputs.append(reader.list_of(_words(source), form.register))  # type: ignore[attr-defined]
+                    inputs.append(reader.list_of(words_of(source), form.register))  # type: ignore[attr-defined]
         made = reader.add(op(inputs, atom, selectors))
-        reader.give_list(_words(dest), made.results[0])
+        reader.give_list(words_of(dest), made.results[0])
 
     return ReadingRule(rule, kind=atom.registers("D")[0])
 
@@ -101,10 +97,10 @@ def _wgmma(mnemonic: str) -> ReadingRule | None:
         placed = replace(atom, frag_kind="rs" if in_registers else "ss")
         forms = wgmma_operands(placed)
         given = {form.name: operand for form, operand in zip(forms[2:], rest, strict=True)}
-        names, scale = _words(dest), given["scale-d"]
+        names, scale = words_of(dest), given["scale-d"]
         fields: dict[str, Any] = {
             "form": wgmma.WgmmaOp.form_of(atom.mnemonic),
-            "a": reader.list_of(_words(a), placed.registers("A")[0]) if in_registers
+            "a": reader.list_of(words_of(a), placed.registers("A")[0]) if in_registers
             else reader.take(a.text, "b64"),
             "b": reader.take(given["b-desc"].text, "b64"),
             "immediates": [given[name].value for name in placed.immediates] or None,
@@ -216,7 +212,7 @@ def _umma(mnemonic: str) -> ReadingRule | None:
             elif form.name == "scale-input-d":
                 fields["scale_input_d"] = operand.value
             elif operand.kind == "vector":
-                fields["lanes"] = reader.list_of(_words(operand), "b32")
+                fields["lanes"] = reader.list_of(words_of(operand), "b32")
             else:
                 kind = "b64" if form.name.endswith("desc") and form.name != "idesc" else "b32"
                 fields[_FIELDS[form.name]] = (

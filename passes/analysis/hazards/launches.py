@@ -15,7 +15,7 @@ from xdsl.dialects import arith, gpu, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, descendants
 from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
 from tilewright.dialects.gpu import known_extents
 from tilewright.dialects.ptx import cluster as ptx_cluster
@@ -65,7 +65,7 @@ class ClusterLaunch:
     turns out to be."""
 
     block: Extents
-    cluster: Extents = (1, 1, 1)
+    cluster: Extents
     leaves: Mapping[Leaf, Any] = field(default_factory=dict["Leaf", Any])
     guessed: bool = True
     is_kernel: bool = True
@@ -217,7 +217,7 @@ def extents_of(function: Operation, name: str) -> Extents | None:
 def _blocks(function: Operation, kernel: bool) -> list[Extents]:
     """The shapes that a block may have, likely ones first."""
     flat = [(threads, 1, 1) for threads in _threads(function, kernel)]
-    axes = {op.dimension.data.value for op in function.walk() if isinstance(op, gpu.ThreadIdOp)}
+    axes = {op.dimension.data.value for op in descendants(function, gpu.ThreadIdOp)}
     axes |= {
         op.register.data[-1:] for op in function.walk()
         if isinstance(op, SregOp) and op.register.data.startswith("tid")

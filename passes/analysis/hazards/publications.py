@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import WEAK
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
 from tilewright.dialects.ptx.multimem import MultimemOp
@@ -143,7 +144,7 @@ class BlockRun:
 def between_blocks(function: Operation) -> Hazard | None:
     """The first hazard between blocks of a grid, whatever arguments it gets that say nothing of
     loops."""
-    if not is_kernel(function) or any(isinstance(op, MultimemOp) for op in function.walk()):
+    if not is_kernel(function) or descendants(function, MultimemOp):
         return None
     program = GlobalProgram(function)
     for alternatives in launches(

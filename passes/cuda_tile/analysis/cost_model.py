@@ -141,7 +141,7 @@ def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
     return [op for op in multiplications(entry) if atom_of(op) is not None]
 
 
-def thread_count(entry: EntryOp, arch: Target | None = None) -> int:
+def thread_count(entry: EntryOp, arch: Target | None) -> int:
     """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
     warpgroups as its multiplications keep busy, else from its largest tile."""
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
@@ -354,7 +354,7 @@ def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0)
 
 
 def late_registers(
-    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int, added: int = 0
+    entry: EntryOp, arch: Target, ctas: int, weights: int, memory: int, added: int
 ) -> int | None:
     """The same of a thread that holds so many weights more, and so many sums in flight that are
     added to others, for which no register is spared; None also where fewer CTAs with so much shared
@@ -403,7 +403,7 @@ def cta_room(arch: Target, ctas: int) -> int:
 
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None = None, copied: int = 0,
+    latency: int | None, copied: int,
 ) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a

@@ -215,7 +215,7 @@ class CopiedLoads:
 
 
 def find_copied_loads(
-    entry: EntryOp, arch: Target | None, plan: Pipelines, thread_bits: int, beside: int = 0
+    entry: EntryOp, arch: Target | None, plan: Pipelines, thread_bits: int, beside: int
 ) -> CopiedLoads:
     """The loads by `cp.async` of a kernel, whose stages leave so much shared memory at least."""
     copies = CopiedLoads()

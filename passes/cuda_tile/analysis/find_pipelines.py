@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Attribute, BlockArgument, Operation
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -176,7 +177,7 @@ Stores = Mapping[StoreViewTkoOp, BoxedAccess]
 
 
 def find_pipelines(
-    entry: EntryOp, arch: Target | None, stored: Stores, beside: int = 0, copied: int = 0
+    entry: EntryOp, arch: Target | None, stored: Stores, beside: int, copied: int = 0
 ) -> Pipelines:
     """The pipelines of a kernel, which leave so much shared memory at least, and so much for each
     stage that threads copy; of a block that CTAs share, what several of them need they load for
@@ -407,9 +408,8 @@ def _staged(plan: Pipelines) -> int:
 
 
 def _stored(entry: EntryOp, stored: Stores) -> Iterator[int]:
-    for op in entry.walk():
-        if isinstance(op, StoreViewTkoOp):
-            tile = op.tile.type
-            assert isinstance(tile, TileType)
-            size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
-            yield min(size, STORED) if op in stored else size
+    for op in descendants(entry, StoreViewTkoOp):
+        tile = op.tile.type
+        assert isinstance(tile, TileType)
+        size = tile.elements * bytes_of(scalar_type(op, tile.element_type))
+        yield min(size, STORED) if op in stored else size

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     ContinueOp,
     ForOp,
@@ -163,7 +163,7 @@ class _AccumulatorPlace:
     columns: int
     members: list[SSAValue]
     products: list[Multiplication]
-    scales: int = 0
+    scales: int
     operand: int = 0
     """The columns of A that threads store, behind the others."""
     is_short: bool = False
@@ -225,9 +225,8 @@ def accumulator_columns(entry: EntryOp) -> int:
     return max(
         (
             own.column + own.columns + max(scale_columns(op), _operand_end(op, own))
-            for op in entry.walk()
-            if isinstance(op, Multiplication)
-            and (own := accumulators_of(op, WARP_BITS)) is not None
+            for op in descendants(entry, Multiplication)
+            if (own := accumulators_of(op, WARP_BITS)) is not None
         ),
         default=0,
     )

@@ -78,7 +78,7 @@ class PointedTile:
     moved: Polynomial
     dimensions: Sequence[TensorDimension]
     wraps: Sequence[tuple[int, Polynomial]]
-    times: dict[int, int] = field(default_factory=dict[int, int])
+    times: dict[int, int]
     """The neighbours along an axis of the tile that are one element, where they are several."""
 
 

@@ -20,8 +20,8 @@ MOST_OF_CLUSTER = 8
 class SharedBlocks:
     """How many CTAs share a tile block, and whether they are a cluster."""
 
-    ctas: int = 1
-    clustered: bool = True
+    ctas: int
+    clustered: bool
 
     PART: ClassVar = "cuda_tile.part_of_block"
     """The attribute of accesses whose tiles each CTA has a part of, which copies of them keep."""

@@ -64,11 +64,11 @@ class BoxedAccess:
     source: ArgumentAttr
     order: MatrixOrder
     along: tuple[int | None, ...]
-    ctas: int = 1
+    ctas: int
     """The CTAs of a cluster that load a part each for all of them: boxes, or, where there are too
     few, parts of each along the tensor's dimension `cut`."""
-    cut: int | None = None
-    half: tuple[int, int] | None = None
+    cut: int | None
+    half: tuple[int, int] | None
     """The tensor's dimension in which each CTA of a pair loads a half, and the extent of that."""
     pairs: int | None = None
     """The dimension of the map that numbers rows of `QUAD`, of which a box has two; they are

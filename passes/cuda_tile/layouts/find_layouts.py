@@ -49,7 +49,7 @@ class LayoutTable:
     """The layouts that were found, for a CTA of `1 << thread_bits` threads."""
 
     thread_bits: int
-    arch: Target | None = None
+    arch: Target | None
     products: dict[SSAValue, AccumulatorLayouts] = field(
         default_factory=dict[SSAValue, "AccumulatorLayouts"]
     )
@@ -208,8 +208,8 @@ def order_of(
 def find_layouts(
     block: Block,
     thread_bits: int,
-    arch: Target | None = None,
-    wanted: Mapping[Operation, TileLayout] | None = None,
+    arch: Target | None,
+    wanted: Mapping[Operation, TileLayout] | None,
 ) -> LayoutTable:
     """The layouts of a kernel's tiles; `wanted` of some loads."""
     table = LayoutTable(thread_bits, arch, wanted=wanted or {})

@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp
@@ -44,7 +45,7 @@ def rewrite_advanced(entry: EntryOp, *, integers: bool = False) -> None:
 def _ends_once(loop: ForOp) -> bool:
     """True where every iteration ends at the end of the body."""
     last = loop.region.block.last_op
-    leaving = [op for op in loop.walk() if isinstance(op, ContinueOp | BreakOp)]
+    leaving = descendants(loop, ContinueOp | BreakOp)
     return all(op is last or region_of(op) is not loop for op in leaving)
 
 

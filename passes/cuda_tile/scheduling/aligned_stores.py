@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import DivByAttr
 from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, YieldOp
@@ -36,7 +37,7 @@ _ONWARDS = (
 
 def align_stores(entry: EntryOp) -> None:
     """Let such stores of an entry be made in either way."""
-    for op in [op for op in entry.walk() if isinstance(op, StoreViewTkoOp)]:
+    for op in descendants(entry, StoreViewTkoOp):
         unknown = _unknown(op)
         if unknown and all(map(_is_loaded, unknown)):
             _split(op, unknown)

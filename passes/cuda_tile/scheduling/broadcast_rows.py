@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ReshapeOp
@@ -83,13 +84,12 @@ def reader_layouts(
                 wanted[load] = layout
             elif load not in staged and _accesses(load, layout) <= _most(load, table):
                 wanted.setdefault(load, layout)
-    for store in entry.walk():
-        if isinstance(store, StorePtrTkoOp):
-            pointers = store.destination
-            layout = written_layout(pointers, store.mask, store.value, WIDEST, table)
-            for load, own in _lying_by(pointers, layout):
-                if load not in staged and _accesses(load, own) <= _most(load, table):
-                    wanted.setdefault(load, own)
+    for store in descendants(entry, StorePtrTkoOp):
+        pointers = store.destination
+        layout = written_layout(pointers, store.mask, store.value, WIDEST, table)
+        for load, own in _lying_by(pointers, layout):
+            if load not in staged and _accesses(load, own) <= _most(load, table):
+                wanted.setdefault(load, own)
     for load in entry.walk():
         if isinstance(load, LoadPtrTkoOp) and is_weak(load) and load not in staged:
             free = table.layouts.get(load.source) is None and not run_of(load.source).counting

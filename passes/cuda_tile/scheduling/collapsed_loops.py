@@ -12,6 +12,7 @@ from math import prod
 
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
@@ -29,7 +30,7 @@ _MOST = 1 << 31
 def collapse_loops(entry: EntryOp) -> None:
     """Make one loop of two, the inner ones first, where the inner one multiplies and constants say
     how often both run."""
-    for outer in reversed([op for op in entry.walk() if isinstance(op, ForOp)]):
+    for outer in reversed(descendants(entry, ForOp)):
         inner = _only_loop(outer)
         if inner is None or inner.step.type != outer.step.type:
             continue

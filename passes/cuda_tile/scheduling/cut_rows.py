@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Module
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
@@ -52,7 +53,7 @@ class CudaTileBoundSizesPass(ModulePass):
     most: tuple[int, ...]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+        for entry in descendants(op, EntryOp):
             at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
             for place, most in zip(self.places, self.most, strict=True):
                 size = entry.body.block.args[place]

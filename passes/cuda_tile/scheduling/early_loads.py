@@ -16,6 +16,7 @@ from math import prod
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -55,7 +56,7 @@ def _make_earlier(loop: ForOp, most: int) -> None:
 
 
 def _multiplies(op: Operation) -> bool:
-    return any(isinstance(inner, Multiplication) for inner in op.walk())
+    return bool(descendants(op, Multiplication))
 
 
 def _make_early(loop: ForOp, room: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
@@ -28,7 +29,7 @@ def mark_loaded_places(entry: EntryOp, arch: Target | None) -> None:
     """Mark such loads of an entry."""
     if arch is None or not arch.supports(CP_ASYNC.target):
         return
-    for loop in [op for op in entry.walk() if isinstance(op, ForOp)]:
+    for loop in descendants(entry, ForOp):
         loads = [op for op in loop.region.block.ops if isinstance(op, Load)]
         for load in loads:
             known = _is_number(load) and isinstance(needed_ahead(places_of(load), loop), dict)

@@ -23,6 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
@@ -62,7 +63,7 @@ class CudaTileMakePersistentPass(ModulePass):
     name = "cuda-tile-make-persistent"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+        for entry in descendants(op, EntryOp):
             if _may_be_persistent(entry):
                 _make_persistent(entry)
 

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -41,8 +42,8 @@ TFLOP/s in three of them, 757 in six of half the size (H200)."""
 
 def narrow_steps(entry: EntryOp, arch: Target | None) -> None:
     """Narrow the steps of the loops of an entry."""
-    for loop in [op for op in entry.walk() if isinstance(op, ForOp)]:
-        products = [op for op in loop.walk() if isinstance(op, Multiplication)]
+    for loop in descendants(entry, ForOp):
+        products = descendants(loop, Multiplication)
         if arch is None or len(products) != 1 or not multiplies_by_warpgroups(products[0], arch):
             continue
         (product,) = products

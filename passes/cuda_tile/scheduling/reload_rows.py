@@ -13,6 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
@@ -31,9 +32,9 @@ _CROWD = 1 << 17
 
 def reload_rows(entry: EntryOp) -> None:
     """Load such rows of an entry again, of memory that it does not write."""
-    if any(isinstance(op, Multiplication) for op in entry.walk()):
+    if descendants(entry, Multiplication):
         return
-    for block in {op.parent for op in entry.walk() if isinstance(op, ReduceOp)}:
+    for block in {op.parent for op in descendants(entry, ReduceOp)}:
         if block is not None:
             _reload(block)
 

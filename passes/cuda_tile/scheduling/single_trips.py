@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.control_flow import (
@@ -42,10 +43,10 @@ def split_single_trips(entry: EntryOp) -> None:
     """Give a kernel without products, whose loops all run once or all do not, a branch for either,
     if that saves a load."""
     block = entry.body.block
-    loops = [op for op in entry.walk() if isinstance(op, ForOp)]
+    loops = descendants(entry, ForOp)
     trips = {(loop.upper_bound, known_integer(loop.step)) for loop in loops}
     plain = all(loop.parent is block and _begins_at_zero(loop) for loop in loops)
-    if len(trips) != 1 or not plain or any(isinstance(op, _OTHER) for op in entry.walk()):
+    if len(trips) != 1 or not plain or descendants(entry, _OTHER):
         return
     before = list(block.ops)[: block.get_operation_index(loops[0])]
     behind = [op for op in list(block.ops)[len(before) :] if not isinstance(op, ReturnOp)]

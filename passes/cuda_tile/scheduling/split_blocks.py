@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
@@ -68,7 +69,7 @@ class CudaTileShareBlocksPass(ModulePass):
     ctas: int
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for entry in [inner for inner in op.walk() if isinstance(inner, EntryOp)]:
+        for entry in descendants(op, EntryOp):
             entry.attributes[_SHARED_BY] = IntegerAttr(self.ctas, i32)
 
 

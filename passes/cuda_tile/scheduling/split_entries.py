@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
@@ -97,14 +98,13 @@ def split_products(split: SplitTiles, axis_of: AxisOf) -> None:
         if place < 0:
             raise UnsplitError(f"a product of {rows}x{columns} is too small")
         split.spread(product, place)
-    for op in split.entry.walk():
-        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
-            stored = op.tile if isinstance(op, StoreViewTkoOp) else op.value
-            if stored not in split.axes:
-                raise UnsplitError("each CTA would store the same")
+    for op in descendants(split.entry, StoreViewTkoOp | StorePtrTkoOp):
+        stored = op.tile if isinstance(op, StoreViewTkoOp) else op.value
+        if stored not in split.axes:
+            raise UnsplitError("each CTA would store the same")
 
 
-def _check_ops(entry: EntryOp, *, in_loops: bool = False) -> None:
+def _check_ops(entry: EntryOp, *, in_loops: bool) -> None:
     """Raise where CTAs would do twice what is to be done once, or would need an order; loops of one
     CTA have atomics, and accesses that are not weak where these come after no other."""
     stores = False
@@ -133,13 +133,12 @@ def _is_first(token: SSAValue | None) -> bool:
 def check_parts(split: SplitTiles) -> None:
     """Raise where one part may be stored to where another one has yet to be loaded from: a store
     comes after loads, but not of the same part."""
-    for op in split.entry.walk():
-        if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic):
-            seen: set[SSAValue] = set()
-            _follows_itself(op.token, op, seen)
-            for load in {token.owner for token in seen if isinstance(token.owner, MemoryOp)}:
-                if load is not op and _place(load, split) != _place(op, split):
-                    raise UnsplitError("a store comes after a load of another part")
+    for op in descendants(split.entry, StoreViewTkoOp | StorePtrTkoOp | Atomic):
+        seen: set[SSAValue] = set()
+        _follows_itself(op.token, op, seen)
+        for load in {token.owner for token in seen if isinstance(token.owner, MemoryOp)}:
+            if load is not op and _place(load, split) != _place(op, split):
+                raise UnsplitError("a store comes after a load of another part")
 
 
 def _place(op: Operation, split: SplitTiles) -> tuple[object, ...]:

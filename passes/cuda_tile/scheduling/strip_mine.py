@@ -12,6 +12,7 @@ from functools import partial
 
 from xdsl.ir import Block, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
@@ -63,7 +64,7 @@ def strip_mine(entry: EntryOp, arch: Target | None) -> None:
         unfold_rows(entry, LARGE)
         part_extracts(entry, LARGE)
     while large := _large_tiles(entry):
-        folds = any(isinstance(op, Aggregate) for op in entry.walk())
+        folds = bool(descendants(entry, Aggregate))
         largest = max(tile_type(value).elements for value in large)
         parts = most = largest // (_FOLDED if folds else LARGE)
         while parts > 1 and not _mined(entry, parts, _split_stored):
@@ -93,8 +94,7 @@ def _split_stored(split: SplitTiles) -> None:
         split,
         [
             op.accessed if isinstance(op, ViewAccess) else op.operands[0]
-            for op in split.entry.walk()
-            if isinstance(op, StoreViewTkoOp | StorePtrTkoOp | Atomic)
+            for op in descendants(split.entry, StoreViewTkoOp | StorePtrTkoOp | Atomic)
         ],
     )
     if not all(tile in split.axes for tile in _large_tiles(split.entry)):
@@ -103,7 +103,7 @@ def _split_stored(split: SplitTiles) -> None:
 
 def _mined(entry: EntryOp, parts: int, spread: Callable[[SplitTiles], object]) -> bool:
     """Make an entry a loop over parts of its tiles, if that can be."""
-    returns = [op for op in entry.walk() if isinstance(op, ReturnOp)]
+    returns = descendants(entry, ReturnOp)
     try:
         split = split_entry(entry, parts, spread, in_loops=True)
     except UnsplitError:

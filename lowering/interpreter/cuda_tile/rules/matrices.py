@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import Float16Type, Float32Type
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.operation import word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
@@ -27,7 +28,6 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     element_of_tile,
 )
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import arithmetic, widened
-from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import word
 from tilewright.lowering.interpreter.numerics import (
     NumericsError,
     ScaleKind,

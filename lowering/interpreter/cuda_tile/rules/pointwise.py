@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.accuracy import libdevice_function
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.lowering.interpreter.cuda_tile import conversions, float_functions
 from tilewright.lowering.interpreter.cuda_tile import integer_arithmetic as integers
@@ -31,20 +32,9 @@ Binary = Callable[[Tile, Tile], Tile]
 Maker = Callable[[Operation, Options], Function]
 
 
-def word(op: Operation, name: str, default: str = "") -> str:
-    """The word of a property that is a choice, or the default."""
-    choice: Attribute | None = op.properties.get(name)
-    return default if choice is None else str(choice.data.value)  # type: ignore[attr-defined]
-
-
 def flag(op: Operation, name: str) -> bool:
     """True where a unit property is there."""
     return name in op.properties
-
-
-def is_signed(op: Operation) -> bool:
-    """True where the op reads its integers as signed."""
-    return word(op, "signedness") == "signed"
 
 
 def result_element(op: Operation) -> Element:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.lowering.interpreter.cuda_tile.blocks import Cause, leaves_undefined
 from tilewright.lowering.interpreter.cuda_tile.conversions import loses, out_of_range
 from tilewright.lowering.interpreter.cuda_tile.elements import (
@@ -27,10 +28,8 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
 from tilewright.lowering.interpreter.cuda_tile.integer_arithmetic import overflowing
 from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import (
     flag,
-    is_signed,
     operand_element,
     result_element,
-    word,
 )
 
 Test = Callable[[Tile], Tile]

@@ -67,7 +67,7 @@ def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
 
 
-def arrive_at(barrier: int, threads: int | None, *, aligned: bool = True) -> Step:
+def arrive_at(barrier: int, threads: int | None, *, aligned: bool) -> Step:
     """The step of threads that arrive at a barrier of their CTA, and do not wait."""
 
     def step(machine: Machine, gang: Gang) -> None:

@@ -82,9 +82,8 @@ def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
         compute = flushing(compute)
 
     def combined(old: Bits, *values: Bits) -> Bits:
-        with np.errstate(all="ignore"):
-            operands = (value.view(dtype) for value in values)
-            return compute(old.view(dtype), *operands).view(old.dtype)
+        operands = (value.view(dtype) for value in values)
+        return compute(old.view(dtype), *operands).view(old.dtype)
 
     return combined
 

@@ -45,7 +45,7 @@ def multiply_registers(
     atom: MmaAtom,
     d: Tensor,
     tensors: Mapping[Operand, Tensor],
-    accumulate: BoolArray | None = None,
+    accumulate: BoolArray | None,
 ) -> None:
     """D = A B + C of every warp, C being zeros where a thread's `accumulate` is false."""
     warps = gang.warps(atom.mnemonic)
@@ -107,7 +107,7 @@ def multiply_threads(
     fma: UniversalFma,
     d: Tensor,
     tensors: Mapping[Operand, Tensor],
-    accumulate: BoolArray | None = None,
+    accumulate: BoolArray | None,
 ) -> None:
     """D = A B + C of every thread, one K after the other; C as `multiply_registers` has it."""
     run = fma_elements(fma)
