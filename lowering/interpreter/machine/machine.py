@@ -244,6 +244,7 @@ class Machine:
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
         if self._livelock.stuck and first not in _not_ahead(gangs):
             self._livelock.release()
+            self.schedule.tire(int(first.lanes[0]))
         same = [gang for gang in ready if gang.block is first.block]
         for gang in same:
             gangs.remove(gang)

@@ -120,8 +120,13 @@ class Schedule:
         self._turns = self._turns + 1 if leader == self._leader else 0
         self._leader = leader
         if self._turns == PATIENCE:
-            self._turns, self._tired[leader] = 0, tired[chosen] + 1
+            self._turns = 0
+            self.tire(leader)
         return ready[chosen]
+
+    def tire(self, leader: int) -> None:
+        """Let others run before the gang that a thread leads does again."""
+        self._tired[leader] = self._tired.get(leader, 0) + 1
 
     def some(self, lanes: Lanes) -> BoolArray | None:
         """The threads of a gang that run first, whole warpgroups; None means all of them."""
