@@ -72,7 +72,8 @@ class Plan:
         """The shared memory through which a tile is stored: twice as much where stages, and so much
         else, leave it to the one CTA of a multiprocessor."""
         arch, double = self.arch, 2 * STORED
-        if arch is None or self.staged + beside + double > cta_room(arch, 1):
+        taken = self.ahead.bytes + self.copies.bytes + beside
+        if arch is None or taken + double > cta_room(arch, 1):
             return STORED
         return double if is_alone(arch, self.staged + STORED) else STORED
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.options import TensorMapArgumentError, checked
+from tilewright.dialects.cute_nvgpu.descriptors import tensor_box
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
-    Im2col,
     TensorBox,
     TensorMapError,
     tensor_element,
@@ -32,6 +32,19 @@ _NUMPY_ELEMENTS = {
     **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
     "uint8": "ui8",
 }
+
+
+class Im2col(tensor_box.PixelBox):
+    """The pixels that a copy of images may begin at, in DHW space, outermost first: from `lower` on
+    to as far from the last one as `upper` says, each so many `strides` (1) behind the one before.
+    PTX ISA 5.5.4. Raises TensorMapError for what the hardware does not copy.
+    """
+
+    @checked(TensorMapArgumentError)
+    def __init__(
+        self, lower: Sequence[int], upper: Sequence[int], strides: Sequence[int] = ()
+    ) -> None:
+        super().__init__(tuple(lower), tuple(upper), tuple(strides))
 
 
 class TensorMap:

@@ -20,7 +20,7 @@ class TensorMapError(Error, ValueError):
 
 
 @frozen
-class Im2col:
+class PixelBox:
     """The pixels that a copy may begin at, in DHW space, outermost first: from `lower` on to as far
     from the last one as `upper` says, each so many `strides` behind the one before. PTX ISA 5.5.4.
 
@@ -66,7 +66,7 @@ class TensorBox:
     element: rows.TensorElement
     swizzle: int = 0
     nan: bool = False
-    im2col: Im2col | None = None
+    im2col: PixelBox | None = None
 
     def __post_init__(self) -> None:
         if self.im2col is not None and len(self.shape) != 2:

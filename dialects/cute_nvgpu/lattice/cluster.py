@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, needs
+from tilewright.dialects.cute_nvgpu.lattice.tma import COPIED
 
 _CLUSTERS = needs("sm_90 7.8")
 
@@ -106,8 +107,7 @@ _BETWEEN = f"async.bulk.{_COMPLETES.format('.shared::cta')}"
 BULK_SEND = InstructionRow(
     "ptx.cp.async.bulk.cluster", f"start to copy bytes of shared memory to {_ARRIVES}",
     (f"cp.{_BETWEEN}",), needs("sm_90 8.0"), "cp.async.bulk",
-    (Address("dstMem"), Address("srcMem"), Choice("size"),
-     Address("mbar", loose=("integer",))),
+    (Address("dstMem"), Address("srcMem"), COPIED, Address("mbar", loose=("integer",))),
 )  # fmt: skip
 BULK_SEND_REDUCE = replace(
     BULK_SEND, does=f"start to combine bytes of shared memory with those of {_ARRIVES}",

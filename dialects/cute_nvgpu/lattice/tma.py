@@ -204,7 +204,9 @@ class BulkCopyRow(NeedingRow):
         return {self.mnemonic(hint=hint): self.operands(hint=hint) for hint in hints}
 
 
-_BYTES_BETWEEN = Address("dstMem"), Address("srcMem"), Choice("size")
+COPIED = Choice("size", range(0, 1 << 20, CHUNK))
+"""The bytes of a bulk copy: of constants ptxas takes these."""
+_BYTES_BETWEEN = Address("dstMem"), Address("srcMem"), COPIED
 BULK_LOAD = BulkCopyRow(
     "ptx.cp.async.bulk.load",
     "start to copy bytes of global memory to shared memory; they arrive at an mbarrier",

@@ -179,7 +179,7 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
     "words of 256 bits": (
         "st.global.u32 [%rd3], %r1;\nbar.sync 0;\n"
         "ld.global.v8.b32 {%r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9}, [%rd1];\n"
-        "ldu.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd1+16];\n"
+        "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd1+16];\n"
         "add.u32 %r2, %r3, %r9;\nadd.u32 %r0, %r2, %r10;\n"
         "bar.sync 0;\nsetp.eq.u32 %p1, %r1, 0;\n"
         "@%p1 st.global.v4.b64 [%rd1], {%rd1, %rd1, %rd1, %rd1};\nbar.sync 0;\n",
