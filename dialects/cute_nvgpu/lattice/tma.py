@@ -27,6 +27,10 @@ from tilewright.dialects.frozen import frozen
 CHUNK = 16
 """The bytes that a swizzle keeps together; strides and rows of a box are multiples of it."""
 
+OUT_OF_BOUNDS = 0x7FF7
+"""Each 16 bits outside of a tensor where those are NaN, of each type; `fma.oob` knows them of
+either sign (H200)."""
+
 _BARE = ("register", "float")
 _SOURCE = (Address("srcMem", loose=_BARE),)
 

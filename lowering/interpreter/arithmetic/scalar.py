@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS
+from tilewright.dialects.cute_nvgpu.lattice.tma import OUT_OF_BOUNDS
 from tilewright.lowering.interpreter.arithmetic import bit_fields, integers, logic
 from tilewright.lowering.interpreter.arithmetic.conversions import conversion
 from tilewright.lowering.interpreter.arithmetic.typed_words import (
@@ -151,15 +152,11 @@ def _rectified(compute: Function, type_: str) -> Function:
     return run
 
 
-_OUT_OF_BOUNDS = 0x7FF7
-"""The bits, but for the sign, of what stands for elements outside of a tensor: a NaN."""
-
-
 def _within_bounds(compute: Function) -> Function:
     """A function of f16 or bf16 that is 0 where a factor is none of the tensor (H200)."""
 
     def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        is_outside = (a & 0x7FFF == _OUT_OF_BOUNDS) | (b & 0x7FFF == _OUT_OF_BOUNDS)
+        is_outside = (a & 0x7FFF == OUT_OF_BOUNDS) | (b & 0x7FFF == OUT_OF_BOUNDS)
         return np.where(is_outside, a.dtype.type(0), compute(a, b, c))
 
     return run

@@ -10,7 +10,7 @@ import numpy as np
 
 from tilewright.dialects.cute.symbolic.sharing import steps_over
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, OUT_OF_BOUNDS
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
@@ -19,10 +19,6 @@ from tilewright.lowering.interpreter.values import Lanes
 
 _SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(1 << 22)
 """Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
-
-
-_NAN = 0x7FF77FF77FF77FF7
-"""The words outside of a tensor where those are NaN, of each type: `fma.oob` knows them (H200)."""
 
 
 class ElementRun(TensorBox):
@@ -84,7 +80,7 @@ class TensorImage:
         """The bytes of the box at a corner, densely: zeros, or NaN, where it lies outside."""
         inside, places = self.places(corner)
         values = loaded(self._elements[np.where(inside, places, 0)], self.box.element.mlir)
-        outside = np.array([_NAN if self.box.nan else 0], np.uint64).view(values.dtype)[0]
+        outside = np.full(4, OUT_OF_BOUNDS * self.box.nan, np.uint16).view(values.dtype)[0]
         return np.where(inside, values, outside).reshape(-1).view(np.uint8)
 
     def put(self, kind: str | None, corner: Corner, content: UInt8Array) -> None:
