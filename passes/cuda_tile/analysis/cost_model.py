@@ -144,6 +144,9 @@ def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
 def thread_count(entry: EntryOp, arch: Target | None) -> int:
     """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
     warpgroups as its multiplications keep busy, else from its largest tile."""
+    import os
+    if os.environ.get("GDN_T"):
+        return int(os.environ["GDN_T"])
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
@@ -403,17 +406,18 @@ def cta_room(arch: Target, ctas: int) -> int:
 
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None, copied: int,
+    latency: int | None, copied: int, recurrent: bool,
 ) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
     most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
-    while the other begins or ends, if both have stages enough."""
+    while the other begins or ends, if both have stages enough; of loops one of which is
+    `recurrent`, while the other waits for its sums."""
     wanted = hint(entry, "occupancy", arch)
     fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
-    wanted, stage = wanted or (2 if copied else 1), stage + copied
+    wanted, stage = wanted or (2 if copied or recurrent else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:

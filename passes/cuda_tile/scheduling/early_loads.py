@@ -38,7 +38,7 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
     for loop in list(entry.walk()):
         if arch is not None and isinstance(loop, ForOp):
             threads = thread_count(entry, arch)
-            _make_early(loop, _MOST * threads)
+            _make_early(loop, _MOST * threads, threads)
             _make_earlier(loop, threads)
 
 
@@ -59,9 +59,13 @@ def _multiplies(op: Operation) -> bool:
     return bool(descendants(op, Multiplication))
 
 
-def _make_early(loop: ForOp, room: int) -> None:
+def _make_early(loop: ForOp, room: int, few: int) -> None:
     products = [op for op in loop.region.block.ops if isinstance(op, Multiplication)]
     for op in list(loop.region.block.ops) if products else ():
+        if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and prod(shape_of(op.results[0])) <= few:
+            if is_repeatable(op) and products[0].is_before_in_block(op):
+                _move(op, products[0])
+            continue
         if not isinstance(op, LoadPtrTkoOp) or not is_weak(op):
             continue
         places = [op.source] if op.mask is None else [op.source, op.mask]
