@@ -145,6 +145,7 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
     """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
     warpgroups as its multiplications keep busy, else from its largest tile."""
     import os
+
     if os.environ.get("GDN_T"):
         return int(os.environ["GDN_T"])
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]

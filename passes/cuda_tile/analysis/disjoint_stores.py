@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import PartitionViewType
-from tilewright.passes.cuda_tile.analysis.view_access import extents_of, tensor_of
+from tilewright.passes.cuda_tile.analysis.facts import known_integer
+from tilewright.passes.cuda_tile.analysis.view_access import Extent, extents_of, tensor_of
 
 
 def are_disjoint(stores: Sequence[Operation]) -> bool:
@@ -30,86 +32,102 @@ def are_disjoint(stores: Sequence[Operation]) -> bool:
     if loops == {()} and len(stores) == 1:
         return True
     tiles = [op for op in stores if isinstance(op, StoreViewTkoOp)]
-    if len(tiles) < len(stores) or len(loops) > 1 or not _are_of_one_tensor(tiles):
+    around = loops.pop()
+    if loops or len(around) > 1 or len(tiles) < len(stores):
         return False
-    (around,) = loops
-    apart = all(any(map(_differ, a.index, b.index)) for a, b in combinations(tiles, 2))
-    match around:
-        case ():
-            return apart
-        case (ForOp() as loop,):
-            moves = all(any(_follows(index, loop) for index in op.index) for op in tiles)
-            return apart and moves
-        case _:
-            return False
+    loop = around[0] if around else None
+    if isinstance(loop, LoopOp) or not _are_of_one_partition(tiles):
+        return False
+    places = [[_place(index, loop) for index in op.index] for op in tiles]
+    columns = [[x for x in column if x is not None] for column in zip(*places, strict=True)]
+    known = [len(column) == len(tiles) for column in columns]
+    still = [all_ and not column[0].factor and len({*column}) == 1
+             for all_, column in zip(known, columns, strict=True)]  # fmt: skip
+    moves = loop is None or all(any(x and x.factor for x in own) for own in places)
+    apart = all(any(map(_differ, *pair)) for pair in combinations(places, 2))
+    return moves and apart and _nest(tiles[0], still)
 
 
-def _loops(op: Operation) -> Iterator[Operation]:
+def _loops(op: Operation) -> Iterator[ForOp | LoopOp]:
     return (around for around in ancestors(op) if isinstance(around, ForOp | LoopOp))
 
 
-def _are_of_one_tensor(stores: Sequence[StoreViewTkoOp]) -> bool:
-    """True of stores of tiles of one partition, in which an address says where a tile is."""
-    first = stores[0]
-    base, (sizes, strides) = tensor_of(first.view).base, extents_of(tensor_of(first.view))
-    alike = all(
-        isinstance(op.view_type, PartitionViewType)
-        and op.view_type.tile_shape == first.view_type.tile_shape
-        and tensor_of(op.view).base is base
-        and extents_of(tensor_of(op.view)) == (sizes, strides)
-        for op in stores
+def _are_of_one_partition(stores: Sequence[StoreViewTkoOp]) -> bool:
+    """True of stores to tensors that are the same, in tiles that are as large."""
+    tensors = [tensor_of(op.view) for op in stores]
+    kinds = [op.view_type for op in stores]
+    return (
+        all(isinstance(kind, PartitionViewType) for kind in kinds)
+        and len({kind.tile_shape for kind in kinds}) == 1
+        and len({tensor.base for tensor in tensors}) == 1
+        and all(extents_of(tensor) == extents_of(tensors[0]) for tensor in tensors)
     )
-    return alike and _nest(stores, sizes, strides)
 
 
-def _nest(
-    stores: Sequence[StoreViewTkoOp], sizes: Sequence[object], strides: Sequence[object]
-) -> bool:
+def _nest(store: StoreViewTkoOp, still: Sequence[bool]) -> bool:
     """True where each stride is more than the dimensions of smaller ones reach, of those along
-    which not all tiles have one and the same place."""
-    loops, reach = [*_loops(stores[0])], 0
-    free: list[tuple[int, object]] = []
-    for axis, stride in enumerate(strides):
-        indices = {op.index[axis] for op in stores}
-        if len(indices) == 1 and not any(
-            loop.is_ancestor(_owner(x)) for x in indices for loop in loops
-        ):
-            continue
-        if not isinstance(stride, int):
+    which not all tiles have one place."""
+    free: list[tuple[int, Extent]] = []
+    for size, stride, alike in zip(*extents_of(tensor_of(store.view)), still, strict=True):
+        if not alike and not isinstance(stride, int):
             return False
-        free.append((stride, sizes[axis]))
-    free.sort(key=lambda own: own[0])
-    for stride, size in free:
-        if stride <= reach:
+        if not alike and isinstance(stride, int):
+            free.append((stride, size))
+    free.sort(key=lambda dimension: dimension[0])
+    reach = 0
+    for number, (stride, size) in enumerate(free):
+        if stride <= reach or (not isinstance(size, int) and number < len(free) - 1):
             return False
-        reach = reach + (size - 1) * stride if isinstance(size, int) else 1 << 63
+        reach += (size - 1) * stride if isinstance(size, int) else 0
     return True
 
 
-def _differ(one: SSAValue, other: SSAValue) -> bool:
-    """True of two numbers that are not the same."""
-    values = [
-        x.owner.elements.array() for x in (one, other) if isinstance(x.owner, core.ConstantOp)
-    ]
-    return len(values) == 2 and bool(values[0] != values[1])
+class _Place(NamedTuple):
+    """A number: a loop's variable times a factor, an offset, and what is the same each time."""
+
+    factor: int
+    offset: int
+    others: frozenset[SSAValue]
 
 
-def _follows(index: SSAValue, loop: ForOp) -> bool:
-    """True of a number that is another one in each iteration: its variable, and what is the same
-    each time added to it."""
+def _place(index: SSAValue, loop: ForOp | None) -> _Place | None:
+    """A number in those terms, if it can be said so."""
+    if (number := known_integer(index)) is not None:
+        return _Place(0, number, frozenset())
+    if loop is None or not _is_within(index, loop):
+        return _Place(0, 0, frozenset({index}))
     if index is loop.region.block.args[0]:
-        return True
+        return _Place(1, 0, frozenset())
     match index.owner:
         case ExtIOp() as op:
-            return _follows(op.operands[0], loop)
-        case integer.AddIOp() as op:
-            own = [x for x in op.operands if not loop.is_ancestor(_owner(x))]
-            rest = [x for x in op.operands if x not in own]
-            return len(rest) == 1 and _follows(rest[0], loop)
+            return _place(op.operands[0], loop)
+        case integer.AddIOp() | integer.MulIOp() as op:
+            one, other = (_place(x, loop) for x in (op.lhs, op.rhs))
+            if one is None or other is None:
+                return None
+            if isinstance(op, integer.AddIOp):
+                both = one.others | other.others
+                disjoint = len(both) == len(one.others) + len(other.others)
+                added = one.factor + other.factor, one.offset + other.offset
+                return _Place(*added, both) if disjoint else None
+            if one.others or other.others or (one.factor and other.factor):
+                return None
+            times = one.offset if other.factor else other.offset
+            scaled = other if other.factor else one
+            return _Place(scaled.factor * times, scaled.offset * times, frozenset())
         case _:
-            return False
+            return None
 
 
-def _owner(value: SSAValue) -> Operation:
+def _is_within(value: SSAValue, loop: ForOp) -> bool:
     owner = value.owner
-    return owner if isinstance(owner, Operation) else owner.parent_op()  # type: ignore[return-value]
+    block = owner if isinstance(owner, Block) else owner.parent
+    return block is not None and loop.is_ancestor(block)
+
+
+def _differ(one: _Place | None, other: _Place | None) -> bool:
+    """True of places that are two in any two iterations, and in one."""
+    if one is None or other is None or one.others != other.others or one.factor != other.factor:
+        return False
+    apart = one.offset - other.offset
+    return apart % one.factor != 0 if one.factor else apart != 0
