@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import prod
 
 from xdsl.traits import IsTerminator
 
@@ -114,6 +115,8 @@ _ONE_AND_ITS_END = 2
 """The ops of a region that is one op."""
 
 WARP, WARPGROUP = 32, 128
+_OF_WARP = 128
+"""The sums of an MMA of a warp, of 16 x 8."""
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 GATHERING_REGISTERS = 88
@@ -144,10 +147,6 @@ def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
 def thread_count(entry: EntryOp, arch: Target | None) -> int:
     """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
     warpgroups as its multiplications keep busy, else from its largest tile."""
-    import os
-
-    if os.environ.get("GDN_T"):
-        return int(os.environ["GDN_T"])
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
     warps = hint(entry, _WORKERS, arch)
     if warps is not None:
@@ -168,6 +167,9 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
     count = max(_FEWEST, min(most, largest // share))
     multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
+        # A warp more has a matrix of its own, or it computes what another one does.
+        sums = max(prod(shape_of(op.result)) for op in multiplied)
+        count = min(count, max(sums // _OF_WARP, 1) * WARP)
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
         registers = max(map(tile_registers, _tiles(entry)))

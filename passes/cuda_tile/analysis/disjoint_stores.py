@@ -101,11 +101,11 @@ def _place(index: SSAValue, loop: ForOp | None) -> _Place | None:
     match index.owner:
         case ExtIOp() as op:
             return _place(op.operands[0], loop)
-        case integer.AddIOp() | integer.MulIOp() as op:
+        case (integer.AddIOp() | integer.MulIOp()) as op:
             one, other = (_place(x, loop) for x in (op.lhs, op.rhs))
             if one is None or other is None:
                 return None
-            if isinstance(op, integer.AddIOp):
+            if op.name == integer.AddIOp.name:
                 both = one.others | other.others
                 disjoint = len(both) == len(one.others) + len(other.others)
                 added = one.factor + other.factor, one.offset + other.offset
