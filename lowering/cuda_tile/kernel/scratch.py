@@ -91,7 +91,7 @@ class Scratch:
         self.copied = False
         """True where TMA has stored a tile."""
         self._plain = _Line(emitter, CHUNK, partial(shared_line, i8))
-        self._lines: dict[tuple[Attribute, int, int], _Line] = {}
+        self._lines: dict[tuple[Attribute, int, bool], _Line] = {}
         self.laid: dict[tuple[Block, SSAValue], object] = {}
         """The matrices that lie where `take_lines` took room last, by the block that wrote them."""
         self.on_barrier: list[Callable[[], None]] = []
@@ -166,8 +166,8 @@ class Scratch:
         if self.state:
             self.barrier()
 
-    def _line(self, order: MatrixOrder, element: Attribute, stored: int = 0) -> _Line:
-        """The memory of matrices in an order, of those that are `stored` others."""
+    def _line(self, order: MatrixOrder, element: Attribute, *, stored: bool = False) -> _Line:
+        """The memory of matrices in an order, of those that are `stored` another one."""
         key = element, order.width, stored
         if key not in self._lines:
             self._lines[key] = _Line(self.emitter, ALIGNMENT, partial(order.line, element))
@@ -202,35 +202,33 @@ class Scratch:
     # --- stores by TMA ---
 
     def store_line(
-        self, order: MatrixOrder, element: Attribute, count: int, turn: int
+        self, order: MatrixOrder, element: Attribute, count: int
     ) -> tuple[SSAValue, SSAValue]:
-        """A line of memory that copies read, of so many elements, and its address, that of a
-        store whose turn it is."""
-        line = self._line(order, element, 1 + turn)
+        """A line of memory that copies read, of so many elements, and its address."""
+        line = self._line(order, element, stored=True)
         line.take(count)
         return line.memref, line.address
 
-    def free_store_line(self, *, read: bool, others: int) -> None:
-        """Wait until the copies have `read` it, but for those of so many others, or are complete:
-        of those that come first there are none."""
+    def free_store_line(self, *, read: bool) -> None:
+        """Wait until the copies have `read` it, or are complete: of those that come first there
+        are none."""
         emitter = self.emitter
         fresh = not self.copied and emitter.block is emitter.straight
         self.copied = True
         if fresh:
             return
-        self._wait_for_copies(others, read=read)
+        self._wait_for_copies(read=read)
         self.barrier()
 
-    def _wait_for_copies(self, others: int, *, read: bool) -> None:
-        emitter, flag = self.emitter, UnitAttr() if read else None
-        emitter.when(
-            self.threads.is_first, lambda: emitter.add(tma.BulkWaitGroupOp(others, read=flag))
-        )
+    def _wait_for_copies(self, *, read: bool) -> None:
+        emitter = self.emitter
+        flag = UnitAttr() if read else None
+        emitter.when(self.threads.is_first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
 
     def end(self) -> None:
         """Wait until copies have read the memory; they are complete when the kernel is."""
         if self.copied:
-            self._wait_for_copies(0, read=True)
+            self._wait_for_copies(read=True)
 
     # --- layouts ---
 

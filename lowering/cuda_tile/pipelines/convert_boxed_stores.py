@@ -12,7 +12,7 @@ from functools import partial
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MakeTokenOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -22,7 +22,6 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.passes.cuda_tile.analysis.cost_model import products_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.analysis.store_turns import is_behind_nothing, take_turns
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     BoxedAccess,
     accesses_behind,
@@ -91,10 +90,9 @@ class _BoxedStore:
 
     def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: Kernel) -> None:
         self.access, self.layout, self.kernel = access, layout, kernel
-        order, stores = access.order, [*kernel.stored] if take_turns(kernel.stored) else [access.op]
-        self.turn, self.others = stores.index(access.op), len(stores) - 1
+        order, token = access.order, access.op.token
         # What the token is behind is complete, not only read, before this store begins.
-        self.alone = is_behind_nothing(access.op)
+        self.alone = token is None or isinstance(token.owner, MakeTokenOp)
         tile = dim_bits(access.op.view_type.tile_shape)
         outermost = next(bits for bits in tile if bits)
         self.axis = access.along.index(tile.index(outermost))
@@ -112,7 +110,7 @@ class _BoxedStore:
         kernel, order, size = self.kernel, self.access.order, self.access.order.order.size
         room = order.bytes // size >> len(self.rounds)
         element = self.access.map_type.element_type
-        line, base = kernel.scratch.store_line(order, element, room, self.turn)
+        line, base = kernel.scratch.store_line(order, element, room)
         corners = list(box_corners(self.access, kernel))
         kept = TileLayout(
             self.layout.threads, tuple(b for b in self.layout.registers if b not in self.rounds)
@@ -125,8 +123,7 @@ class _BoxedStore:
         turns = PartwiseElements(elements, kernel)
         for number, (place, own) in enumerate(zip(places, rounds, strict=True)):
             turns.load(own)
-            read = self.alone or number > 0
-            kernel.scratch.free_store_line(read=read, others=self.others)
+            kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
             kernel.scratch.barrier()

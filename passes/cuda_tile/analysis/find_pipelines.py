@@ -44,7 +44,6 @@ from tilewright.passes.cuda_tile.analysis.recurrences import is_recurrent
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
-from tilewright.passes.cuda_tile.analysis.store_turns import take_turns
 from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in
@@ -229,9 +228,7 @@ def find_pipelines(
             _find_readers(group, pipeline.loop)
     plan.refuse_around(lambda group: not group.alone, "not only products of loops within read it")
     if any(is_asynchronous(product, arch) for product in products):
-        sizes = [*_stored(entry, stored)]
-        own = sum(sizes) if take_turns(stored) else max(sizes, default=0)
-        beside = max(beside, own + _staged(plan))
+        beside = max(beside, max(_stored(entry, stored), default=0) + _staged(plan))
     _choose_stages(entry, arch, plan, beside, copied)
     plan.cluster = max((max(group.ctas, 1 + group.paired) for _, group in plan.groups), default=1)
     return plan

@@ -1,5 +1,5 @@
 """Loads that wait for no store: those of memory that a kernel does not write; and, in kernels
-without atomics, stores that nothing else reaches what they write.
+without atomics, a store that nothing else reaches what it writes.
 
     for %i: %x = load_view_tko weak %a[%i] token = %t; %u = store_view_tko weak %y, %c[%i] ...
     ->      %x = load_view_tko weak %a[%i]
@@ -11,14 +11,16 @@ address has to follow from the arguments alone, not from numbers that are loaded
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, FToIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.memory import (
     LoadPtrTkoOp,
@@ -35,7 +37,6 @@ from tilewright.dialects.cuda_tile.ops.views import (
     StoreViewTkoOp,
 )
 from tilewright.dialects.cuda_tile.types import TOKEN, PointerType, TileType, TileView
-from tilewright.passes.cuda_tile.analysis.disjoint_stores import are_disjoint
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
@@ -66,7 +67,8 @@ def forget_order(entry: EntryOp) -> None:
     for op in free:
         op.attributes[UNWRITTEN] = UnitAttr()
     if weak == accesses:
-        free += _alone([op for op in weak if op not in loads], set(map(_parameter, loads)))
+        stores = [op for op in weak if op not in loads]
+        free += _alone(stores, Counter(map(_parameter, weak)))
     at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
     first = at.insert(MakeTokenOp.create(result_types=[TOKEN])).result
     for op in free:
@@ -75,15 +77,13 @@ def forget_order(entry: EntryOp) -> None:
             remark(op, "order", f"'{op.name}' waits for no store: {DISJOINT} is promised")
 
 
-def _alone(stores: Iterable[_Weak], loaded: Container[SSAValue | None]) -> Iterator[_Weak]:
-    """The stores behind others through parameters that nothing is loaded through, and that write
-    nothing twice."""
-    own = defaultdict[SSAValue | None, list[_Weak]](list)
+def _alone(stores: Iterable[_Weak], times: Counter[SSAValue | None]) -> Iterator[_Weak]:
+    """The stores behind others through parameters that nothing else is accessed through, each made
+    once."""
     for op in stores:
-        own[_parameter(op)].append(op)
-    for parameter, ops in own.items():
-        if parameter not in loaded and are_disjoint(ops):
-            yield from (op for op in ops if not reads_only(op.token))
+        alone = times[_parameter(op)] == 1 and not reads_only(op.token)
+        if alone and not any(isinstance(around, ForOp | LoopOp) for around in ancestors(op)):
+            yield op
 
 
 def _gives_numbers(op: Operation) -> bool:

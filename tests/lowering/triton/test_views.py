@@ -3,12 +3,18 @@ that nothing else is loaded and stored than by pointers."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from triton_kernel import converted, seen_through
+from triton_kernel import converted
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp, StorePtrTkoOp
+from tilewright.passes.cuda_tile.analysis.remarks import collected
+from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
+from tilewright.source.parsing import default_context
+from tilewright.source.verification import verify
 from tilewright.tile_kernel import flat_arguments
 
 ROW = "tensor<4xi32>"
@@ -72,6 +78,15 @@ def _offsets(name: str, row: str) -> str:
     %{name}1 = tt.expand_dims %{name}0 {{axis = 1 : i32}} : {ROW} -> tensor<4x1xi32>
     %{name}2 = tt.broadcast %{name}1 : tensor<4x1xi32> -> tensor<4x8xi32>
     %{name} = arith.addi %{name}2, %k1 : tensor<4x8xi32>"""
+
+
+def seen_through(text: str) -> tuple[Any, list[str]]:
+    """The module of a text whose accesses are through views where they may be; the remarks."""
+    module = converted(text)
+    with collected() as remarks:
+        CudaTilePointersToViewsPass().apply(default_context(), module)
+    verify(module, None)
+    return module, [remark.text for remark in remarks]
 
 
 ABOVE = f"""%one = arith.constant dense<1> : {ROW}

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 import tilewright as tw
 from tilewright.lowering.triton.convert_triton_to_cuda_tile import ConvertTritonToCudaTilePass
-from tilewright.passes.cuda_tile.analysis.remarks import collected
-from tilewright.passes.cuda_tile_pointers_to_views import CudaTilePointersToViewsPass
 from tilewright.source.parsing import default_context, parse_module
 from tilewright.source.verification import verify
 
@@ -32,15 +30,6 @@ def converted(text: str, **options: Any) -> Any:
     ConvertTritonToCudaTilePass(**options).apply(default_context(), module)
     verify(module, None)
     return module
-
-
-def seen_through(text: str) -> tuple[Any, list[str]]:
-    """The module of a text whose accesses are through views where they may be; the remarks."""
-    module = converted(text)
-    with collected() as remarks:
-        CudaTilePointersToViewsPass().apply(default_context(), module)
-    verify(module, None)
-    return module, [remark.text for remark in remarks]
 
 
 def run(text: str, *args: Any, grid: tuple[int, ...] = (1,), **options: Any) -> list[Any]:
