@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import triton
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.ops import module
-from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
+from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
@@ -54,6 +55,8 @@ from tilewright.lowering.triton import (
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
@@ -85,6 +88,8 @@ class ConvertTritonToCudaTilePass(ModulePass):
             function.detach()
             function.erase(safe_erase=False)
         for entry in entries:
+            for branch in descendants(entry, IfOp):
+                known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
@@ -134,9 +139,11 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
     if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
-    if isinstance(warps, IntegerAttr) and not descendants(entry, Mma):
+    products = descendants(entry, Mma)
+    if isinstance(warps, IntegerAttr) and all(shape_of(op.results[0])[-2] < 64 for op in products):
         hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
-        entry.attributes[COMPUTES_LATE] = UnitAttr()
+        if not products:
+            entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
     if hints:

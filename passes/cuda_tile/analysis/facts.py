@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
@@ -106,8 +107,8 @@ _GREATEST: dict[type[Operation], Callable[[int, int, int], int]] = {
 
 def greatest(value: SSAValue, depth: int = 8) -> int | None:
     """The number that no element of a tile of integers exceeds, where none is negative: of the
-    number of a tile block, of what is assumed not to be negative, and of results that have room in
-    their type. None where one may be negative."""
+    number of a tile block, of what is assumed not to be negative, of the variable of a loop that
+    counts up, and of results that have room in their type. None where one may be negative."""
     most = (1 << ELEMENT_OF[element_of(value)].bits - 1) - 1
     match op := value.owner:
         case core.GetTileBlockIdOp():
@@ -117,6 +118,10 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             return min((bound for bound in bounds if bound is not None), default=most)
         case AssumeOp() | ExtIOp():
             return greatest(op.operands[0], depth)
+        case Block() if isinstance(loop := op.parent_op(), ForOp) and value is op.args[0]:
+            ends = greatest(loop.lower_bound, depth - 1), greatest(loop.upper_bound, depth - 1)
+            rises = (known_integer(loop.step) or 0) > 0 and ends[0] is not None
+            return (most if ends[1] is None else max(*ends)) if depth and rises else None
         case core.ConstantOp():
             numbers = op.elements.array()
             return int(numbers.max()) if (numbers >= 0).all() else None
@@ -128,6 +133,17 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             return result if result <= most else None
         case _:
             return None
+
+
+def always_holds(condition: SSAValue) -> bool:
+    """True of a comparison that says of what is not negative that it is not."""
+    op = condition.owner
+    return (
+        isinstance(op, integer.CmpIOp)
+        and op.comparison_predicate.data is ComparisonPredicate.GREATER_THAN_OR_EQUAL
+        and is_zero(op.rhs)
+        and is_natural(op.lhs)
+    )
 
 
 def repeated(value: SSAValue) -> SSAValue:
