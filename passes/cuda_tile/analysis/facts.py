@@ -8,11 +8,12 @@ from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile.layouts.elements import element_of
@@ -176,3 +177,11 @@ def is_zero(value: SSAValue) -> bool:
 def counts_from_zero(loop: ForOp) -> bool:
     """True of a loop whose variable is the number of its iteration."""
     return is_zero(loop.lower_bound) and known_integer(loop.step) == 1
+
+
+def trips_of(loop: ForOp) -> int | None:
+    """The iterations of a loop in no other one, where they are known."""
+    low, high, step = map(known_integer, (loop.lower_bound, loop.upper_bound, loop.step))
+    if low is None or high is None or not step or any(isinstance(x, ForOp | LoopOp) for x in ancestors(loop)):
+        return None
+    return -(-(high - low) // step)

@@ -29,7 +29,7 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     places_of,
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.facts import is_zero, trips_of
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
@@ -377,6 +377,9 @@ def _choose_stages(
             in_flight = plan.by_loop[loop].stages - 1
         if in_flight is None and any(LOADED_PLACES in op.attributes for op in own.slice):
             in_flight = _BY_NUMBERS
+        trips = trips_of(loop)
+        if in_flight is None and trips is not None and trips < 3:
+            in_flight = trips
         for loads in (own.loads, [load for load in own.loads if not load.beside]):
             for load in own.loads:
                 if load not in loads:

@@ -31,6 +31,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     stages_and_ctas,
     tiled_products,
 )
+from tilewright.passes.cuda_tile.analysis.facts import trips_of
 from tilewright.passes.cuda_tile.analysis.hints import hint, latency
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.loaded_operands import (
@@ -377,6 +378,9 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
     for pipeline in pipelines:
         in_flight = latency((load.op for load in pipeline.loads), arch)
+        trips = None if pipeline.loop is None else trips_of(pipeline.loop)
+        if in_flight is None and trips is not None and trips <= 4:
+            in_flight = max(trips - 1, 1)
         if any(group.by_warps for group in pipeline.groups):
             if few := alone and in_flight is None and has_few_rows(entry, arch):
                 in_flight = IN_FLIGHT_OF_FEW_ROWS
