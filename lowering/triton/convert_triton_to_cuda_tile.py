@@ -62,6 +62,9 @@ from tilewright.source.diagnostic import OpError
 
 _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _SIXTEEN = IntegerAttr(16, i32)
+_USUAL_WARPS, _MANY_ROWS = 4, 64
+"""The warps of a launch that does not say them, and the rows from which on a warpgroup
+multiplies."""
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
@@ -134,14 +137,17 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
 def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     """Give an entry the options of a launch that are attributes of Triton's module: the CTAs of a
     cluster, the registers of a thread, and the warps of a kernel that multiplies no matrices; of
-    those that do, their products say how many pay."""
+    those that do, their products say how many pay, but that fewer than are usual are meant where
+    all have few rows."""
     hints: dict[str, Attribute] = {}
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
     if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
     products = descendants(entry, Mma)
-    if isinstance(warps, IntegerAttr) and all(shape_of(op.results[0])[-2] < 64 for op in products):
-        hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+    if isinstance(warps, IntegerAttr):
+        few = warps.value.data < _USUAL_WARPS
+        if all(few and shape_of(op.results[0])[-2] < _MANY_ROWS for op in products):
+            hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
         if not products:
             entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):

@@ -182,6 +182,5 @@ def counts_from_zero(loop: ForOp) -> bool:
 def trips_of(loop: ForOp) -> int | None:
     """The iterations of a loop in no other one, where they are known."""
     low, high, step = map(known_integer, (loop.lower_bound, loop.upper_bound, loop.step))
-    if low is None or high is None or not step or any(isinstance(x, ForOp | LoopOp) for x in ancestors(loop)):
-        return None
-    return -(-(high - low) // step)
+    inner = any(isinstance(outer, ForOp | LoopOp) for outer in ancestors(loop))
+    return None if inner or None in (low, high) or not step else -(-(high - low) // step)  # pyright: ignore
