@@ -377,9 +377,6 @@ def _choose_stages(
             in_flight = plan.by_loop[loop].stages - 1
         if in_flight is None and any(LOADED_PLACES in op.attributes for op in own.slice):
             in_flight = _BY_NUMBERS
-        trips = trips_of(loop)
-        if in_flight is None and trips is not None and trips < 3:
-            in_flight = trips
         for loads in (own.loads, [load for load in own.loads if not load.beside]):
             for load in own.loads:
                 if load not in loads:
@@ -390,6 +387,7 @@ def _choose_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
                     alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
+                own.stages = min(own.stages, 1 + trips_of(loop))
             if own.stage and own.ahead >= least:
                 break
         else:
