@@ -120,9 +120,10 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
         case AssumeOp() | ExtIOp():
             return greatest(op.operands[0], depth)
         case Block() if isinstance(loop := op.parent_op(), ForOp) and value is op.args[0]:
-            ends = greatest(loop.lower_bound, depth - 1), greatest(loop.upper_bound, depth - 1)
-            rises = (known_integer(loop.step) or 0) > 0 and ends[0] is not None
-            return (most if ends[1] is None else max(*ends)) if depth and rises else None
+            low, high = (greatest(x, depth - 1) for x in (loop.lower_bound, loop.upper_bound))
+            if low is None or not depth or (known_integer(loop.step) or 0) <= 0:
+                return None
+            return most if high is None else max(low, high)
         case core.ConstantOp():
             numbers = op.elements.array()
             return int(numbers.max()) if (numbers >= 0).all() else None
