@@ -119,9 +119,9 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             return min((bound for bound in bounds if bound is not None), default=most)
         case AssumeOp() | ExtIOp():
             return greatest(op.operands[0], depth)
-        case Block() if isinstance(loop := op.parent_op(), ForOp) and value is op.args[0]:
+        case Block() if depth and isinstance(loop := op.parent_op(), ForOp) and value is op.args[0]:
             low, high = (greatest(x, depth - 1) for x in (loop.lower_bound, loop.upper_bound))
-            if low is None or not depth or (known_integer(loop.step) or 0) <= 0:
+            if low is None or (known_integer(loop.step) or 0) <= 0:
                 return None
             return most if high is None else max(low, high)
         case core.ConstantOp():
