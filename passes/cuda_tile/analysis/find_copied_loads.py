@@ -29,7 +29,7 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     places_of,
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.facts import is_zero, trips_of
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
@@ -387,6 +387,7 @@ def _choose_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
                     alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
+                own.stages = min(own.stages, 1 + trips_of(loop))
             if own.stage and own.ahead >= least:
                 break
         else:
