@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -25,8 +26,10 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     Load,
     LoopSlice,
+    is_same,
     needed_ahead,
     places_of,
+    without_tokens,
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
@@ -89,6 +92,8 @@ class CopiedLoad:
     private: bool = False
     beside: bool = False
     """True of a load beside a product, which gives way where memory is short."""
+    kept: CopiedLoad | None = None
+    """A load of an earlier loop that has copied the tiles, where there are as many stages."""
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -110,6 +115,8 @@ class CopiedLoop(LoopSlice):
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
     alone: bool = False
     """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
+    keeps: bool = False
+    """True where a later loop reads the stages, too."""
 
     @property
     def stage(self) -> int:
@@ -119,7 +126,7 @@ class CopiedLoop(LoopSlice):
     @property
     def bytes(self) -> int:
         """The shared memory that it takes."""
-        return self.stages * self.stage
+        return self.stages * sum(load.order.bytes for load in self.loads if load.kept is None)
 
     @property
     def ahead(self) -> int:
@@ -256,6 +263,8 @@ def find_copied_loads(
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
+    for own, later in combinations(copies.by_loop.values(), 2):
+        _keep_stages(own, later, copies.bytes)
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -393,3 +402,40 @@ def _choose_stages(
             del copies.by_loop[loop]
             copies.crowded[loop] = own.stage
             copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))
+
+
+def _keep_stages(own: CopiedLoop, later: CopiedLoop, most: int) -> None:
+    """Let a later loop of the same block find what it loads in the stages of one before it, if both
+    have as many, of so many bytes at most."""
+    first, second = own.loop, later.loop
+    bounds = zip(first.operands[:3], second.operands[:3], strict=True)
+    if not (
+        own.private and later.private and first.parent is second.parent
+        and own.stages == later.stages and first.unsigned_cmp == second.unsigned_cmp
+        and all(is_same(*pair) for pair in bounds)
+    ):  # fmt: skip
+        return
+    numbers = first.region.block.args[0], second.region.block.args[0]
+    loads = [
+        next((replace(load, kept=x) for x in own.loads if _is_kept(x, load, numbers)), load)
+        for load in later.loads
+    ]
+    kept = sum(load.order.bytes for load in loads if load.kept in own.loads)
+    if kept and own.bytes + later.bytes - kept * own.stages <= most:
+        later.loads, own.keeps = loads, True
+
+
+def _is_kept(own: CopiedLoad, later: CopiedLoad, numbers: tuple[SSAValue, SSAValue]) -> bool:
+    """True of a load whose tile another one has loaded in the iteration of the same number."""
+    x, y = own.op, later.op
+    return (
+        type(x) is type(y)
+        and own.kept is later.kept is None
+        and (own.order, own.run) == (later.order, later.run)
+        and x.properties == y.properties
+        and reads_only(y.token)
+        and all(
+            is_same(*pair, numbers)
+            for pair in zip(without_tokens(x), without_tokens(y), strict=True)
+        )
+    )
