@@ -18,8 +18,6 @@ copies none if there was one for each iteration:
 
 from __future__ import annotations
 
-from functools import partial
-
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
@@ -158,14 +156,11 @@ class CopyRing(LoopPart):
         def build() -> None:
             for load in self.plan.loads:
                 stepwise = not load.private and load not in self._lines
-                copied = partial(
-                    copy_tile, load, self._base(load, stage), kernel=kernel, stepwise=stepwise
-                )
-                if self.plan.keeps or load.kept is not None:
-                    again = None if load.kept is None else self._again
-                    emitter.when(kernel.both(runs, again), partial(copied, None))
-                else:
-                    copied(runs)
+                again = runs if load.kept is None else kernel.both(runs, self._again)
+                copy_tile(
+                    load, self._base(load, stage), again, kernel, stepwise=stepwise,
+                    keeps=self.plan.keeps or load.kept is not None,
+                )  # fmt: skip
 
         kernel.guard = runs
         at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
