@@ -75,7 +75,7 @@ class CopyRing(LoopPart):
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
-        if any(load.kept for load in plan.loads):
+        if plan.kept is not None:
             far = kernel.constant(plan.stages, bounds.lower.type)
             last = emitter.binary("add", bounds.lower, emitter.binary("mul", bounds.step, far))
             self._again = emitter.compare("lt", last, bounds.upper)
@@ -142,8 +142,11 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
-        if not self.plan.keeps:
-            self.kernel.scratch.reserved -= self._taken
+        plan, scratch = self.plan, self.kernel.scratch
+        if plan.last is None:
+            scratch.reserved -= self._taken
+        if plan.kept is not None and plan.kept.last is plan.loop:
+            scratch.reserved -= plan.kept.bytes
 
     # --- copies ---
 
@@ -159,7 +162,7 @@ class CopyRing(LoopPart):
                 again = runs if load.kept is None else kernel.both(runs, self._again)
                 copy_tile(
                     load, self._base(load, stage), again, kernel, stepwise=stepwise,
-                    keeps=self.plan.keeps or load.kept is not None,
+                    keeps=self.plan.last is not None or load.kept is not None,
                 )  # fmt: skip
 
         kernel.guard = runs

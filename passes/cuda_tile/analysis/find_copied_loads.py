@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -115,8 +114,10 @@ class CopiedLoop(LoopSlice):
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
     alone: bool = False
     """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
-    keeps: bool = False
-    """True where a later loop reads the stages, too."""
+    kept: CopiedLoop | None = None
+    """The loop before it in whose stages it finds tiles, where there is one."""
+    last: ForOp | None = None
+    """The last loop that finds tiles in its stages."""
 
     @property
     def stage(self) -> int:
@@ -263,8 +264,7 @@ def find_copied_loads(
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
-    for own, later in combinations(copies.by_loop.values(), 2):
-        _keep_stages(own, later, copies.bytes)
+    _keep_stages(list(copies.by_loop.values()))
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -404,9 +404,20 @@ def _choose_stages(
             copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))
 
 
-def _keep_stages(own: CopiedLoop, later: CopiedLoop, most: int) -> None:
-    """Let a later loop of the same block find what it loads in the stages of one before it, if both
-    have as many, of so many bytes at most."""
+def _keep_stages(loops: list[CopiedLoop]) -> None:
+    """Let loops find what they load in the stages of an earlier one of their block, if they have as
+    many; until the last one of these no other's are kept."""
+    until = 0
+    for i, own in enumerate(loops):
+        for j, later in enumerate(loops[i + 1 :], i + 1) if i >= until else ():
+            kept = _kept(own, later)
+            if kept != later.loads:
+                later.loads, later.kept = kept, own
+                own.last, until = later.loop, j + 1
+
+
+def _kept(own: CopiedLoop, later: CopiedLoop) -> list[CopiedLoad]:
+    """The loads of a later loop, with those of an earlier one whose tiles are theirs."""
     first, second = own.loop, later.loop
     bounds = zip(first.operands[:3], second.operands[:3], strict=True)
     if not (
@@ -414,15 +425,12 @@ def _keep_stages(own: CopiedLoop, later: CopiedLoop, most: int) -> None:
         and own.stages == later.stages and first.unsigned_cmp == second.unsigned_cmp
         and all(is_same(*pair) for pair in bounds)
     ):  # fmt: skip
-        return
+        return later.loads
     numbers = first.region.block.args[0], second.region.block.args[0]
-    loads = [
+    return [
         next((replace(load, kept=x) for x in own.loads if _is_kept(x, load, numbers)), load)
         for load in later.loads
     ]
-    kept = sum(load.order.bytes for load in loads if load.kept in own.loads)
-    if kept and own.bytes + later.bytes - kept * own.stages <= most:
-        later.loads, own.keeps = loads, True
 
 
 def _is_kept(own: CopiedLoad, later: CopiedLoad, numbers: tuple[SSAValue, SSAValue]) -> bool:
@@ -430,7 +438,6 @@ def _is_kept(own: CopiedLoad, later: CopiedLoad, numbers: tuple[SSAValue, SSAVal
     x, y = own.op, later.op
     return (
         type(x) is type(y)
-        and own.kept is later.kept is None
         and (own.order, own.run) == (later.order, later.run)
         and x.properties == y.properties
         and reads_only(y.token)
