@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ from tilewright.source.parsing import parse_module
 TYPES = ("bf16", "f32")
 
 
-def taken(text: str) -> ModuleOp:
+def taken(text: str, *, along_x: bool = False) -> ModuleOp:
     """The kernel whose CTAs take blocks."""
     module = parse_module(text, "taken")
-    CudaTileMakePersistentPass().apply(Context(), module)
+    CudaTileMakePersistentPass(along_x).apply(Context(), module)
     return module
 
 
@@ -47,7 +48,8 @@ def test_blocks_taken_in_turn(
     grid: tuple[int, int, int], ctas: int, hints: str, *, more: bool,
 ) -> None:  # fmt: skip
     """Fewer CTAs than blocks, or more, compute what a CTA for each would: at the program level, and
-    by PTX whose copies for the next block come while the last one is stored."""
+    by PTX whose copies for the next block come while the last one is stored. Blocks along x have
+    their numbers without a division."""
     text = product(TYPES, tile, more=more)
     if hints:
         text = hinted(text, hints)
@@ -58,14 +60,16 @@ def test_blocks_taken_in_turn(
     options: dict[str, Any] = {"arch": arch}
     want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
     assert np.abs(want).max() > 0
+    along_x = grid[1:] == (1, 1)
     for level in ("tile", "ptx"):
         got = tw.interpret(
-            taken(text), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
+            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
             schedule=None if level == "tile" else 3, **options,
         )[2]  # fmt: skip
         assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    kernel = tw.compile(taken(text), arch).entry()
-    assert kernel.takes_blocks and not tw.compile(text, arch).entry().takes_blocks
+    kernel = tw.compile(taken(text, along_x=along_x), arch)
+    assert kernel.entry().takes_blocks and not tw.compile(text, arch).entry().takes_blocks
+    assert along_x is not bool(re.search(r"(div|rem)\.[su]32", kernel.ptx))
 
 
 @pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
