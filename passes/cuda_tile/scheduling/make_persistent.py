@@ -119,9 +119,9 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])
     at = ShapedBuilder(entry, InsertPoint.at_start(block))
     cta, ctas = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
-    if along_x:
-        extents[1:] = [at.constant(1, i32)] * 2
-    x, y, z = extents
+    one = at.constant(1, i32)
+    grid: list[SSAValue] = [extents[0], one, one] if along_x else [*extents]
+    x, y, z = grid
     row = at.add(integer.MulIOp, [x, y])
     total = at.add(integer.MulIOp, [row, z])
     inner = ShapedBuilder(entry, InsertPoint.at_start(body))
@@ -132,15 +132,15 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
         number = _there_and_back(inner, number, cta[0], ctas[0])
     dim = next((x for x in (long, slow) if x is not None), 2)
     zero = inner.constant(0, i32)
-    numbers = [number, zero, zero] if along_x else numbers_of(inner, number, extents, dim)
+    numbers = [number, zero, zero] if along_x else numbers_of(inner, number, grid, dim)
     if long is not None:
-        last = inner.add(integer.SubIOp, [extents[dim], inner.constant(1, i32)])
+        last = inner.add(integer.SubIOp, [grid[dim], inner.constant(1, i32)])
         numbers[dim] = inner.add(integer.SubIOp, [last, numbers[dim]])
     numbers = [inner.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in numbers]
     own: set[Operation] = set(body.ops)
     for op in ops:
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            place = numbers if isinstance(op, core.GetTileBlockIdOp) else extents
+            place = numbers if isinstance(op, core.GetTileBlockIdOp) else grid
             for old, new in zip(op.results, place, strict=True):
                 old.replace_all_uses_with(new)
             Rewriter.erase_op(op)
