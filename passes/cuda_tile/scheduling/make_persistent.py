@@ -45,6 +45,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     ShapedBuilder,
     loop_of,
 )
+from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     are_simple,
     long_dimension,
@@ -151,6 +152,7 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     body.add_op(ContinueOp.create())
     loop = loop_of(bounds, body)
     ShapedBuilder(entry, InsertPoint.before(end)).insert(loop)
+    divide_by_reciprocals(loop)
     entry.attributes[TAKES_BLOCKS] = UnitAttr()
 
 

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.launch import ptxas
+from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
 from tilewright.source.parsing import parse_module
@@ -119,6 +120,43 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
                        schedule=3)[3]  # fmt: skip
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
+DIVIDED = """
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    for %i in (%zero to %count, step %one) : tile<i32> {
+      %far = muli %i, %step : tile<i32>
+      %n = addi %first, %far : tile<i32>
+      %q = divi %n, %d unsigned : tile<i32>
+      %r = remi %n, %d unsigned : tile<i32>
+      %a = offset %quotients, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %b = offset %rests, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %s = store_ptr_tko weak %a, %q : tile<ptr<i32>>, tile<i32> -> token
+      %t = store_ptr_tko weak %b, %r : tile<ptr<i32>>, tile<i32> -> token
+      continue
+    }
+"""
+NUMBERS = (
+    "%quotients: tile<ptr<i32>>, %rests: tile<ptr<i32>>, %d: tile<i32>, %first: tile<i32>, "
+    "%step: tile<i32>, %count: tile<i32>"
+)
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 7, 641, 65537, 2**31 - 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("first, step", [(0, 1), (2**32 - 40, 1), (5, 2**27 + 11), (2**31 - 9, 1)])
+def test_quotients_by_what_iterations_share(divisor: int, first: int, step: int) -> None:
+    """By a reciprocal, of numbers of all 32 bits, at the program level and by PTX."""
+    module = parse_module(entry(NUMBERS, DIVIDED), "divided")
+    (loop,) = (op for op in module.walk() if isinstance(op, ForOp))
+    divide_by_reciprocals(loop)
+    numbers = (first + step * np.arange(40)) % 2**32
+    d, low, by = (int(np.uint32(x).astype(np.int32)) for x in (divisor, first, step))
+    for level in ("tile", "ptx"):
+        empty = [np.zeros(40, np.int32) for _ in range(2)]
+        got = tw.interpret(module, "k", grid=(1, 1, 1), args=[*empty, d, low, by, 40], level=level)
+        assert (got[0].view(np.uint32) == numbers // divisor).all()
+        assert (got[1].view(np.uint32) == numbers % divisor).all()
 
 
 def test_what_is_common_stays_in_front() -> None:
