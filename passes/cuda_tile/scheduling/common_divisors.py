@@ -52,20 +52,20 @@ def divide_by_reciprocals(loop: ForOp) -> None:
         else:
             pair = at.add(integer.SubIOp, [left, divisor]), left
         result = at.add(core.SelectOp, [exceeds, *pair], INDEX)
-        if is_natural(op.result):
+        if is_natural(op.results[0]):
             result = at.add(AssumeOp, [result], predicate=BoundedAttr.get(0, None))
-        op.result.replace_all_uses_with(result)
+        op.results[0].replace_all_uses_with(result)
         Rewriter.erase_op(op)
 
 
-def _is_common(op: integer.DivIOp | integer.RemIOp, loop: ForOp) -> bool:
+def _is_common(op: Operation, loop: ForOp) -> bool:
     """True of a scalar quotient or remainder without signs, rounded down, by what is unknown and
     computed in front of the loop."""
     number, divisor = op.operands
     owner = divisor.owner
     block = owner.parent if isinstance(owner, Operation) else owner
     return (
-        op.result.type == INDEX
+        op.results[0].type == INDEX
         and block is loop.parent
         and known_integer(divisor) is None
         and (not is_signed(op) or (is_natural(number) and is_natural(divisor)))
