@@ -103,9 +103,9 @@ _FEW_ROWS, IN_FLIGHT_OF_FEW_ROWS = 32, 14
 """The rows of products that wait for memory, and the tiles of their loads in flight: an H200
 multiplies 16x4096x4096 in tiles of 16x64x64 with 4, 11, 16 and 20 stages at 23.0, 30.7, 33.3 and
 31.1 TFLOP/s."""
-_CTAS_OF_TALL, _STAGES_OF_TALL = 4, 6
-"""The CTAs of a multiprocessor, and the stages, of loops over tiles of several rows that load much
-each time."""
+_CTAS_OF_TALL, _STAGES_OF_TALL, _STAGES_OF_SEVERAL = 4, 6, 8
+"""The CTAs of a multiprocessor, and the stages, of a loop over tiles of several rows that loads
+much each time; and the stages of several such loops, which have it alone."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -453,8 +453,8 @@ def copy_stages(
     while those of the first one wait. CTAs that are `alone` have one more, which MMAs read still. A
     loop that only `streams` leaves it to as many CTAs as there are threads for, to half as many, or
     four, where these load much each time, or has none: tiles that large keep memory busy by
-    themselves. Of `tall` loops, over tiles of several rows, six stages: of one for four CTAs, of
-    several for one, as what they load again is in the L2 then."""
+    themselves. Of `tall` loops, over tiles of several rows, one has six stages for four CTAs,
+    several have eight for one, as what they load again is there, or in the L2, then."""
     wanted, least = 1 + (in_flight or _IN_FLIGHT) + alone, 1
     ctas = hint(entry, "occupancy", arch) or 2 - alone
     if streams:
@@ -462,7 +462,8 @@ def copy_stages(
         wide = stage >= _WIDE * threads
         ctas = least = max((_RESIDENT >> wide) // threads, 1)
         if wide and tall:
-            ctas, wanted = _CTAS_OF_TALL if tall == 1 else 1, max(wanted, _STAGES_OF_TALL)
+            ctas, most = (_CTAS_OF_TALL, _STAGES_OF_TALL) if tall == 1 else (1, _STAGES_OF_SEVERAL)
+            wanted = max(wanted, most)
         elif wide:
             ctas = max(ctas, _CTAS_OF_TALL)
     for count in range(ctas, min(ctas, least) - 1, -1):
