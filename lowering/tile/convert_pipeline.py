@@ -92,7 +92,7 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     theirs = barriers("theirs") if halves else None
     kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
     thread = _linear_thread(kernel)
-    first = emitter.compare("eq", thread, emitter.constant(0, None))
+    first = emitter.compare("eq", thread, 0)
     kernel.emitter.when(first, lambda: _initialise(pipeline, kernel))
     if type_.ctas.data == 1:
         emitter.add(gpu.BarrierOp())

@@ -152,7 +152,7 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
     own, (far, is_inside) = kernel.threads.first_of(layout), _reach(load, size, kernel)
     for access in tile_accesses(load, layout, kernel, run):
-        by = emitter.binary("add", far, kernel.constant(access.offset, i64))
+        by = emitter.binary("add", far, access.offset)
         place = emitter.binary("add", access.address, by)
         within = kernel.both(kernel.both(own, access.condition), is_inside(place))
         assert within is not None
@@ -378,7 +378,7 @@ class _TileAddresses:
                     size = wide(kernel, dimension.size, coordinate.type)
                     left = kernel.emitter.binary("sub", size, coordinate)
         if abs(known) >= _FURTHEST:
-            address = kernel.emitter.binary("add", address, kernel.constant(known, i64))
+            address = kernel.emitter.binary("add", address, known)
             known = 0
         return MaskedAccess(registers, address, known, inside, left)
 

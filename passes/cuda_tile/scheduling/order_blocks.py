@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -34,7 +33,6 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     EQUAL,
-    INDEX,
     UNSIGNED,
     ShapedBuilder,
 )
@@ -137,12 +135,10 @@ def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
         total = at.add(integer.AddIOp, [total, begun[i]])
     new = numbers_of(at, total, grid, dim)
     if falls:
-        last = at.add(integer.SubIOp, [grid[dim], at.constant(1, i32)])
+        last = at.add(integer.SubIOp, [grid[dim], 1])
         new[dim] = at.add(integer.SubIOp, [last, new[dim]])
     others = at.add(integer.MulIOp, [inner, outer])
     high = [at.add(integer.MulhiIOp, pair) for pair in ((inner, outer), (others, grid[dim]))]
-    fits = at.compare(EQUAL, at.add(integer.OrIOp, high), at.constant(0, i32))
-    selected = (
-        at.add(core.SelectOp, [fits, own, old], INDEX) for own, old in zip(new, begun, strict=True)
-    )
+    fits = at.compare(EQUAL, at.add(integer.OrIOp, high), 0)
+    selected = (at.select(fits, own, old) for own, old in zip(new, begun, strict=True))
     return [at.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in selected]

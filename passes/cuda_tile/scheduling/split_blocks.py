@@ -165,4 +165,4 @@ def _number(split: SplitTiles) -> SSAValue:
                 use.operation.operands[use.index] = own
     at = ShapedBuilder(split.entry, InsertPoint.at_start(split.entry.body.block))
     own = at.grid(core.GetTileBlockIdOp)[0]
-    return at.add(integer.AndIOp, [own, at.constant(split.parts - 1, i32)])
+    return at.add(integer.AndIOp, [own, split.parts - 1])
