@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.enums import (
@@ -17,6 +18,7 @@ from tilewright.dialects.cuda_tile.enums import (
 )
 from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 
@@ -173,6 +175,16 @@ def rebuilt(op: _Op, operands: Sequence[SSAValue], types: Sequence[Attribute]) -
         regions=[op.detach_region(region) for region in list(op.regions)],
     )
     return TileBuilder(op).insert(new)
+
+
+def at_start(entry: EntryOp) -> ShapedBuilder:
+    """A builder of what an entry begins with."""
+    return ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+
+
+def replace_others(old: SSAValue, new: SSAValue) -> None:
+    """Have a value that is computed of another one in the place of that one elsewhere."""
+    old.replace_uses_with_if(new, lambda use: use.operation is not new.owner)
 
 
 def replace(op: Operation, result: SSAValue) -> None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -35,6 +34,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     EQUAL,
     UNSIGNED,
     ShapedBuilder,
+    at_start,
 )
 
 _RISING = (
@@ -126,7 +126,7 @@ def numbers_of(
 
 def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
     """The numbers of a block, that along a dimension the slowest."""
-    at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+    at = at_start(entry)
     begun, grid = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
     inner, outer = (grid[i] for i in range(3) if i != dim)
     total = begun[2]
