@@ -72,7 +72,7 @@ class TritonConversion(ShapedBuilder):
         return [self[value] for value in values]
 
     def given(self, value: SSAValue | None) -> Any:
-        """What an operand that may be missing became."""
+        """The value of Tile IR that an operand became, if there is one."""
         return None if value is None else self[value]
 
     def bind(self, values: Sequence[SSAValue], became: Sequence[Any]) -> None:
