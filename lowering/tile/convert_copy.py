@@ -273,9 +273,7 @@ class TileMove:
         if inside.count is not None:
             shared = per_item(self.source)
             self._require(divisor_of(inside.count) % shared == 0, no_whole_bytes)
-            some = emitter.binary(
-                "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
-            )
+            some = emitter.binary("min", sized(emitter, inside.count, 32), count)
             some = emitter.binary("max", some, 0)
             if shared > 1:
                 wanted = emitter.binary("div", some, shared)
