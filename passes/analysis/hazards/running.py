@@ -133,7 +133,7 @@ class RoleRun:
         self.now[role] += 1
         return out
 
-    def _threads(self, role: int) -> int:
+    def _count(self, role: int) -> int:
         """The threads of a role."""
         return len(self.roles[role].lanes)
 
@@ -228,9 +228,9 @@ class RoleRun:
         return teams
 
     def _check_aligned(self, event: Event, wanted: list[int], warp: int, size: int) -> None:
-        lanes = sum(self._threads(role) for role in wanted)
+        lanes = sum(self._count(role) for role in wanted)
         there = sum(
-            self._threads(role)
+            self._count(role)
             for number in range(warp, warp + size)
             for role in self._warps.get(number, ())
         )
