@@ -325,11 +325,6 @@ class IfOp(CudaTileOp):
             if (last := block.last_op) is not None
         )
 
-
-def may_leave(block: Block) -> bool:
-    """True of a block in which a branch of an `if` does not go on behind it."""
-    return any(isinstance(op, IfOp) and op.leaves for op in block.ops)
-
     def verify_in_place(self) -> None:
         for type_ in self.result_types:
             if isinstance(type_, TensorViewType | TileView):
@@ -352,6 +347,11 @@ def may_leave(block: Block) -> bool:
                     f"the {which} branch to yield ({listed(self.result_types)}) as the results, "
                     f"got ({listed(types)})"
                 )
+
+
+def may_leave(block: Block) -> bool:
+    """True of a block in which a branch of an `if` does not go on behind it."""
+    return any(isinstance(op, IfOp) and op.leaves for op in block.ops)
 
 
 def assigned(

@@ -184,7 +184,9 @@ def at_start(entry: EntryOp) -> ShapedBuilder:
 
 def replace_others(old: SSAValue, new: SSAValue) -> None:
     """Have a value that is computed of another one in the place of that one elsewhere."""
-    old.replace_uses_with_if(new, lambda use: use.operation is not new.owner)
+    for use in list(old.uses):
+        if use.operation is not new.owner:
+            use.operation.operands[use.index] = new
 
 
 def replace(op: Operation, result: SSAValue) -> None:
