@@ -73,6 +73,8 @@ class _Place:
             got = self.swapped(old, new)
             emitter.add(scf.ConditionOp(emitter.compare("ne", got, old), got))
 
-        before = emitter.region(swap, _I16)
-        after = emitter.region(lambda old: emitter.add(scf.YieldOp(old)), _I16)
+        def again(old: SSAValue) -> None:
+            emitter.add(scf.YieldOp(old))
+
+        before, after = (emitter.region(build, _I16) for build in (swap, again))
         return emitter.emit(scf.WhileOp([word], [_I16], before, after))
