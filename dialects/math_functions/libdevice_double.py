@@ -6,6 +6,7 @@ from math import inf
 from tilewright.dialects.math_functions.circular import quarters, turns
 from tilewright.dialects.math_functions.code import (
     Value,
+    Values,
     choice,
     numbers,
     polynomial,
@@ -259,7 +260,7 @@ def rsqrt(x: Value) -> Value:
 # Circular functions
 
 
-def _turned(x: Value) -> tuple[Value, Value]:
+def _turned(x: Value) -> Values:
     """(n, r) with x = n pi/2 + r; the last two bits of n alone are meant."""
     shifted = x * 0.6366197723675814 + _MAGIC
     n, r = shifted - _MAGIC, x
@@ -267,8 +268,7 @@ def _turned(x: Value) -> tuple[Value, Value]:
         r = (-n).fma(part, r)
     count = shifted.word.do("cvt", "s32.s64", type_="s32")
     far = (abs(x) >= 2.0**31) & (abs(x) < inf)
-    count, r = rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
-    return count, r
+    return rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
 
 
 def _far_turned(x: Value) -> tuple[Value, Value]:

@@ -11,6 +11,7 @@ from tilewright.dialects.math_functions.approximations import fast
 from tilewright.dialects.math_functions.circular import quarters, turns
 from tilewright.dialects.math_functions.code import (
     Value,
+    Values,
     choice,
     numbers,
     polynomial,
@@ -210,15 +211,14 @@ def rsqrt(x: Value) -> Value:
 # Circular functions
 
 
-def _turned(x: Value) -> tuple[Value, Value]:
+def _turned(x: Value) -> Values:
     """(n, r) with x = n pi/2 + r; the last two bits of n alone are meant."""
     count, r = (x * 0.6366197466850281).rounded().whole(), x
     n = count.converted("f32")
     for part in (1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15):
         r = n.fma(-part, r)
     far = abs(x) >= 105615.0
-    count, r = rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
-    return count, r
+    return rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
 
 
 def _far_turned(x: Value) -> tuple[Value, Value]:

@@ -157,8 +157,7 @@ class Scratch:
         self._plain.take(self.reserved + size)
         if not self.reserved:
             return self._plain.address
-        offset = self.emitter.constant(self.reserved, 32)
-        return self.emitter.binary("add", self._plain.address, offset)
+        return self.emitter.binary("add", self._plain.address, self.reserved)
 
     def _free(self) -> None:
         for notify in self.before_reuse:
@@ -189,8 +188,7 @@ class Scratch:
             line.take(taken[line])
             at = line.address
             if start:
-                offset = self.emitter.constant(start * order.order.size, 32)
-                at = self.emitter.binary("add", at, offset)
+                at = self.emitter.binary("add", at, start * order.order.size)
             places.append((line.memref, start, at))
         return places
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
@@ -154,8 +154,7 @@ class CopiedLoop(LoopSlice):
         """The last product that reads a stage as it lies: once its MMAs are issued, threads copy to
         a stage whose own are complete; None beside TMA, or where an iteration may end early."""
         block = self.loop.region.block
-        leaves = any(isinstance(op, IfOp) and op.leaves for op in block.ops)
-        if leaves or self.trailing > self.alone:
+        if may_leave(block) or self.trailing > self.alone:
             return None
         products = [load.product for load in self.loads if load.product is not None]
         own = [op for op in products if op.parent is block]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Attribute, BlockArgument, Operation
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, may_leave
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
@@ -309,7 +309,7 @@ def _add(boxed: BoxedAccess, own: LoadGroup, entry: EntryOp, plan: Pipelines) ->
         return "it is in a branch, or in a loop of unknown length, or read once"
     needed: dict[Operation, None] | str = {}
     if loop is not None:
-        if any(isinstance(op, IfOp) and op.leaves for op in loop.region.block.ops):
+        if may_leave(loop.region.block):
             return "its loop has iterations that end early"
         needed = needed_ahead(boxed.op.index, loop)
         own.around = own.product.parent is not boxed.op.parent

@@ -30,7 +30,7 @@ from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS, LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, broadcast_bits
-from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder, replace_others
 
 _Load = LoadViewTkoOp | LoadPtrTkoOp
 _MOST = 10
@@ -62,10 +62,9 @@ def load_for_each_shape(entry: EntryOp) -> None:
 def _again(load: _Load) -> _Load:
     """A load once more, before all that comes behind it."""
     at = ShapedBuilder(load, InsertPoint.after(load))
-    again, uses = at.insert(load.clone()), list(load.result_token.uses)
+    again = at.insert(load.clone())
     tokens = at.add(JoinTokensOp, [load.result_token, again.result_token], TOKEN)
-    for use in uses:
-        use.operation.operands[use.index] = tokens
+    replace_others(load.result_token, tokens)
     return again
 
 
