@@ -21,9 +21,9 @@ from tilewright.dialects.math_functions.circular import circular
 from tilewright.dialects.math_functions.code import Value, choice, product, table, two_power
 from tilewright.dialects.math_functions.functions import FUNCTIONS, exp2, powf, round_, rsqrt
 from tilewright.dialects.math_functions.integers import ctpop
+from tilewright.dialects.math_functions.libdevice_single import One
 from tilewright.dialects.math_functions.special import SPECIAL
 
-One: TypeAlias = Callable[[Value], Value]
 Two: TypeAlias = Callable[[Value, Value], Value]
 Three: TypeAlias = Callable[[Value, Value, Value], Value]
 Row: TypeAlias = tuple[str, str, One | Two | Three, float]
