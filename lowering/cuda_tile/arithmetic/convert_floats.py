@@ -35,6 +35,7 @@ from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.products.late_exchanges import put_off_exchanges
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
@@ -119,6 +120,7 @@ def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Seque
     branch = scaled[0].owner
     assert isinstance(branch, Operation)
     branch.attributes[BY_WARPS] = UnitAttr()
+    put_off_exchanges(branch)
     return [scaled]
 
 

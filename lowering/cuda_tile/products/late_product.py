@@ -76,14 +76,19 @@ class LateProduct(LoopPart):
             sums = accumulators(given, layouts, kernel)
             kernel[result] = AccumulatorTile(layouts, sums, None)
 
+    def wait(self) -> None:
+        """Wait for B of what was put off, at the end of the first iteration."""
+        self.ring.wait(self._late.group, self.ring.place)
+
     def multiply(self) -> None:
-        """Multiply what was put off, B being in the stage before; the loop carries the sums that
-        it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
+        """Multiply what was put off, B being in the stage before, which every iteration waits for
+        at its end; the loop carries the sums that it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
         that they wait for the next B keeps it from that."""
         if not self.weights:
             return
         kernel, ring, layouts = self._kernel, self.ring, self._late.layouts
         now, ring.place = ring.place, ring.before(ring.place)
+        ring.is_full(self._late.group, ring.place)
         for op in self._loading():
             kernel.lower(op)
         kernel.at(self.op)
