@@ -32,10 +32,10 @@ from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
     full_quotient,
     rounded_to,
 )
+from tilewright.lowering.cuda_tile.arithmetic.late_exchanges import put_off_exchanges
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
-from tilewright.lowering.cuda_tile.products.late_exchanges import put_off_exchanges
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 

@@ -81,9 +81,9 @@ class LateProduct(LoopPart):
         self.ring.wait(self._late.group, self.ring.place)
 
     def multiply(self) -> None:
-        """Multiply what was put off, B being in the stage before, which every iteration waits for
-        at its end; the loop carries the sums that it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
-        that they wait for the next B keeps it from that."""
+        """Multiply what was put off, B being in the stage before, which an iteration waits for at
+        its end; the loop carries the sums that it adds to. ptxas would wait for the MMAs in front
+        of all that threads compute meanwhile; that they wait for the next B keeps it from that."""
         if not self.weights:
             return
         kernel, ring, layouts = self._kernel, self.ring, self._late.layouts

@@ -3,6 +3,8 @@
     l = p + shfl p, 2              l = p + shfl p, 2
     l = l + shfl l, 1         ->   wait;  o = o + pv;  o = o * a
     wait;  o = o + pv;  o = o * a  l = l + shfl l, 1
+
+Lanes exchange while the registers of the product are added.
 """
 
 from __future__ import annotations
@@ -19,14 +21,11 @@ def put_off_exchanges(branch: Operation) -> None:
     block = branch.parent
     assert block is not None
     free = _not_needed(branch, block)
-    moved = set[Operation]()
+    moved, last = set[object](), branch
     for op in reversed(free):
         owners = {operand.owner for operand in op.operands}
         if moved & owners or any(isinstance(x, ShflSyncOp) and x in free for x in owners):
             moved.add(op)
-    last = branch
-    for op in reversed(free):
-        if op in moved:
             op.detach()
             block.insert_op_after(op, last)
             last = op
@@ -36,8 +35,9 @@ def _not_needed(branch: Operation, block: Block) -> dict[Operation, None]:
     """The ops in front of a branch whose results nothing needs up to there, the last first."""
     free, op = dict[Operation, None](), branch.prev_op
     while op is not None:
-        users = (block.find_ancestor_op_in_block(use.operation) for x in op.results for use in x.uses)
-        if (isinstance(op, ShflSyncOp) or is_side_effect_free(op)) and all(x in free for x in users):
+        uses = (use.operation for result in op.results for use in result.uses)
+        moves = isinstance(op, ShflSyncOp) or is_side_effect_free(op)
+        if moves and all(block.find_ancestor_op_in_block(user) in free for user in uses):
             free[op] = None
         op = op.prev_op
     return free
