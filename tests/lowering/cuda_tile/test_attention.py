@@ -117,8 +117,8 @@ def with_sums(text: str) -> str:
         ("%acc, %top = for", f"%nought = constant <f32: 0.0> : {line} %acc, %top, %all = for"),
         ("%max = %least)", "%max = %least, %part = %nought)"),
         (f"({sums}, {line}) {{", f"({sums}, {line}, {line}) {{"),
-        (f"continue %next, %m : {sums},", f"""
-      %l0 = reduce %p0 dim=1 identities=[0.0 : f32] : {sums} -> tile<128xf32>
+        ("%scaled = mulf", f"""%l0 = reduce %p0 dim=1 identities=[0.0 : f32]
+          : {sums} -> tile<128xf32>
       (%a: tile<f32>, %b: tile<f32>) {{
         %c = addf %a, %b : tile<f32>
         yield %c : tile<f32>
@@ -126,7 +126,9 @@ def with_sums(text: str) -> str:
       %l1 = reshape %l0 : tile<128xf32> -> {line}
       %l2 = mulf %part, %f1 : {line}
       %l = addf %l1, %l2 : {line}
-      continue %next, %m, %l : {sums}, {line},"""),
+      %scaled = mulf"""),
+        ("continue %next, %m :", "continue %next, %m, %l :"),
+        (f"{sums}, {line}\n    }}\n    %r", f"{sums}, {line}, {line}\n    }}\n    %r"),
         ("%r = reshape %acc", f"""%wide = broadcast %all : {line} -> {sums}
     %whole = addf %acc, %wide : {sums}
     %r = reshape %whole"""),
