@@ -148,8 +148,9 @@ def test_sums_are_exchanged_behind_a_late_product() -> None:
     assert np.abs(got - want).max() <= 1e-6 * np.abs(want).max()
     ptx = tw.compile(text, "sm_90a").ptx
     _, late, behind, *_ = ptx[ptx.index("wait_group.sync.aligned 1;") :].split("wait_group.sync")
-    assert (late.count("shfl.sync.bfly"), behind.count("shfl.sync.bfly")) == (6, 2)
-    assert behind.index("shfl.sync.bfly") > behind.index("vote.sync.all.pred")
+    exchange = "shfl.sync.bfly.b32 %f"
+    assert (late.count(exchange), behind.count(exchange)) == (6, 2)
+    assert behind.index(exchange) > behind.index("vote.sync.all.pred")
 
 
 COUNT = """
