@@ -62,12 +62,11 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
 
-def test_tiles_are_waited_for_once() -> None:
-    """Queries in front of the loop, whose iterations wait for keys and values alone, for these an
-    iteration before they are multiplied."""
+def test_queries_are_waited_for_once() -> None:
+    """In front of the loop, whose iterations wait for keys and values alone."""
     ptx = tw.compile(attention(128, 64, 128, GIVEN), "sm_90a").ptx
     loop = ptx[ptx.index("$for5_body:") : ptx.index("$for5_end:")]
-    assert loop.count("mbarrier.try_wait") == 2
+    assert loop.count("mbarrier.try_wait") == 3
 
 
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
@@ -138,7 +137,8 @@ def with_sums(text: str) -> str:
 
 
 def test_sums_are_exchanged_behind_a_late_product() -> None:
-    """For the second time: in front of the wait for it maxima are, and sums once."""
+    """For the second time: in front of the wait for it maxima are, and sums once. Its values are
+    waited for once, at the end of an iteration."""
     text = with_sums(attention(128, 128, 128, GIVEN, "f8E4M3FN"))
     q, k, v = (x.astype(FP8) for x in operands(128, 384, 128, 1))
     args = arguments([q, k, v], 3)
@@ -149,6 +149,7 @@ def test_sums_are_exchanged_behind_a_late_product() -> None:
     ptx = tw.compile(text, "sm_90a").ptx
     _, late, behind, *_ = ptx[ptx.index("wait_group.sync.aligned 1;") :].split("wait_group.sync")
     exchange = "shfl.sync.bfly.b32 %f"
+    assert "try_wait" not in ptx.split("wgmma.commit_group.sync")[2] and "try_wait" in late
     assert (late.count(exchange), behind.count(exchange)) == (6, 2)
     assert behind.index(exchange) > behind.index("vote.sync.all.pred")
 
