@@ -78,7 +78,7 @@ class LateProduct(LoopPart):
 
     @property
     def _is_awaited_once(self) -> bool:
-        """True where an iteration waits for B that the next one multiplies: of 8 bits, in one loop."""
+        """True where iterations wait for B of the next one: of 8 bits, in one loop."""
         return is_added(self._late.op) and len(self._kernel.late_products.by_loop) == 1
 
     def wait(self) -> None:
