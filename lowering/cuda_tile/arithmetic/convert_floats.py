@@ -32,6 +32,7 @@ from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
     full_quotient,
     rounded_to,
 )
+from tilewright.lowering.cuda_tile.arithmetic.late_exchanges import put_off_exchanges
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -119,6 +120,7 @@ def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Seque
     branch = scaled[0].owner
     assert isinstance(branch, Operation)
     branch.attributes[BY_WARPS] = UnitAttr()
+    put_off_exchanges(branch)
     return [scaled]
 
 

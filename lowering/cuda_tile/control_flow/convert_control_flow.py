@@ -252,6 +252,7 @@ def _first_iteration(
     kernel.count(op, loop_variable(op, bounds.lower, kernel))
     ring.begin(bounds)
     _lower_with(late, op, tiles, kernel)
+    late.wait()
     ring.end()
     kernel.groups.settle([])
     emitter.add(scf.YieldOp(*tiles.carried, *places_of(rings), *late.weights))

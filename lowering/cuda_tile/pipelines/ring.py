@@ -248,6 +248,11 @@ class Ring:
 
         emitter.remembered(("full", full, place), build)
 
+    def is_full(self, group: LoadGroup, place: StagePlace) -> None:
+        """Know that a stage is full: an iteration before waited for it."""
+        full, _ = self._barriers[group]
+        self.kernel.emitter.remembered(("full", full, place), lambda: ())
+
     def release(
         self, group: LoadGroup, place: StagePlace, condition: SSAValue | None = None
     ) -> None:

@@ -76,6 +76,16 @@ class LateProduct(LoopPart):
             sums = accumulators(given, layouts, kernel)
             kernel[result] = AccumulatorTile(layouts, sums, None)
 
+    @property
+    def _is_awaited_once(self) -> bool:
+        """True where iterations wait for B of the next one: of 8 bits, in one loop."""
+        return is_added(self._late.op) and len(self._kernel.late_products.by_loop) == 1
+
+    def wait(self) -> None:
+        """Wait for B of what was put off, at the end of the first iteration."""
+        if self._is_awaited_once:
+            self.ring.wait(self._late.group, self.ring.place)
+
     def multiply(self) -> None:
         """Multiply what was put off, B being in the stage before; the loop carries the sums that
         it adds to. ptxas would wait for the MMAs in front of all that threads compute meanwhile;
@@ -84,6 +94,8 @@ class LateProduct(LoopPart):
             return
         kernel, ring, layouts = self._kernel, self.ring, self._late.layouts
         now, ring.place = ring.place, ring.before(ring.place)
+        if self._is_awaited_once:
+            ring.is_full(self._late.group, ring.place)
         for op in self._loading():
             kernel.lower(op)
         kernel.at(self.op)

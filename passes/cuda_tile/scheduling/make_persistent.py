@@ -90,14 +90,15 @@ def _may_be_persistent(entry: EntryOp) -> bool:
 
 def _are_pairs(products: Counter[Operation | None]) -> bool:
     """True of two products in each of some loops, of so few rows that threads have registers left,
-    whose operands from outside come by TMA as they are. Of 8 bits threads have no registers beside
-    sums that are added."""
+    whose operands from outside come by TMA as they are. Beside sums of 8 bits, which are added,
+    threads have registers for one loop alone."""
     loops = [loop for loop in products if isinstance(loop, ForOp)]
     own = [op for loop in loops for op in loop.region.block.ops if isinstance(op, Multiplication)]
     return (
         bool(products)
         and all(isinstance(loop, ForOp) and count == _PAIR for loop, count in products.items())
-        and all(shape_of(op.result)[-2] <= _MOST_ROWS and not is_added(op) for op in own)
+        and all(shape_of(op.result)[-2] <= _MOST_ROWS for op in own)
+        and (len(loops) == 1 or not any(map(is_added, own)))
         and all(_is_loaded(x) for op in own for x in op.operands[:2] if _parent(x) != op.parent)
     )
 

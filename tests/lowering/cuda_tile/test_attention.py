@@ -109,6 +109,51 @@ def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
     assert ptxas(kernel.ptx, "sm_90a").clean
 
 
+def with_sums(text: str) -> str:
+    """Attention that adds the sums of a row's weights to it."""
+    line, sums = "tile<128x1xf32>", "tile<128x128xf32>"
+    for old, new in (
+        ("%acc, %top = for", f"%nought = constant <f32: 0.0> : {line} %acc, %top, %all = for"),
+        ("%max = %least)", "%max = %least, %part = %nought)"),
+        (f"({sums}, {line}) {{", f"({sums}, {line}, {line}) {{"),
+        ("%scaled = mulf", f"""%l0 = reduce %p0 dim=1 identities=[0.0 : f32]
+          : {sums} -> tile<128xf32>
+      (%a: tile<f32>, %b: tile<f32>) {{
+        %c = addf %a, %b : tile<f32>
+        yield %c : tile<f32>
+      }}
+      %l1 = reshape %l0 : tile<128xf32> -> {line}
+      %l2 = mulf %part, %f1 : {line}
+      %l = addf %l1, %l2 : {line}
+      %scaled = mulf"""),
+        ("continue %next, %m :", "continue %next, %m, %l :"),
+        (f"{sums}, {line}\n    }}\n    %r", f"{sums}, {line}, {line}\n    }}\n    %r"),
+        ("%r = reshape %acc", f"""%wide = broadcast %all : {line} -> {sums}
+    %whole = addf %acc, %wide : {sums}
+    %r = reshape %whole"""),
+    ):  # fmt: skip
+        text = text.replace(old, new)
+    return text
+
+
+def test_sums_are_exchanged_behind_a_late_product() -> None:
+    """For the second time: in front of the wait for it maxima are, and sums once. Its values are
+    waited for once, at the end of an iteration."""
+    text = with_sums(attention(128, 128, 128, GIVEN, "f8E4M3FN"))
+    q, k, v = (x.astype(FP8) for x in operands(128, 384, 128, 1))
+    args = arguments([q, k, v], 3)
+    args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
+    options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": "sm_90a"}
+    want, got = (tw.interpret(text, "k", level=x, **options)[-1] for x in ("program", "ptx"))
+    assert np.abs(got - want).max() <= 1e-6 * np.abs(want).max()
+    ptx = tw.compile(text, "sm_90a").ptx
+    _, late, behind, *_ = ptx[ptx.index("wait_group.sync.aligned 1;") :].split("wait_group.sync")
+    exchange = "shfl.sync.bfly.b32 %f"
+    assert "try_wait" not in ptx.split("wgmma.commit_group.sync")[2] and "try_wait" in late
+    assert (late.count(exchange), behind.count(exchange)) == (6, 2)
+    assert behind.index(exchange) > behind.index("vote.sync.all.pred")
+
+
 COUNT = """
     %x, %y, %z = get_tile_block_id : tile<i32>
     %o = constant <i32: 0> : tile<i32>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
@@ -24,7 +25,7 @@ from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakeP
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
 from tilewright.source.parsing import parse_module
 
-TYPES = ("bf16", "f32")
+TYPES, FP8 = ("bf16", "f32"), "f8E4M3FN"
 
 
 def taken(text: str, *, along_x: bool = False) -> ModuleOp:
@@ -74,13 +75,17 @@ def test_blocks_taken_in_turn(
 
 
 @pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
-@pytest.mark.parametrize("ctas", [1, 4, 7])
-def test_attention_taken_in_turn(end: str, ctas: int) -> None:
+@pytest.mark.parametrize("ctas, element", [(1, "bf16"), (4, "bf16"), (7, "bf16"), (4, FP8)])
+def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     """Queries of the next block come while the last one is stored: they have a stage, which is free
     behind the loop that multiplies them. Also where one CTA has more turns than another, or none,
     and with blocks of no iteration."""
-    text = attention(64, 64, 64, end)
-    args = arguments(operands(192, 192, 64, 2), 0 if end is GIVEN and ctas == 4 else 2)
+    text = attention(64, 64, 64, end, element)
+    matrices = operands(192, 192, 64, 2)
+    args = arguments(matrices, 0 if end is GIVEN and ctas == 4 else 2)
+    if element != "bf16":
+        q, k, v = (x.astype(ml_dtypes.float8_e4m3fn) for x in matrices)
+        args[0:9:3] = q, k, np.ascontiguousarray(v.swapaxes(1, 2))
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, **options)[-1]
     got = tw.interpret(
@@ -168,10 +173,18 @@ def test_what_is_common_stays_in_front() -> None:
     assert "cp.async.bulk.tensor.2d.shared" in tw.compile(module, "sm_90a").ptx
 
 
+def with_two_loops(text: str) -> str:
+    """Attention whose keys are read twice."""
+    begin, end = text.index("%acc, %top = for"), text.index("%r = reshape %acc")
+    again = text[begin:end].replace("%sum = %zero, %max = %least", "%sum = %acc, %max = %top")
+    again = again.replace("%acc, %top = for", "%more, %last = for")
+    return text[:end] + again + text[end:].replace("reshape %acc", "reshape %more", 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        attention(64, 64, 64, GIVEN, "f8E4M3FN"),
+        with_two_loops(attention(64, 64, 64, GIVEN, FP8)),
         attention(64, 64, 64, GIVEN).replace("mmaf %q, ", "mmaf %twice, ").replace(
             GIVEN, GIVEN + "%twice = addf %q, %q : tile<64x64xbf16>"
         ),
@@ -179,7 +192,7 @@ def test_what_is_common_stays_in_front() -> None:
         product(TYPES, (64, 64, 16)).replace("weak %sum", "relaxed device %sum"),
         product(TYPES, (64, 64, 16)).replace("to %steps,", "to %i,"),
     ],
-    ids=["sums of 8 bits", "queries that are computed", "no product",
+    ids=["two loops of 8 bits", "queries that are computed", "no product",
          "blocks that others may wait for", "blocks that differ"],
 )  # fmt: skip
 def test_kernels_that_keep_a_cta_for_each_block(text: str) -> None:
