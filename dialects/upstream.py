@@ -138,8 +138,7 @@ def _global(op: memref.GlobalOp) -> str | None:
 def _get_global(op: memref.GetGlobalOp) -> str | None:
     variable = symbol(op, name := op.name_.string_value())
     if not isinstance(variable, memref.GlobalOp):
-        got = "none" if variable is None else named(variable)
-        return f"expected a memref.global @{name}, got {got}"
+        return f"expected a memref.global @{name}, got {named(variable)}"
     if op.memref.type != variable.type:
         return f"expected {variable.type} as @{name} is, got {op.memref.type}"
     return None

@@ -182,7 +182,7 @@ def split_point(builder: TileBuilder, loop: ForOp, at: Split) -> SSAValue:
     exact = {"overflow": IntegerOverflow.NONE}
     point = at.value
     if at.inclusive:
-        point = builder.add(AddIOp, [point, builder.constant(1, type_)], **exact)
+        point = builder.add(AddIOp, [point, 1], **exact)
     if isinstance(step, ConstantOp) and step.elements.array().flat[0] == 1:
         return point
     signedness = _signedness(loop)

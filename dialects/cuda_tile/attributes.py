@@ -96,6 +96,16 @@ class AssumePredicateAttr(ParametrizedAttribute):
     """An assumption of `assume`, of its value."""
 
 
+def numbers(values: Sequence[int]) -> ArrayAttr[IntAttr]:
+    """Numbers as a parameter."""
+    return ArrayAttr([IntAttr(value) for value in values])
+
+
+def values_of(numbers: ArrayAttr[IntAttr]) -> tuple[int, ...]:
+    """The numbers of a parameter."""
+    return tuple(number.data for number in numbers.data)
+
+
 def _number_or_none(number: int | None) -> IntAttr | NoneAttr:
     return NoneAttr() if number is None else IntAttr(number)
 
@@ -166,12 +176,12 @@ class SameElementsAttr(AssumePredicateAttr):
     @classmethod
     def get(cls, values: Sequence[int]) -> SameElementsAttr:
         """The assumption."""
-        return cls(ArrayAttr([IntAttr(value) for value in values]))
+        return cls(numbers(values))
 
     @property
     def values(self) -> tuple[int, ...]:
         """How many elements of each dimension are a group."""
-        return tuple(value.data for value in self.counts.data)
+        return values_of(self.counts)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -183,7 +193,7 @@ class SameElementsAttr(AssumePredicateAttr):
             values = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, parser.parse_integer
             )
-            return (ArrayAttr([IntAttr(value) for value in values]),)
+            return (numbers(values),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -194,7 +204,7 @@ def _parse_more_numbers(parser: AttrParser) -> ArrayAttr[IntAttr]:
     if parser.parse_optional_punctuation(":") is None:
         return ArrayAttr([])
     values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer)
-    return ArrayAttr([IntAttr(value) for value in values])
+    return numbers(values)
 
 
 @irdl_attr_definition

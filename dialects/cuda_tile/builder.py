@@ -39,15 +39,17 @@ class TileBuilder:
         return op
 
     def add(
-        self, kind: type[Operation], operands: Sequence[SSAValue], type_: Attribute | None = None,
-        /, **given: Any,
+        self, kind: type[Operation], operands: Sequence[SSAValue | int],
+        type_: Attribute | None = None, /, **given: Any,
     ) -> SSAValue:  # fmt: skip
-        """The result of an op, of the type of its first operand where none is given; properties
-        may be given as words."""
+        """The result of an op, of the type of its first operand where none is given, as numbers
+        among its operands are; properties may be given as words."""
+        first: Any = next(iter(operands), None)
+        values = [self.constant(x, first.type) if isinstance(x, int) else x for x in operands]
         properties = {name: choice_attr(x) if isinstance(x, TileEnum) else x
                       for name, x in given.items()}  # fmt: skip
-        types = [operands[0].type if type_ is None else type_]
-        new = kind.create(operands=operands, result_types=types, properties=properties)
+        types = [first.type if type_ is None else type_]
+        new = kind.create(operands=values, result_types=types, properties=properties)
         return self.insert(new).results[0]
 
     def constant(self, number: float, type_: Attribute) -> SSAValue:

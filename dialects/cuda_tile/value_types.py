@@ -16,7 +16,12 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda_tile.attributes import PtrAttrAttr, chosen
+from tilewright.dialects.cuda_tile.attributes import (
+    PtrAttrAttr,
+    chosen,
+    numbers,
+    values_of,
+)
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
@@ -30,16 +35,6 @@ MAX_ELEMENTS = 16 * 1024 * 1024
 """The most elements that a tile may have."""
 
 (_F4,) = types_of("f4E2M1FN")
-
-
-def numbers(values: Sequence[int]) -> ArrayAttr[IntAttr]:
-    """Numbers as a parameter of a type."""
-    return ArrayAttr([IntAttr(value) for value in values])
-
-
-def values_of(numbers: ArrayAttr[IntAttr]) -> tuple[int, ...]:
-    """The numbers of a parameter of a type."""
-    return tuple(number.data for number in numbers.data)
 
 
 def dims_text(dims: Sequence[int]) -> str:

@@ -99,6 +99,10 @@ class Value:
             return Value(self.leaf, self.leaf.constant(bits, wanted), wanted)
         return Value(self.leaf, self.leaf.constant(int(value), f"b{wanted[1:]}"), wanted)
 
+    def _like(self, other: Value | float) -> Value:
+        """A value, or a constant of this one's type."""
+        return other if isinstance(other, Value) else self.number(other)
+
     def seen_as(self, type_: str) -> Value:
         """The register as one of another type."""
         return Value(self.leaf, self.handle, type_)
@@ -110,9 +114,8 @@ class Value:
         return Value(self.leaf, result, type_ or self.type_)
 
     def _with(self, other: Value | float | int, real: str, whole: str) -> Value:
-        operand = other if isinstance(other, Value) else self.number(other)
         mnemonic, _, form = (real if self.real else whole).partition(" ")
-        return self.do(mnemonic, f"{form}{self.type_}", operand)
+        return self.do(mnemonic, f"{form}{self.type_}", self._like(other))
 
     def __add__(self, other: Value | float) -> Value:
         return self._with(other, "add rn.", "add ")
@@ -137,14 +140,12 @@ class Value:
 
     def fma(self, factor: Value | float, addend: Value | float) -> Value:
         """self * factor + addend, rounded once."""
-        others = [x if isinstance(x, Value) else self.number(x) for x in (factor, addend)]
-        return self.do("fma", f"rn.{self.type_}", *others)
+        return self.do("fma", f"rn.{self.type_}", self._like(factor), self._like(addend))
 
     # Bits
 
     def _logic(self, mnemonic: str, other: Value | int) -> Value:
-        operand = other if isinstance(other, Value) else self.number(other)
-        return self.do(mnemonic, f"b{self.type_[1:]}", operand)
+        return self.do(mnemonic, f"b{self.type_[1:]}", self._like(other))
 
     def __and__(self, other: Value | int) -> Value:
         if self.type_ == "pred":
@@ -193,8 +194,7 @@ class Value:
 
     def compare(self, relation: str, other: Value | float) -> Value:
         """`setp`: eq, ne, lt, le, gt, ge; false where one is NaN."""
-        operand = other if isinstance(other, Value) else self.number(other)
-        return self.do("setp", f"{relation}.{self.type_}", operand, type_="pred")
+        return self.do("setp", f"{relation}.{self.type_}", self._like(other), type_="pred")
 
     @property
     def is_nan(self) -> Value:
@@ -215,9 +215,8 @@ class Value:
 
     def where(self, condition: Value, other: Value | float) -> Value:
         """self where the condition holds, else the other."""
-        operand = other if isinstance(other, Value) else self.number(other)
         form = self.type_ if self.real else f"b{self.type_[1:]}"
-        return self.do("selp", form, operand, condition)
+        return self.do("selp", form, self._like(other), condition)
 
     def signed_as(self, sign: Value) -> Value:
         """This magnitude with the sign of another value of its type."""

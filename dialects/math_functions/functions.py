@@ -392,7 +392,7 @@ FUNCTIONS: dict[str, Function] = {
     "math.floor": Function(partial(Value.rounded, direction="rmi"), (0, 0)),
     "math.ceil": Function(partial(Value.rounded, direction="rpi"), (0, 0)),
     "math.trunc": Function(partial(Value.rounded, direction="rzi"), (0, 0)),
-    "math.roundeven": Function(partial(Value.rounded, direction="rni"), (0, 0)),
+    "math.roundeven": Function(Value.rounded, (0, 0)),
     "math.round": Function(round_, (0, 0)),
     "math.copysign": Function(Value.signed_as, (0, 0)),
 }

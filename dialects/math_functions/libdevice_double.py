@@ -1,11 +1,12 @@
 """Functions of f64 as CUDA's libdevice computes them, bit for bit: its constants and the order of
 its operations. What it does on the upper words of numbers is done here on the numbers."""
 
-from math import inf
+from math import inf, pi
 
 from tilewright.dialects.math_functions.circular import quarters, turns
 from tilewright.dialects.math_functions.code import (
     Value,
+    Values,
     choice,
     numbers,
     polynomial,
@@ -14,7 +15,7 @@ from tilewright.dialects.math_functions.code import (
     rarely,
     scaled,
 )
-from tilewright.dialects.math_functions.libdevice_single import nan, power_edges
+from tilewright.dialects.math_functions.libdevice_single import angle_of, nan, power_edges
 
 _LOG2_E = 1.4426950408889634
 _LN2, _LN2_LOW = 0.6931471805599453, 2.3190468138462996e-17
@@ -259,7 +260,7 @@ def rsqrt(x: Value) -> Value:
 # Circular functions
 
 
-def _turned(x: Value) -> tuple[Value, Value]:
+def _turned(x: Value) -> Values:
     """(n, r) with x = n pi/2 + r; the last two bits of n alone are meant."""
     shifted = x * 0.6366197723675814 + _MAGIC
     n, r = shifted - _MAGIC, x
@@ -267,8 +268,7 @@ def _turned(x: Value) -> tuple[Value, Value]:
         r = (-n).fma(part, r)
     count = shifted.word.do("cvt", "s32.s64", type_="s32")
     far = (abs(x) >= 2.0**31) & (abs(x) < inf)
-    count, r = rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
-    return count, r
+    return rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
 
 
 def _far_turned(x: Value) -> tuple[Value, Value]:
@@ -348,19 +348,7 @@ _TAN = numbers("""
 
 def atan2(y: Value, x: Value) -> Value:
     """The angle of the point (x, y)."""
-    up, along = abs(y), abs(x)
-    steep, back = up > along, x.word.compare("lt", 0)
-    large = choice(steep, up, along)
-    t = choice(steep, along, up) / large
-    square = t * t
-    angle = (square * polynomial(square, _ATAN)).fma(t, t)
-    beside = choice(back, angle, -angle) + 1.5707963267948966
-    angle = choice(steep, beside, choice(back, x.number(3.141592653589793) - angle, angle))
-    diagonal = choice(back, 2.356194490192345, x.number(0.7853981633974483))
-    angle = choice(up.compare("eq", along), diagonal, angle)
-    on_axis = choice(back, 3.141592653589793, x.number(0.0))
-    angle = choice(large.compare("eq", 0.0), on_axis, angle).signed_as(y)
-    return choice(x.compare("nan", y), up + along, angle)
+    return angle_of(y, x, _ATAN, lambda part: part + pi / 2, lambda angle: angle.number(pi) - angle)
 
 
 _ATAN = numbers("""

@@ -21,9 +21,9 @@ from tilewright.dialects.math_functions.circular import circular
 from tilewright.dialects.math_functions.code import Value, choice, product, table, two_power
 from tilewright.dialects.math_functions.functions import FUNCTIONS, exp2, powf, round_, rsqrt
 from tilewright.dialects.math_functions.integers import ctpop
+from tilewright.dialects.math_functions.libdevice_single import One
 from tilewright.dialects.math_functions.special import SPECIAL
 
-One: TypeAlias = Callable[[Value], Value]
 Two: TypeAlias = Callable[[Value, Value], Value]
 Three: TypeAlias = Callable[[Value, Value, Value], Value]
 Row: TypeAlias = tuple[str, str, One | Two | Three, float]
@@ -181,7 +181,7 @@ def _floats() -> Iterator[Row]:
         yield f"isinf{end}", flags, lambda x: _flag(abs(x).compare("eq", inf)), 0
         yield "finitef" if letter else "isfinited", flags, lambda x: _flag(abs(x) < inf), 0
         yield f"signbit{end}", flags, lambda x: _flag(x.word.compare("lt", 0)), 0
-    yield "saturatef", "f32 -> f32", lambda x: _between(x), 0
+    yield "saturatef", "f32 -> f32", _between, 0
     for name, program in _FAST.items():
         yield f"fast_{name}f", "f32 -> f32", program, 0
     for name in ("sin", "cos"):
@@ -307,15 +307,9 @@ def _inverse(program: Callable[..., Value]) -> Callable[..., Value]:
     return lambda *operands: operands[0].number(1.0) / program(*operands)
 
 
-def _of_math(name: str) -> One:
-    program = FUNCTIONS[f"math.{name}"].program
-    return lambda x: program(x)
-
-
 _ONE: dict[str, One] = {
     "fabs": abs, "sqrt": Value.sqrt,
-    "ceil": _of_math("ceil"), "floor": _of_math("floor"), "trunc": _of_math("trunc"),
-    "rint": _of_math("roundeven"), "nearbyint": _of_math("roundeven"), "round": _of_math("round"),
+    "rint": Value.rounded, "nearbyint": Value.rounded,
 }  # fmt: skip
 _TWO: dict[str, Two] = {
     "fmax": lambda x, y: x.do("max", x.type_, y), "fmin": lambda x, y: x.do("min", x.type_, y),
@@ -326,6 +320,7 @@ _FAST: dict[str, One] = {
     "exp10": lambda x: fast(x * log2(10.0), "ex2"),
 }  # fmt: skip
 _BY_MATH = (
+    "ceil", "floor", "trunc", "round",
     "asin", "acos", "atan", "expm1", "log1p", "asinh", "acosh", "atanh", "erf", "cbrt",
 )  # fmt: skip
 _NEAR: dict[str, tuple[One | Two, int]] = {

@@ -10,13 +10,9 @@ from tilewright.dialects.math_functions.code import (
     numbers,
     polynomial,
 )
+from tilewright.dialects.math_functions.libdevice_single import from_right_angle
 
 _FAR = 0.5600000023841858
-
-
-def _from_right_angle(x: Value, part: Value) -> Value:
-    """pi/2, as a product, plus a part."""
-    return x.number(1.6832555532455444).fma(0.9331894516944885, part)
 
 
 def atan(x: Value) -> Value:
@@ -26,7 +22,7 @@ def atan(x: Value) -> Value:
     t = choice(beyond, fast(a, "rcp"), a)
     square = t * t
     angle = (square * polynomial(square, _ATAN)).fma(t, t)
-    angle = choice(beyond, _from_right_angle(x, -angle), angle)
+    angle = choice(beyond, from_right_angle(-angle), angle)
     return choice(a <= inf, angle.signed_as(x), angle)
 
 
@@ -51,7 +47,7 @@ def asin(x: Value) -> Value:
     t = _near_one(a)
     square = t * t
     angle = (square * polynomial(square, _ASIN)).fma(t, t)
-    angle = choice(a > _FAR, _from_right_angle(x, angle * -2.0), angle)
+    angle = choice(a > _FAR, from_right_angle(angle * -2.0), angle)
     return choice(angle <= inf, angle.signed_as(x), angle)
 
 
@@ -67,7 +63,7 @@ def acos(x: Value) -> Value:
     far, t = a > _FAR, _near_one(a).signed_as(x)
     square = t * t
     angle = (square * polynomial(square, _ACOS)).fma(t, t)
-    other = _from_right_angle(x, choice(far, angle, -angle))
+    other = from_right_angle(choice(far, angle, -angle))
     angle = choice(x > _FAR, angle, other)
     return choice(far, angle + angle, angle)
 

@@ -5,18 +5,23 @@ its operations, without fast math (subnormal numbers are kept, quotients and roo
 an infinity of its own are what libdevice's branches give.
 """
 
-from math import inf
+from collections.abc import Callable
+from math import inf, pi
+from typing import TypeAlias
 
 from tilewright.dialects.math_functions.approximations import fast
 from tilewright.dialects.math_functions.circular import quarters, turns
 from tilewright.dialects.math_functions.code import (
     Value,
+    Values,
     choice,
     numbers,
     polynomial,
     quick_sum,
     rarely,
 )
+
+One: TypeAlias = Callable[[Value], Value]
 
 _LOG2_E, _LN2 = 1.4426950216293335, 0.6931471824645996
 _TINY = 2.0**-126
@@ -210,15 +215,14 @@ def rsqrt(x: Value) -> Value:
 # Circular functions
 
 
-def _turned(x: Value) -> tuple[Value, Value]:
+def _turned(x: Value) -> Values:
     """(n, r) with x = n pi/2 + r; the last two bits of n alone are meant."""
     count, r = (x * 0.6366197466850281).rounded().whole(), x
     n = count.converted("f32")
     for part in (1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15):
         r = n.fma(-part, r)
     far = abs(x) >= 105615.0
-    count, r = rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
-    return count, r
+    return rarely(far, lambda: _far_turned(choice(far, x, x.number(2.0**31))), (count, r))
 
 
 def _far_turned(x: Value) -> tuple[Value, Value]:
@@ -274,24 +278,38 @@ _TAN = numbers("""
 """)
 
 
-def atan2(y: Value, x: Value) -> Value:
-    """The angle of the point (x, y)."""
+def from_right_angle(part: Value) -> Value:
+    """pi/2, as a product, plus a part."""
+    return part.number(1.6832555532455444).fma(0.9331894516944885, part)
+
+
+def _from_half_turn(angle: Value) -> Value:
+    """pi, as a product, less an angle."""
+    return angle.number(1.6832555532455444).fma(1.866378903388977, -angle)
+
+
+def angle_of(
+    y: Value, x: Value, coefficients: tuple[float, ...], beside: One, behind: One
+) -> Value:
+    """The angle of the point (x, y); `beside` adds to pi/2, `behind` takes from pi."""
     up, along = abs(y), abs(x)
     steep, back = up > along, x.word.compare("lt", 0)
     large = choice(steep, up, along)
     t = choice(steep, along, up) / large
     square = t * t
-    angle = (square * polynomial(square, _ATAN)).fma(t, t)
-    # pi/2 and pi, as products.
-    part = x.number(1.6832555532455444)
-    beside = part.fma(0.9331894516944885, choice(back, angle, -angle))
-    behind = part.fma(1.866378903388977, -angle)
-    angle = choice(steep, beside, choice(back, behind, angle))
-    diagonal = choice(back, 2.356194496154785, x.number(0.7853981852531433))
+    angle = (square * polynomial(square, coefficients)).fma(t, t)
+    turned = beside(choice(back, angle, -angle))
+    angle = choice(steep, turned, choice(back, behind(angle), angle))
+    diagonal = choice(back, 3 * pi / 4, x.number(pi / 4))
     angle = choice(up.compare("eq", along), diagonal, angle)
-    on_axis = choice(back, 3.1415927410125732, x.number(0.0))
+    on_axis = choice(back, pi, x.number(0.0))
     angle = choice(large.compare("eq", 0.0), on_axis, angle).signed_as(y)
     return choice(x.compare("nan", y), up + along, angle)
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """The angle of the point (x, y)."""
+    return angle_of(y, x, _ATAN, from_right_angle, _from_half_turn)
 
 
 _ATAN = numbers("""

@@ -98,9 +98,7 @@ def sized(emitter: Emitter, x: Scalar, width: int | None) -> SSAValue:
         return emitter.constant(x, width)
     assert isinstance(x, Leaf)
     value = emitter.resized(x.value, x.width, width)
-    return (
-        value if x.addend == 0 else emitter.binary("add", value, emitter.constant(x.addend, width))
-    )
+    return value if x.addend == 0 else emitter.binary("add", value, x.addend)
 
 
 def whole(x: Scalar) -> SSAValue:

@@ -190,9 +190,7 @@ class TileMove:
             return
         every = run.every(emitter)
         self._store_if(every, run.first, run.count, piece)
-        rest = emitter.binary(
-            "and", condition, emitter.binary("xor", every, emitter.constant(1, 1))
-        )
+        rest = emitter.binary("and", condition, emitter.binary("xor", every, 1))
         emitter.when(rest, lambda: self._store_some(run, piece))
 
     def _store_some(self, run: BoundedRun, piece: RegisterPiece) -> None:
@@ -275,14 +273,12 @@ class TileMove:
         if inside.count is not None:
             shared = per_item(self.source)
             self._require(divisor_of(inside.count) % shared == 0, no_whole_bytes)
-            some = emitter.binary(
-                "min", sized(emitter, inside.count, 32), emitter.constant(count, 32)
-            )
-            some = emitter.binary("max", some, emitter.constant(0, 32))
+            some = emitter.binary("min", sized(emitter, inside.count, 32), count)
+            some = emitter.binary("max", some, 0)
             if shared > 1:
-                wanted = emitter.binary("div", some, emitter.constant(shared, 32))
+                wanted = emitter.binary("div", some, shared)
             else:
-                wanted = emitter.binary("mul", some, emitter.constant(bits // 8, 32))
+                wanted = emitter.binary("mul", some, bits // 8)
         if inside.condition is True:
             return wanted
         condition = condition_value(inside.condition, emitter)

@@ -1,6 +1,7 @@
 """Pipelines as mbarriers in shared memory, or as groups of `cp.async`."""
 
 from functools import partial
+from typing import Any
 
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import i64
@@ -91,9 +92,8 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
     halves = type_.pairs and type_.kind.data == "tma_umma"
     theirs = barriers("theirs") if halves else None
     kernel[op.result] = pipeline = LoweredPipeline(type_, full, empty, theirs)
-    thread = _linear_thread(kernel)
-    first = emitter.compare("eq", thread, emitter.constant(0, None))
-    kernel.emitter.when(first, lambda: _initialise(pipeline, kernel))
+    first = emitter.compare("eq", _linear_thread(kernel), 0)
+    emitter.when(first, lambda: _initialise(pipeline, kernel))
     if type_.ctas.data == 1:
         emitter.add(gpu.BarrierOp())
     else:
@@ -135,15 +135,20 @@ def use_of(kernel: Kernel, value: SSAValue) -> Scalar:
     return Leaf(use.value, use.width, use.emitter, factor=use.factor, bound=1 << (use.width - 1))
 
 
+def _used(op: Any, kernel: Kernel) -> tuple[LoweredPipeline, Scalar]:
+    """The pipeline that an op is of, and the number of the use."""
+    return pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+
+
 @lowers(PipelineStageOp)
 def _stage(op: PipelineStageOp, kernel: Kernel) -> None:
-    stage = pipeline_of(kernel, op.pipeline).stage(use_of(kernel, op.use))
-    kernel[op.result] = Typed("scalar", stage)
+    pipeline, use = _used(op, kernel)
+    kernel[op.result] = Typed("scalar", pipeline.stage(use))
 
 
 @lowers(ProducerAcquireOp)
 def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
-    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:
         return
     emitter, at = kernel.emitter, _wait_until_empty(pipeline, use, kernel)
@@ -167,14 +172,14 @@ def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: Kernel) ->
 
 @lowers(ProducerTailOp)
 def _tail(op: ProducerTailOp, kernel: Kernel) -> None:
-    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    pipeline, use = _used(op, kernel)
     for stage in range(pipeline.stages if pipeline.has_barriers else 0):
         _wait_until_empty(pipeline, scalar.add(use, stage), kernel)
 
 
 @lowers(ProducerCommitOp)
 def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
-    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    pipeline, use = _used(op, kernel)
     if pipeline.kind == "cp_async":
         kernel.emitter.add(copy.CpAsyncCommitGroupOp())
     elif pipeline.kind == "umma_async":
@@ -192,7 +197,7 @@ def _commit_mmas(
 
 @lowers(ConsumerWaitOp)
 def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
-    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    pipeline, use = _used(op, kernel)
     emitter = kernel.emitter
     if not pipeline.has_barriers:
         emitter.add(copy.CpAsyncWaitGroupOp(pipeline.stages - 2))
@@ -214,7 +219,7 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
 
 @lowers(ConsumerReleaseOp)
 def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
-    pipeline, use = pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
+    pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:
         return
     emitter, empty, at = kernel.emitter, pipeline.empty, kernel.index(pipeline.stage(use))

@@ -60,14 +60,14 @@ def shuffled(value: SSAValue, mask: int, element: Attribute, emitter: Emitter) -
     if high:
         other = emitter.emit(arith.ExtUIOp(low, whole))
         upper = emitter.emit(arith.ExtUIOp(high[0], whole))
-        upper = emitter.binary("shl", upper, emitter.constant(32, width))
+        upper = emitter.binary("shl", upper, 32)
         other = emitter.binary("or", other, upper)
     return other if element == whole else emitter.emit(arith.BitcastOp(other, element))
 
 
 def _from(bits: SSAValue, first: int, width: int, emitter: Emitter) -> SSAValue:
     """The bits of an integer from one on."""
-    return emitter.binary("shr", bits, emitter.constant(first, width)) if first else bits
+    return emitter.binary("shr", bits, first) if first else bits
 
 
 WRITES[ReduceOp] = lambda op: op.destination

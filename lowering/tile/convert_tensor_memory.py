@@ -96,7 +96,7 @@ def _is_last(op: AllocOp) -> bool:
 def _first_warp(kernel: Kernel) -> SSAValue:
     emitter = kernel.emitter
     thread = emitter.of_launch(gpu.ThreadIdOp)
-    return emitter.compare("lt", thread, emitter.constant(WARP, None))
+    return emitter.compare("lt", thread, WARP)
 
 
 def _synchronise(kernel: Kernel, ctas: int) -> None:

@@ -32,7 +32,7 @@ _MODES = {"fadd": "addf", "exch": "xchg"}
 @converts(triton.AtomicRMWOp)
 def _rmw(op: Any, at: TritonConversion) -> SSAValue:
     mode: str = op.word("atomic_rmw_op")
-    mask = None if op.mask is None else at[op.mask]
+    mask = at.given(op.mask)
     return update(at, at[op.ptr], _MODES.get(mode, mode), at[op.val], mask, op.word("sem"),
                   SCOPES[op.word("scope")])  # fmt: skip
 
@@ -84,7 +84,7 @@ def _ordered(
 def _load(op: Any, at: TritonConversion) -> SSAValue:
     """Accesses behind it stay there, as behind a write."""
     at.order = ProgramOrder(at.order.before_write(at))
-    mask = None if op.mask is None else at[op.mask]
+    mask = at.given(op.mask)
     loaded = load(at, at[op.ptr], mask, None, op.word("sem"), SCOPES[op.word("scope")])
     at.order.after_write(*at.order.read)
     return loaded
@@ -92,6 +92,6 @@ def _load(op: Any, at: TritonConversion) -> SSAValue:
 
 @converts(triton.AtomicStoreOp)
 def _store(op: Any, at: TritonConversion) -> None:
-    mask = None if op.mask is None else at[op.mask]
+    mask = at.given(op.mask)
     order = op.word("sem"), SCOPES[op.word("scope")]
     store(at, at[op.ptr], at[op.val], mask, *order)

@@ -17,7 +17,6 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
-from tilewright.dialects.cuda_tile.ops.core import SelectOp
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.descriptors import flat, rebuilt
 from tilewright.source.diagnostic import OpError
@@ -33,8 +32,7 @@ def branches(
     accesses to memory may be in them. In a lifted region both are run, and elements are chosen."""
     if at.is_lifted:
         ways = [branch() for branch in passing]
-        return [at.add(SelectOp, [condition, *pair], pair[0].type)
-                for pair in zip(*ways, strict=True)]  # fmt: skip
+        return [at.select(condition, *pair) for pair in zip(*ways, strict=True)]
     around = op if around is None else around
     tokens = at.order.enter(at, around)
     before, regions = at.order, list[Region]()

@@ -71,6 +71,10 @@ class TritonConversion(ShapedBuilder):
         """The values of Tile IR that values became."""
         return [self[value] for value in values]
 
+    def given(self, value: SSAValue | None) -> Any:
+        """The value of Tile IR that an operand became, if there is one."""
+        return None if value is None else self[value]
+
     def bind(self, values: Sequence[SSAValue], became: Sequence[Any]) -> None:
         """Say what values became."""
         self._values.update(zip(values, became, strict=True))

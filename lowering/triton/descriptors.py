@@ -166,7 +166,7 @@ def padding_of(at: TritonConversion, nan: SSAValue | bool, element: Attribute) -
     number = at.constant(float("nan"), element)
     if nan is True:
         return number
-    return at.add(core.SelectOp, [nan, number, padding], padding.type)
+    return at.select(nan, number, padding)
 
 
 @converts(triton.DescriptorStoreOp)

@@ -40,7 +40,12 @@ from tilewright.dialects.triton import types
 from tilewright.dialects.triton.dialect import TRITON
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
-from tilewright.passes.cuda_tile.legalization.shaped_builder import ROUNDING, SIGNED, UNSIGNED
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    EQUAL,
+    ROUNDING,
+    SIGNED,
+    UNSIGNED,
+)
 from tilewright.source.diagnostic import OpError
 
 Row = tuple[type[Operation], Mapping[str, Any]]
@@ -168,8 +173,8 @@ def _remainder(op: RemFOp, at: TritonConversion) -> SSAValue:
     less = at.add(floating_point.NegFOp, [library_function(at, "trunc", quotient)])
     rest = at.add(floating_point.FmaOp, [less, y, x], **ROUNDING)
     infinity, size = at.constant(_INF, x.type), at.add(floating_point.AbsFOp, [y])
-    endless = _compared(at, ComparisonPredicate.EQUAL, size, infinity)
-    rest = at.add(core.SelectOp, [endless, x, rest], x.type)
+    endless = at.compare_floats(EQUAL, size, infinity)
+    rest = at.select(endless, x, rest)
     return at.float(rest, type_.element_type)
 
 
@@ -215,17 +220,16 @@ _PREDICATES = (
 )
 """The order of `arith.cmpf`, ordered from 1 on, unordered from 8 on."""
 
-_INTEGER_PREDICATES = {
-    "eq": (0, SIGNED), "ne": (5, SIGNED), "slt": (3, SIGNED), "sle": (4, SIGNED),
-    "sgt": (1, SIGNED), "sge": (2, SIGNED), "ult": (3, UNSIGNED), "ule": (4, UNSIGNED),
-    "ugt": (1, UNSIGNED), "uge": (2, UNSIGNED),
-}  # fmt: skip
+_INTEGER_PREDICATES = (0, 5, 3, 4, 1, 2, 3, 4, 1, 2)
+"""The places there of those of `arith.cmpi`: eq, ne, and of each sign lt, le, gt, ge."""
+_FIRST_UNSIGNED = 6
 
 
 @converts(arith.CmpiOp)
 def _cmpi(op: arith.CmpiOp, at: TritonConversion) -> SSAValue:
-    number, sign = list(_INTEGER_PREDICATES.values())[op.predicate.value.data]
-    return at.compare(_PREDICATES[number], at[op.lhs], at[op.rhs], sign)
+    number = op.predicate.value.data
+    sign = SIGNED if number < _FIRST_UNSIGNED else UNSIGNED
+    return at.compare(_PREDICATES[_INTEGER_PREDICATES[number]], at[op.lhs], at[op.rhs], sign)
 
 
 @converts(arith.CmpfOp)
@@ -240,19 +244,8 @@ def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
         # Both are numbers, or one is none: each against itself.
         equal = _PREDICATES[0 if number == 7 else 5]
         join = integer.AndIOp if number == 7 else integer.OrIOp
-        return at.add(join, [_compared(at, equal, x, x, ordering) for x in (lhs, rhs)])
-    return _compared(at, _PREDICATES[(number - 1) % 7], lhs, rhs, ordering)
-
-
-def _compared(
-    at: TritonConversion, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue,
-    ordering: ComparisonOrdering = ComparisonOrdering.ORDERED,
-) -> SSAValue:  # fmt: skip
-    """True where a comparison of floats holds."""
-    return at.add(
-        floating_point.CmpFOp, [a, b], tile_type(a).with_element(i1),
-        comparison_predicate=predicate, comparison_ordering=ordering,
-    )  # fmt: skip
+        return at.add(join, [at.compare_floats(equal, x, x, ordering) for x in (lhs, rhs)])
+    return at.compare_floats(_PREDICATES[(number - 1) % 7], lhs, rhs, ordering)
 
 
 @converts(arith.SelectOp)
@@ -261,7 +254,7 @@ def _select(op: arith.SelectOp, at: TritonConversion) -> SSAValue:
     type_ = tile_type(values[0])
     if not tile_type(condition).rank:
         condition = at.spread(condition, type_.shape)
-    return at.add(core.SelectOp, [condition, *values], type_)
+    return at.select(condition, *values)
 
 
 @converts(triton.BitcastOp, arith.BitcastOp)
@@ -275,7 +268,7 @@ def _bitcast(op: Operation, at: TritonConversion) -> SSAValue:
         raise OpError(
             op, f"'{op.name}' expected elements of whole bytes, got i1; nearest legal: {i8}"
         )
-    return at.add(conversions.BitcastOp, [value], type_)
+    return at.bitcast(value, type_.element_type)
 
 
 @converts(triton.FpToFpOp)
@@ -287,12 +280,11 @@ def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
     mode = RoundingMode.ZERO if towards_zero else RoundingMode.NEAREST_EVEN
     if towards_zero and type_.element_type == Float8E5M2Type():
         # Its bits are the upper ones in f16.
-        half, bits = type_.with_element(_F16), type_.with_element(i16)
+        half = type_.with_element(_F16)
         if value.type != half:
             value = at.add(conversions.FToFOp, [value], half, rounding_mode=mode)
-        shifted = [at.add(conversions.BitcastOp, [value], bits), at.constant(8, bits)]
-        upper = at.add(integer.ShRIOp, shifted, **UNSIGNED)
-        return at.add(conversions.BitcastOp, [at.resized(upper, i8)], type_)
+        upper = at.add(integer.ShRIOp, [at.bitcast(value, i16), 8], **UNSIGNED)
+        return at.bitcast(at.resized(upper, i8), type_.element_type)
     return at.add(conversions.FToFOp, [value], type_, rounding_mode=mode)
 
 

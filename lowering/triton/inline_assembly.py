@@ -21,8 +21,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import triton
 from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, IntToPtrOp
-from tilewright.dialects.cuda_tile.ops.core import SelectOp
+from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.integer import AndIOp, OrIOp, ShLIOp, ShRIOp, XOrIOp
 from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
@@ -134,7 +133,7 @@ def _unpacked(
                 lane = at.add(IntToPtrOp, [lane], tile_type(lane).with_element(element))
             else:
                 lane = at.resized(lane, IntegerType(ELEMENT_OF[element].bits))
-                lane = _seen_as(at, lane, element)
+                lane = at.bitcast(lane, element)
             lanes.append(at.reshape(lane, (*shape_of(lane), 1)))
     del registers[: pack // together]
     return at.reshape(at.joined(lanes, 1), type_.shape)
@@ -144,14 +143,7 @@ def _bits(at: TritonConversion, value: SSAValue) -> SSAValue:
     """A tile as one of integers of as many bits."""
     if isinstance(element_of(value), PointerType):
         return in_memory(at, value) or value
-    return _seen_as(at, value, IntegerType(ELEMENT_OF[element_of(value)].bits))
-
-
-def _seen_as(at: TritonConversion, value: SSAValue, element: Attribute) -> SSAValue:
-    """The same bits as other elements."""
-    if element_of(value) == element:
-        return value
-    return at.add(BitcastOp, [value], tile_type(value).with_element(element))
+    return at.bitcast(value, IntegerType(ELEMENT_OF[element_of(value)].bits))
 
 
 def _joined(at: TritonConversion, parts: Sequence[SSAValue], element: Attribute) -> SSAValue:
@@ -160,7 +152,7 @@ def _joined(at: TritonConversion, parts: Sequence[SSAValue], element: Attribute)
     width = ELEMENT_OF[element].bits // len(parts)
     for i, part in enumerate(parts):
         bits = at.resized(_bits(at, part), element)
-        bits = at.add(ShLIOp, [bits, at.constant(i * width, bits.type)])
+        bits = at.add(ShLIOp, [bits, i * width])
         whole = at.add(OrIOp, [whole, bits])
     return whole
 
@@ -168,7 +160,7 @@ def _joined(at: TritonConversion, parts: Sequence[SSAValue], element: Attribute)
 def _shifted(at: TritonConversion, bits: SSAValue, number: int, count: int) -> SSAValue:
     """A register whose lowest bits are one of so many parts."""
     amount = number * ELEMENT_OF[element_of(bits)].bits // count
-    return at.add(ShRIOp, [bits, at.constant(amount, bits.type)], **UNSIGNED) if amount else bits
+    return at.add(ShRIOp, [bits, amount], **UNSIGNED) if amount else bits
 
 
 class _Registers:
@@ -194,7 +186,7 @@ class _Registers:
         if element == i1 or element_of(value) == i1:
             return value
         bits = IntegerType(ELEMENT_OF[element].bits)
-        return _seen_as(self.at, self.at.resized(_bits(self.at, value), bits), element)
+        return self.at.bitcast(self.at.resized(_bits(self.at, value), bits), element)
 
     def value(self, text: str, element: Attribute) -> SSAValue:
         """An operand as a tile of elements: a register, or a number."""
@@ -211,7 +203,7 @@ class _Registers:
         number = self.at.constant(
             bits - (bits >> width - 1 << width), type_.with_element(IntegerType(width))
         )
-        return _seen_as(self.at, number, element)
+        return self.at.bitcast(number, element)
 
     def result(self, name: str) -> SSAValue:
         """A register at the end; one that nothing wrote is zero."""
@@ -264,8 +256,7 @@ class _Registers:
             for one, value in self._values.items():
                 if one in before and before[one] is not value:
                     ways = (before[one], value) if guard[0] == "!" else (value, before[one])
-                    chosen = self.at.add(SelectOp, [condition, *ways], value.type)
-                    self._values[one] = chosen
+                    self._values[one] = self.at.select(condition, *ways)
 
     def _compute(self, name: str, *written: str) -> None:
         row = function_named(spelled := normal(name))

@@ -9,15 +9,15 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
-from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
-from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, IntToPtrOp
+from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.folds import fold
 from tilewright.lowering.triton.memory import in_memory
-from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL
 
 
@@ -43,16 +43,14 @@ def _gather(op: triton.GatherOp, at: TritonConversion) -> SSAValue:
     places = at.spread(at.iota(whole[axis + 1], i32), whole, axis + 1)
     hit = at.compare(EQUAL, at.resized(index, i32), places)
     bits = IntegerType(ELEMENT_OF[element].bits)
-    if bits != element:
-        source = at.add(BitcastOp, [source], tile_type(source).with_element(bits))
-    rows = at.reshape(source, [*shape[:axis], 1, *whole[axis + 1 :]])
+    rows = at.reshape(at.bitcast(source, bits), [*shape[:axis], 1, *whole[axis + 1 :]])
     zero = at.constant(0, TileType.get(tuple(whole), bits))
-    chosen = at.add(core.SelectOp, [hit, at.broadcast(rows, whole), zero], zero.type)
+    chosen = at.select(hit, at.broadcast(rows, whole), zero)
     chosen_bits = combined(at, integer.AddIOp, chosen, axis + 1, 0)
     type_ = at.tile(op.result.type)
     if isinstance(type_.element_type, PointerType):
         return at.add(IntToPtrOp, [chosen_bits], type_)
-    return chosen_bits if bits == element else at.add(BitcastOp, [chosen_bits], type_)
+    return at.bitcast(chosen_bits, element)
 
 
 def combined(

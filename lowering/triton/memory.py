@@ -14,7 +14,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, tile_type
 
 def load_by_pointers(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
     """The elements that the pointers of an op name."""
-    mask, other = (None if x is None else at[x] for x in (op.mask, op.other))
+    mask, other = at.given(op.mask), at.given(op.other)
     order = ("relaxed", "sys") if op.word("isVolatile") else ("weak", None)
     loaded = load(at, at[op.ptr], mask, in_memory(at, other), *order)
     type_ = at.tile(op.result.type)
@@ -48,7 +48,7 @@ def load(
 
 def store_by_pointers(op: triton.StoreOp, at: TritonConversion) -> None:
     """Write the elements that the pointers of an op name."""
-    store(at, at[op.ptr], at[op.value], None if op.mask is None else at[op.mask])
+    store(at, at[op.ptr], at[op.value], at.given(op.mask))
 
 
 def store(

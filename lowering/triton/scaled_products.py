@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float4E2M1FNType,
     Float32Type,
-    i8,
     i16,
     i32,
 )
@@ -22,7 +21,6 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.element_types import types_of
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp
 from tilewright.dialects.cuda_tile.ops.floating_point import MulFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.triton.conversion import TritonConversion, converts
@@ -79,14 +77,14 @@ def _unpacked(at: TritonConversion, value: SSAValue, kind: str, axis: int) -> SS
 
 def _scaled(at: TritonConversion, rows: SSAValue, scale: SSAValue, exact: bool) -> SSAValue:
     """Rows times their scales; `exact` of scales that are no number NaN."""
-    type_, words = tile_type(rows), tile_type(scale)
-    bits = at.add(integer.ShLIOp, [at.resized(scale, i16), at.constant(7, words.with_element(i16))])
-    powers = at.add(BitcastOp, [bits], words.with_element(_BF16))
+    type_ = tile_type(rows)
+    bits = at.add(integer.ShLIOp, [at.resized(scale, i16), 7])
+    powers = at.bitcast(bits, _BF16)
     if type_.element_type != _BF16:
         powers = at.float(at.float(powers, Float32Type()), type_.element_type)
     product_ = at.add(MulFOp, [rows, at.repeated(powers, 1, _BLOCK)], **ROUNDING)
     if not exact:
         return product_
-    wrong = at.compare(EQUAL, scale, at.constant(_NO_NUMBER, words.with_element(i8)))
+    wrong = at.compare(EQUAL, scale, _NO_NUMBER)
     nan = at.constant(float("nan"), type_)
-    return at.add(core.SelectOp, [at.repeated(wrong, 1, _BLOCK), nan, product_], type_)
+    return at.select(at.repeated(wrong, 1, _BLOCK), nan, product_)

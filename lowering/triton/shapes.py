@@ -66,7 +66,7 @@ def _make_range(op: triton.MakeRangeOp, at: TritonConversion) -> SSAValue:
     numbers = at.iota(extent, i32)
     if not start:
         return numbers
-    return at.add(integer.AddIOp, [numbers, at.constant(start, numbers.type)])
+    return at.add(integer.AddIOp, [numbers, start])
 
 
 @converts(triton.GetProgramIdOp)

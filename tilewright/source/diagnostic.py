@@ -161,8 +161,10 @@ def at(location: Attribute, message: str, source: str | None = None) -> Diagnost
     return Diagnostic(message, file, line, column, line_of(file, line, source))
 
 
-def named(op: Operation) -> str:
+def named(op: Operation | None) -> str:
     """An op as a diagnostic of another one names it: what it is, and where."""
+    if op is None:
+        return "none"
     line = at(op.location, "").line
     return f"'{op.name}'" + (f" at line {line}" if line else "")
 

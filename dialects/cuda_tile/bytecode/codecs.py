@@ -26,8 +26,10 @@ from tilewright.dialects.cuda_tile.attributes import (
 )
 from tilewright.dialects.cuda_tile.bytecode.attributes import (
     ROW_OF_CLASS,
+    ROW_OF_TAG,
     AttributeReader,
     AttributeWriter,
+    TaggedRow,
     read_integer,
     read_numbers,
     write_integer,
@@ -48,9 +50,8 @@ class Codec:
     write: Callable[[AttributeWriter, Encoder, Any], None]
 
 
-def _tagged(class_: type[Attribute]) -> Codec:
-    """The encoding of a class of attributes behind its tag."""
-    row = ROW_OF_CLASS[class_]
+def _untagged(row: TaggedRow) -> Codec:
+    """The encoding of attributes as behind their tag."""
     return Codec(lambda tables, cursor, types: row.read(tables, cursor), row.write)
 
 
@@ -93,16 +94,13 @@ BOOLS = Codec(
 )
 CODECS: dict[type[Attribute], Codec] = {
     UnitAttr: Codec(lambda tables, cursor, types: _UNIT, lambda tables, out, value: None),
-    StringAttr: _tagged(StringAttr),
+    StringAttr: _untagged(ROW_OF_CLASS[StringAttr]),
     SymbolRefAttr: Codec(
         lambda tables, cursor, types: SymbolRefAttr(tables.strings.name(cursor, "a symbol")),
         lambda tables, out, value: out.varint(tables.strings.index(value.root_reference.data)),
     ),
-    FunctionType: Codec(
-        lambda tables, cursor, types: tables.types.index(cursor),
-        lambda tables, out, value: out.varint(tables.types.index(value)),
-    ),
-    OptimizationHintsAttr: _tagged(OptimizationHintsAttr),
+    FunctionType: _untagged(ROW_OF_TAG[4]),
+    OptimizationHintsAttr: _untagged(ROW_OF_CLASS[OptimizationHintsAttr]),
     ElementsAttr: Codec(
         lambda tables, cursor, types: tables.constants.index(cursor, types[0]),
         lambda tables, out, value: out.varint(tables.constants.index(value)),
@@ -111,7 +109,7 @@ CODECS: dict[type[Attribute], Codec] = {
         lambda tables, cursor, types: tables.tagged(cursor),
         lambda tables, out, value: tables.tagged(value, out),
     ),
-    ArrayAttr: _tagged(ArrayAttr),
+    ArrayAttr: _untagged(ROW_OF_CLASS[ArrayAttr]),
 }
 """The encoding of attributes of a class; a unit's bit in the flags says all."""
 

@@ -70,8 +70,9 @@ def enclosing(op: CudaTileOp, wanted: Sequence[type[CudaTileOp]]) -> CudaTileOp:
         parent = parent.parent_op()
     if not isinstance(parent, tuple(wanted)):
         names = [f"'{class_.name}'" for class_ in wanted]
-        got = "none" if parent is None else named(parent)
-        raise op.fail(f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {got}")
+        raise op.fail(
+            f"to stand in {one_of(names)}, directly or within 'cuda_tile.if', got {named(parent)}"
+        )
     return parent
 
 
@@ -318,8 +319,7 @@ class IfOp(CudaTileOp):
     def leaves(self) -> bool:
         """True where a branch does not go on behind the `if`."""
         return any(
-            not isinstance(last, YieldOp)
-            or any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+            not isinstance(last, YieldOp) or may_leave(block)
             for region in self.regions
             for block in region.blocks
             if (last := block.last_op) is not None
@@ -347,6 +347,11 @@ class IfOp(CudaTileOp):
                     f"the {which} branch to yield ({listed(self.result_types)}) as the results, "
                     f"got ({listed(types)})"
                 )
+
+
+def may_leave(block: Block) -> bool:
+    """True of a block in which a branch of an `if` does not go on behind it."""
+    return any(isinstance(op, IfOp) and op.leaves for op in block.ops)
 
 
 def assigned(

@@ -224,8 +224,7 @@ class GetGlobalOp(PureOp):
         name = self.name_.string_value()
         variable = symbol(self, name)
         if not isinstance(variable, GlobalOp):
-            got = "none" if variable is None else named(variable)
-            raise self.fail(f"a global @{name}, got {got}")
+            raise self.fail(f"a global @{name}, got {named(variable)}")
         element: Any = variable.value.type.element_type  # pyright: ignore
         if self.result.type.element_type.pointee_type != element:  # pyright: ignore
             raise self.fail(

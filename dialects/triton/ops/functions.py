@@ -108,8 +108,7 @@ class CallOp(TritonOp):
         name = callee.string_value()
         function = symbol(self, name)
         if not isinstance(function, FuncOp):
-            got = "none" if function is None else named(function)
-            raise self.fail(f"a tt.func @{name}, got {got}")
+            raise self.fail(f"a tt.func @{name}, got {named(function)}")
         type_ = function.function_type
         for what, wanted, given in (
             ("operands", type_.inputs, self.operand_types),
@@ -138,7 +137,6 @@ class ReturnOp(TritonOp):
     def verify_in_place(self) -> None:
         function = self.parent_op()
         if not isinstance(function, FuncOp):
-            got = "none" if function is None else named(function)
-            raise self.fail(f"a tt.func around it, got {got}")
+            raise self.fail(f"a tt.func around it, got {named(function)}")
         results = function.function_type.outputs.data
         _verify_types(self, "operands", results, self.operand_types, "its function")

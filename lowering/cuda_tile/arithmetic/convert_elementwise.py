@@ -142,7 +142,7 @@ class ThreadWord:
 
     def above(self, number: int) -> SSAValue:
         """True where it is greater than a number, both below the sign bit."""
-        return self.kernel.emitter.compare("gt", self.value, self.like(number).value)
+        return self.kernel.emitter.compare("gt", self.value, number)
 
     def where(self, condition: SSAValue, other: ThreadWord | int) -> ThreadWord:
         """Another one where a condition holds."""

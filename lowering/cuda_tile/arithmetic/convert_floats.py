@@ -159,7 +159,7 @@ def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
     """An f32; where it is subnormal, the zero of its sign."""
     bits = ThreadWord.of(kernel, value, i32)
     exponent = bits & 0x7F800000
-    tiny = kernel.emitter.compare("eq", exponent.value, exponent.like(0).value)
+    tiny = kernel.emitter.compare("eq", exponent.value, 0)
     return bits.where(tiny, bits & 0x80000000).to(value.type)
 
 

@@ -90,7 +90,7 @@ def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
         if octet is None:
             octet = part
             continue
-        above = kernel.emitter.binary("shl", part, kernel.constant(8 // len(parts) * i, i8))
+        above = kernel.emitter.binary("shl", part, 8 // len(parts) * i)
         octet = kernel.emitter.binary("or", octet, above)
     assert octet is not None
     return octet
@@ -103,8 +103,7 @@ def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
         return [word]
     octets: list[SSAValue] = []
     for i in range(count):
-        amount = kernel.constant(8 * i, word.type)
-        part = kernel.emitter.binary("shr", word, amount) if i else word
+        part = kernel.emitter.binary("shr", word, 8 * i) if i else word
         octets.append(kernel.emit(arith.TruncIOp, [part], i8))
     return octets
 
@@ -130,7 +129,7 @@ def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSA
     for i, octet in enumerate(octets):
         part = octet if word == i8 else kernel.emit(arith.ExtUIOp, [octet], word)
         if i:
-            part = kernel.emitter.binary("shl", part, kernel.constant(8 * i, word))
+            part = kernel.emitter.binary("shl", part, 8 * i)
         total = part if total is None else kernel.emitter.binary("or", total, part)
     assert total is not None
     return bitcast(kernel, total, type_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import f64, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import SSAValue
 
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     ThreadWord,
@@ -56,15 +56,16 @@ def _parts(word: ThreadWord) -> tuple[ThreadWord, ThreadWord]:
 def _divided(rest: ThreadWord, divisor: ThreadWord, distance: ThreadWord) -> ThreadWord:
     """The rest, so many binary places further."""
     kernel, emitter = rest.kernel, rest.kernel.emitter
-    before, after = Block(arg_types=[i64, i64]), Block(arg_types=[i64, i64])
-    outer = emitter.enter(before)
-    emitter.add(scf.ConditionOp(ThreadWord(kernel, before.args[1]).above(0), *before.args))
-    emitter.leave(outer)
-    outer = emitter.enter(after)
-    now, left = (ThreadWord(kernel, value) for value in after.args)
-    places = left.at_most(_STEP)
-    emitter.add(scf.YieldOp(((now << places) % divisor).value, (left - places).value))
-    emitter.leave(outer)
-    begun = [rest.value, distance.value]
-    loop = scf.WhileOp(begun, [i64, i64], Region(before), Region(after))
+
+    def ask(now: SSAValue, left: SSAValue) -> None:
+        emitter.add(scf.ConditionOp(ThreadWord(kernel, left).above(0), now, left))
+
+    def divide(*values: SSAValue) -> None:
+        now, left = (ThreadWord(kernel, value) for value in values)
+        places = left.at_most(_STEP)
+        emitter.add(scf.YieldOp(((now << places) % divisor).value, (left - places).value))
+
+    types = [i64, i64]
+    before, after = (emitter.region(build, *types) for build in (ask, divide))
+    loop = scf.WhileOp([rest.value, distance.value], types, before, after)
     return ThreadWord(kernel, emitter.emit(loop))

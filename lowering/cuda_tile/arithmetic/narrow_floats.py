@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntegerType,
-    i1,
     i8,
     i32,
     i64,
@@ -136,11 +135,11 @@ def stepped(
     greater and less than what was rounded."""
     type_: Any = value.type
     word, emitter = ThreadWord.of(kernel, value, IntegerType(int(type_.bitwidth))), kernel.emitter
-    negative = emitter.compare("lt", word.value, word.like(0).value)
+    negative = emitter.compare("lt", word.value, 0)
     less, more = word + -1, word + 1
 
     def where(condition: SSAValue, sign: int) -> SSAValue:
-        of_sign = emitter.binary("xor", negative, kernel.constant(1 - sign, i1))
+        of_sign = emitter.binary("xor", negative, 1 - sign)
         return emitter.binary("and", condition, of_sign)
 
     if rounding == "zero":

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import cf, gpu
-from xdsl.dialects.builtin import UnitAttr, i1
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
@@ -41,7 +41,7 @@ def _assert(op: AssertOp, kernel: Kernel) -> None:
         emitter.add(failed)
 
     for condition, place in dict(elements).items():
-        fails = emitter.binary("xor", condition, kernel.constant(1, i1))
+        fails = emitter.binary("xor", condition, 1)
         if own is not None:
             fails = emitter.binary("and", own, fails)
         emitter.when(fails, lambda condition=condition, place=place: stop(condition, place))

@@ -327,17 +327,12 @@ class Kernel:
     def constant(self, number: Any, type_: Attribute) -> SSAValue:
         """A constant of a scalar type."""
         attribute: Any = number_attribute(number, type_)
-        # Quicker than its hash.
         if isinstance(type_, IntegerType):
-            key = attribute.value.data, type_.bitwidth
-        else:
-            key = pack("d", attribute.value.data), type_.name
+            return self.emitter.constant(attribute.value.data, type_.bitwidth)
+        # Quicker than its hash.
         return self.emitter.once(
-            ("scalar", key),
-            lambda: arith.ConstantOp.create(
-                properties={"value": attribute},
-                result_types=[attribute.get_type()],  # type: ignore[attr-defined]
-            ),
+            ("scalar", pack("d", attribute.value.data), type_.name),
+            lambda: arith.ConstantOp.create(properties={"value": attribute}, result_types=[type_]),
         )
 
     @property

@@ -53,8 +53,7 @@ class TensorColumns:
         """Go on to the other stage; behind the second one come the next phases."""
         *parities, stage = self.parities
         self.parities = [self._emitter.binary("xor", parity, stage) for parity in parities]
-        one = self._emitter.constant(1, 32)
-        self.parities.append(self._emitter.binary("xor", stage, one))
+        self.parities.append(self._emitter.binary("xor", stage, 1))
 
     def _own_columns(self) -> SSAValue:
         """The columns of the stage."""

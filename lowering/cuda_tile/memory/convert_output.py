@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, IntegerType, i1, i32
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType
@@ -38,19 +38,13 @@ def _print(op: PrintTkoOp, kernel: Kernel) -> None:
     pieces: list[Piece] = []
     for piece in _pieces(op, kernel):
         if isinstance(piece, _LargeTile):
-            _by_first(kernel, partial(_say, pieces, kernel))
+            kernel.emitter.when(kernel.threads.is_first, partial(_say, pieces, kernel))
             piece.say(kernel)
             pieces = []
         else:
             pieces.append(piece)
-    _by_first(kernel, partial(_say, pieces, kernel))
+    kernel.emitter.when(kernel.threads.is_first, partial(_say, pieces, kernel))
     kernel[op.result_token] = kernel.token_of(op)
-
-
-def _by_first(kernel: Kernel, body: Callable[[], object]) -> None:
-    first = kernel.threads.matches((1 << kernel.table.thread_bits) - 1, 0)
-    assert first is not None
-    kernel.emitter.when(first, body)
 
 
 def _say(pieces: Sequence[Piece], kernel: Kernel) -> None:
@@ -85,34 +79,34 @@ class _LargeTile:
             writes = kernel.threads.matches(left.idle, layout.thread_of(first))
             scratch.store(base, left, own, order, writes)
             scratch.written()
-            _by_first(kernel, partial(self._loop, kernel, first, base, order, elements[0].type))
+            loop = partial(self._loop, kernel, first, base, order, elements[0].type)
+            kernel.emitter.when(kernel.threads.is_first, loop)
 
     def _loop(
         self, kernel: Kernel, first: int, base: SSAValue, order: SharedOrder, element: Attribute
     ) -> None:
-        emitter, block = kernel.emitter, Block(arg_types=[i32])
+        emitter = kernel.emitter
+
+        def say(number: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            at = emitter.binary("add", base, scaled(emitter, number, order.size))
+            value = emitter.emit(LoadOp(at, (), [element], 0))
+            number = emitter.binary("add", number, first)
+            after = emitter.binary("add", number, 1)
+            self._brackets(kernel, "[", number)
+            _say([*_nested(self.tile, (), iter([value]), self.conversion, kernel)], kernel)
+            self._brackets(kernel, "]", after)
+            more = emitter.compare("ne", after, prod(shape_of(self.tile)))
+            emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
+            return ()
+
         begin, end, step = (emitter.constant(x, 32) for x in (0, 1 << len(order.position), 1))
-        outer = emitter.enter(block)
-        number = block.args[0]
-        at = emitter.binary("add", base, scaled(emitter, number, order.size))
-        value = emitter.add(LoadOp(at, (), [element], 0)).results[0]
-        number = emitter.binary("add", number, first)
-        after = emitter.binary("add", number, 1)
-        self._brackets(kernel, "[", number)
-        _say([*_nested(self.tile, (), iter([value]), self.conversion, kernel)], kernel)
-        self._brackets(kernel, "]", after)
-        more = emitter.compare("ne", after, prod(shape_of(self.tile)))
-        emitter.when(more, lambda: emitter.add(PrintfOp(", ", [])))
-        emitter.add(scf.YieldOp())
-        emitter.leave(outer)
-        emitter.add(scf.ForOp(begin, end, step, [], Region(block)))
+        emitter.loop((begin, end, step), (), say)
 
     def _brackets(self, kernel: Kernel, bracket: str, number: SSAValue) -> None:
         """Print a bracket for each dimension that begins or ends at an element."""
         emitter, shape = kernel.emitter, shape_of(self.tile)
         for axis in range(len(shape)):
-            mask = emitter.constant(prod(shape[axis:]) - 1, 32)
-            rest = emitter.binary("and", number, mask)
+            rest = emitter.binary("and", number, prod(shape[axis:]) - 1)
             ends = emitter.compare("eq", rest, 0)
             emitter.when(ends, lambda: emitter.add(PrintfOp(bracket, [])))
 

@@ -152,7 +152,7 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
     own, (far, is_inside) = kernel.threads.first_of(layout), _reach(load, size, kernel)
     for access in tile_accesses(load, layout, kernel, run):
-        by = emitter.binary("add", far, kernel.constant(access.offset, i64))
+        by = emitter.binary("add", far, access.offset)
         place = emitter.binary("add", access.address, by)
         within = kernel.both(kernel.both(own, access.condition), is_inside(place))
         assert within is not None
@@ -175,14 +175,14 @@ def _reach(
         after = emitter.binary("add", wide(kernel, row.number, i64), step)
         runs = emitter.compare("lt", after, end)
         return bytes_of_rows(step, row.stride), lambda _: runs
-    end, one = kernel.scalar(tensor.base), kernel.constant(1, i64)
+    end = kernel.scalar(tensor.base)
     counts = [(wide(kernel, count, i64), x) for count, x in zip(*extents_of(tensor), strict=True)]
     if row is not None:
         blocks = emitter.resized(emitter.of_launch(gpu.GridDimOp), None, 64)
         left = emitter.binary("sub", blocks, wide(kernel, row.number, i64))
         counts.append((left, row.stride))
     for count, stride in counts:
-        last = emitter.binary("sub", count, one)
+        last = emitter.binary("sub", count, 1)
         end = emitter.binary("add", end, bytes_of_rows(last, stride))
     return kernel.constant(AHEAD, i64), lambda place: emitter.compare("lt", place, end)
 
@@ -367,8 +367,7 @@ class _TileAddresses:
                     address = self._moved(address, far, dimension.stride)
             if not dimension.within:
                 if step:
-                    more = kernel.constant(step, coordinate.type)
-                    coordinate = kernel.emitter.binary("add", coordinate, more)
+                    coordinate = kernel.emitter.binary("add", coordinate, step)
                 below = self._below(coordinate, dimension)
                 ends = isinstance(dimension.size, int) and step >= dimension.size
                 if ends and is_natural(self.index[i]):
@@ -378,7 +377,7 @@ class _TileAddresses:
                     size = wide(kernel, dimension.size, coordinate.type)
                     left = kernel.emitter.binary("sub", size, coordinate)
         if abs(known) >= _FURTHEST:
-            address = kernel.emitter.binary("add", address, kernel.constant(known, i64))
+            address = kernel.emitter.binary("add", address, known)
             known = 0
         return MaskedAccess(registers, address, known, inside, left)
 

@@ -54,8 +54,7 @@ class GatheringRing(Ring):
 
     def _fill(self, group: LoadGroup, place: StagePlace) -> None:
         emitter = self.kernel.emitter
-        first = emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
-        emitter.when(first, partial(super()._fill, group, place))
+        emitter.when(self.kernel.threads.is_first, partial(super()._fill, group, place))
         for load in self._gathered:
             base = emitter.emit(address.AddressOp(self._lines[load]))
             start = scaled(emitter, place.stage, load.order.bytes)
@@ -66,23 +65,22 @@ class GatheringRing(Ring):
     def _filled(self, group: LoadGroup, place: StagePlace, by: int, pending: int) -> None:
         """Wait for all but so many of the thread's copies; the stage so many uses before is full,
         where the loop has had as many iterations."""
-        kernel, emitter, bounds = self.kernel, self.kernel.emitter, self.range
+        emitter, bounds = self.kernel.emitter, self.range
         assert bounds is not None
         emitter.add(copy.CpAsyncWaitGroupOp(pending))
         (full, _), stage = self._barriers[group], place.stage
         if by:
             stage = self._moved(place, self.stages - by).stage
-        type_ = bounds.number.type
-        far = emitter.binary("mul", bounds.step, kernel.constant(by, type_))
+        far = emitter.binary("mul", bounds.step, by)
         first = emitter.binary("add", bounds.lower, far)
-        below = emitter.binary("sub", first, kernel.constant(1, type_))
+        below = emitter.binary("sub", first, 1)
         release = partial(release_stage, full, self._index(stage), 1, emitter, generic=True)
         emitter.when(emitter.compare("lt", below, bounds.number), release)
 
     def fill_last(self, bounds: Range) -> None:
         """Behind the loop, say that the last stages are full."""
-        emitter, one = self.kernel.emitter, self.kernel.constant(1, bounds.step.type)
-        behind = emitter.binary("add", bounds.upper, emitter.binary("sub", bounds.step, one))
+        emitter = self.kernel.emitter
+        behind = emitter.binary("add", bounds.upper, emitter.binary("sub", bounds.step, 1))
         self.range = bounds.at(behind)
         for group in self.pipeline.groups:
             for i in range(self._behind, 0, -1):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast
@@ -66,14 +66,15 @@ class _Place:
 
     def loop(self, word: SSAValue, update: Callable[[SSAValue], SSAValue]) -> SSAValue:
         """Replace the element, until no other thread came between; the word that was there."""
-        emitter = self.kernel.emitter
-        before, after = Block(arg_types=[_I16]), Block(arg_types=[_I16])
-        outer = emitter.enter(before)
-        old = before.args[0]
-        kernel = self.kernel
-        new = bitcast(kernel, update(bitcast(kernel, old, self.element)), _I16)
-        got = self.swapped(old, new)
-        emitter.add(scf.ConditionOp(emitter.compare("ne", got, old), got))
-        emitter.leave(outer)
-        after.add_op(scf.YieldOp(*after.args))
-        return emitter.emit(scf.WhileOp([word], [_I16], Region(before), Region(after)))
+        kernel, emitter = self.kernel, self.kernel.emitter
+
+        def swap(old: SSAValue) -> None:
+            new = bitcast(kernel, update(bitcast(kernel, old, self.element)), _I16)
+            got = self.swapped(old, new)
+            emitter.add(scf.ConditionOp(emitter.compare("ne", got, old), got))
+
+        def again(old: SSAValue) -> None:
+            emitter.add(scf.YieldOp(old))
+
+        before, after = (emitter.region(build, _I16) for build in (swap, again))
+        return emitter.emit(scf.WhileOp([word], [_I16], before, after))

@@ -128,10 +128,7 @@ class _BoxedStore:
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
             kernel.scratch.barrier()
             boxes = [corner for i, corner in enumerate(corners) if self._is_in(place, i)]
-            first = kernel.emitter.compare(
-                "eq", kernel.threads.number, kernel.emitter.constant(0, 32)
-            )
-            kernel.emitter.when(first, partial(self._copy, line, boxes, place))
+            kernel.emitter.when(kernel.threads.is_first, partial(self._copy, line, boxes, place))
 
     def _order_in_round(self) -> SharedOrder:
         """Where elements of a round are: the bits that number rounds are left out."""

@@ -29,8 +29,7 @@ class Rings:
         if not self.all:
             return
         emitter = kernel.emitter
-        first = emitter.compare("eq", kernel.threads.number, emitter.constant(0, 32))
-        emitter.when(first, self._initialise)
+        emitter.when(kernel.threads.is_first, self._initialise)
         if plan.cluster == 1:
             emitter.add(gpu.BarrierOp())
         else:

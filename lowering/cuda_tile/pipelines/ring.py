@@ -112,9 +112,9 @@ class Ring:
         if by == 0:
             return place
         emitter = self.kernel.emitter
-        stage = emitter.binary("add", place.stage, emitter.constant(by, 32))
+        stage = emitter.binary("add", place.stage, by)
         wraps = emitter.compare("lt", emitter.constant(self.stages - 1, 32), stage)
-        less = emitter.binary("sub", stage, emitter.constant(self.stages, 32))
+        less = emitter.binary("sub", stage, self.stages)
         return StagePlace(
             emitter.select(wraps, less, stage),
             emitter.select(wraps, self._other(place.parity), place.parity),
@@ -123,15 +123,15 @@ class Ring:
     def before(self, place: StagePlace) -> StagePlace:
         """The place of the use before."""
         emitter = self.kernel.emitter
-        first = emitter.compare("eq", place.stage, emitter.constant(0, 32))
-        less = emitter.binary("sub", place.stage, emitter.constant(1, 32))
+        first = emitter.compare("eq", place.stage, 0)
+        less = emitter.binary("sub", place.stage, 1)
         return StagePlace(
             emitter.select(first, emitter.constant(self.stages - 1, 32), less),
             emitter.select(first, self._other(place.parity), place.parity),
         )
 
     def _other(self, parity: SSAValue) -> SSAValue:
-        return self.kernel.emitter.binary("xor", parity, self.kernel.emitter.constant(1, 32))
+        return self.kernel.emitter.binary("xor", parity, 1)
 
     def _index(self, value: SSAValue) -> SSAValue:
         return self.kernel.emitter.resized(value, 32, None)
@@ -207,16 +207,14 @@ class Ring:
             return
         number = bounds.number
         if by:
-            far = kernel.constant(by, number.type)
-            number = emitter.binary("add", number, emitter.binary("mul", bounds.step, far))
+            number = emitter.binary("add", number, emitter.binary("mul", bounds.step, by))
         copies = kernel.both(self.copies(), emitter.compare("lt", number, bounds.upper))
         assert copies is not None
         emitter.when(copies, partial(self._copy_of, groups, place, number, fresh))
 
     def copies(self) -> SSAValue:
         """True in the thread that copies."""
-        emitter = self.kernel.emitter
-        return emitter.compare("eq", self.kernel.threads.number, emitter.constant(0, 32))
+        return self.kernel.threads.is_first
 
     def _copy_of(
         self, groups: Sequence[LoadGroup], place: StagePlace, number: SSAValue, fresh: bool

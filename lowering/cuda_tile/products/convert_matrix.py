@@ -4,10 +4,11 @@ where there is no MMA."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
+from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
@@ -40,8 +41,8 @@ _WIDEST_RUN = 2
 """The neighbours along N that a thread computes without MMAs, as bits of their number."""
 
 
-@finds(MmaFOp, MmaIOp)
-def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
+@finds(MmaFOp, MmaIOp, MmaFScaledOp)
+def _product_layout(op: Any, table: LayoutTable) -> TileLayout:
     product = accumulators_of(op, table.thread_bits)
     if product is None:
         product = warpgroup_layouts(op, table.thread_bits, table.arch)
@@ -54,8 +55,8 @@ def _product_layout(op: MmaFOp | MmaIOp, table: LayoutTable) -> TileLayout:
     return MmaLayouts.of(op, atom, table.thread_bits).layout("C")
 
 
-@lowers(MmaFOp, MmaIOp)
-def _multiply(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
+@lowers(MmaFOp, MmaIOp, MmaFScaledOp)
+def _multiply(op: Any, kernel: Kernel) -> None:
     atom, product = atom_of(op), kernel.table.products.get(op.result)
     if isinstance(product, Accumulators):
         TensorCoreProduct(op, product, kernel).multiply()

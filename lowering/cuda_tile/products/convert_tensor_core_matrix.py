@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products.scale_factors import (
@@ -24,14 +24,11 @@ from tilewright.lowering.cuda_tile.products.scale_factors import (
 from tilewright.lowering.cuda_tile.products.shared_operands import OperandMatrices, SharedOperands
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
-from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, extents_along
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     OPERAND,
     Accumulators,
     TensorCoreLayouts,
-    accumulators_of,
     block_of,
     factors_of,
     packed_operand,
@@ -44,21 +41,6 @@ def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None
     if is_there(kernel.values[value], accumulators, kernel):
         return
     kernel.tensor.store(accumulators, kernel.elements(value, accumulators.layout()))
-
-
-@finds(MmaFScaledOp)
-def _product_layout(op: MmaFScaledOp, table: LayoutTable) -> TileLayout:
-    accumulators = accumulators_of(op, table.thread_bits)
-    assert accumulators is not None, "others are legalized"
-    table.products[op.result] = accumulators
-    return accumulators.layout()
-
-
-@lowers(MmaFScaledOp)
-def _multiply(op: MmaFScaledOp, kernel: Kernel) -> None:
-    accumulators = kernel.table.products[op.result]
-    assert isinstance(accumulators, Accumulators)
-    TensorCoreProduct(op, accumulators, kernel).multiply()
 
 
 def _is_ahead(value: SSAValue, kernel: Kernel) -> bool:
@@ -83,12 +65,8 @@ class TensorCoreProduct:
 
     def multiply(self) -> None:
         """Emit it."""
-        kernel, op, accumulators, tensor = (
-            self.kernel,
-            self.op,
-            self.accumulators,
-            self.kernel.tensor,
-        )
+        kernel, op, accumulators = self.kernel, self.op, self.accumulators
+        tensor = kernel.tensor
         make_room(accumulators.column, op, kernel)
         if not is_zero(op.acc):
             brought(op.acc, accumulators, kernel)

@@ -194,8 +194,8 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
         if number is None:
             assert fixed is not None
             return chosen(place | fixed[bit] << bit, rest)
-        mask = emitter.binary("and", number, emitter.constant(1 << bit, 32))
-        is_set = emitter.compare("ne", mask, emitter.constant(0, 32))
+        mask = emitter.binary("and", number, 1 << bit)
+        is_set = emitter.compare("ne", mask, 0)
         return emitter.select(is_set, chosen(place | 1 << bit, rest), chosen(place, rest))
 
     wide = [inner[bit] for bit in range(len(inner))]
@@ -207,7 +207,7 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
         return
     mask = sum(threads)
     if number is not None:
-        known = emitter.binary("and", number, emitter.constant(mask, 32))
+        known = emitter.binary("and", number, mask)
     else:
         assert fixed is not None
         known = emitter.constant(mask & sum(fixed[bit] << bit for bit in fixed), 32)

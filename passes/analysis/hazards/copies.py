@@ -46,7 +46,7 @@ class Copies(SharedAccesses):
         if mask is not None and pair:
             mask = 1 << mask
         for role in roles:
-            threads = len(self.roles[role].lanes)
+            threads = self._count(role)
             cells = self.cells.all_of(event, event.accesses[0], role)
             for barrier in self._mbarriers(event, role, mask):
                 done = self._complete(event, barrier, role)

@@ -26,7 +26,7 @@ class MbarrierPhases(ThreadBarriers):
     def _init(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
-            threads = len(self.roles[role].lanes)
+            threads = self._count(role)
             if self.is_kernel and (threads > 1 or barrier.made is not None):
                 what = f"{threads} threads" if threads > 1 else "it a second time"
                 raise Hazard("again", event.op, missing=what)
@@ -36,7 +36,7 @@ class MbarrierPhases(ThreadBarriers):
     def _inval(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         for role in roles:
             (barrier,) = self._mbarriers(event, role)
-            if self.is_kernel and (threads := len(self.roles[role].lanes)) > 1:
+            if self.is_kernel and (threads := self._count(role)) > 1:
                 raise Hazard("elected", event.op, missing=f"{threads} threads")
             self._check_made(event, barrier, role, False)
             self._check_unused(event, barrier, role)
@@ -131,7 +131,7 @@ class MbarrierPhases(ThreadBarriers):
 
     def _arrive_at(self, event: Event, barrier: MbarrierState, role: int, out: Clock) -> None:
         count, expected, *_ = event.constant
-        threads = len(self.roles[role].lanes)
+        threads = self._count(role)
         left = threads
         while left:
             self._check_behind(event, barrier, role)

@@ -133,6 +133,10 @@ class RoleRun:
         self.now[role] += 1
         return out
 
+    def _count(self, role: int) -> int:
+        """The threads of a role."""
+        return len(self.roles[role].lanes)
+
     def _stamp(self, role: int) -> tuple[int, int]:
         """The time of what a role does, or has learned is over, now: others may learn of it."""
         self._stirred[role] += 1
@@ -224,9 +228,9 @@ class RoleRun:
         return teams
 
     def _check_aligned(self, event: Event, wanted: list[int], warp: int, size: int) -> None:
-        lanes = sum(len(self.roles[role].lanes) for role in wanted)
+        lanes = sum(self._count(role) for role in wanted)
         there = sum(
-            len(self.roles[role].lanes)
+            self._count(role)
             for number in range(warp, warp + size)
             for role in self._warps.get(number, ())
         )

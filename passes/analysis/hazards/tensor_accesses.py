@@ -59,7 +59,7 @@ class TensorAccesses(TensorLifetimes):
         self._reach(event, role, cta, access.done)
 
     def _check_alone(self, event: Event, role: int) -> None:
-        threads = len(self.roles[role].lanes)
+        threads = self._count(role)
         if self.is_kernel and threads > 1:
             raise Hazard("elected", event.op, missing=f"{threads} threads of a warp")
 

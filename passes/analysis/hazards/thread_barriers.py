@@ -56,7 +56,7 @@ class ThreadBarriers(RoleRun):
             barrier = self.barriers[cta, number]
             expected = self.launch.threads if threads is None else threads
             self._check_round(event, barrier, role, expected)
-            barrier.arrive(role, len(self.roles[role].lanes), self._let_go(role))
+            barrier.arrive(role, self._count(role), self._let_go(role))
             barrier.expected = expected
             if waits:
                 barrier.waiting.append(role)
@@ -81,14 +81,14 @@ class ThreadBarriers(RoleRun):
                 missing=f"as many threads as others expect at the barrier, got {expected}",
                 nearest=str(barrier.expected),
             )  # fmt: skip
-        if barrier.threads + len(self.roles[role].lanes) > expected:
+        if (arriving := barrier.threads + self._count(role)) > expected:
             raise Hazard(
                 "threads", event.op,
                 missing=(
                     f"the threads that the barrier counts, got {expected} for "
-                    f"{barrier.threads + len(self.roles[role].lanes)} that arrive"
+                    f"{arriving} that arrive"
                 ),
-                nearest=str(barrier.threads + len(self.roles[role].lanes)),
+                nearest=str(arriving),
             )  # fmt: skip
         knows = self.knows[role]
         if knows[barrier.clock] >= barrier.rounds:
@@ -101,7 +101,7 @@ class ThreadBarriers(RoleRun):
             if role in self._at_cluster and self.is_kernel:
                 raise Hazard("turns", event.op, missing="an arrival", nearest="a wait")
             self._at_cluster.add(role)
-            self.cluster.arrive(role, len(self.roles[role].lanes), self._let_go(role))
+            self.cluster.arrive(role, self._count(role), self._let_go(role))
         if self.cluster.threads >= self.launch.threads * self.launch.ctas:
             known, waiting = self.cluster.turn()
             for role in waiting:

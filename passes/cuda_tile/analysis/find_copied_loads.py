@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
@@ -31,7 +31,7 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     without_tokens,
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.facts import is_zero, trips_of
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
@@ -154,8 +154,7 @@ class CopiedLoop(LoopSlice):
         """The last product that reads a stage as it lies: once its MMAs are issued, threads copy to
         a stage whose own are complete; None beside TMA, or where an iteration may end early."""
         block = self.loop.region.block
-        leaves = any(isinstance(op, IfOp) and op.leaves for op in block.ops)
-        if leaves or self.trailing > self.alone:
+        if may_leave(block) or self.trailing > self.alone:
             return None
         products = [load.product for load in self.loads if load.product is not None]
         own = [op for op in products if op.parent is block]
@@ -396,6 +395,7 @@ def _choose_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
                     alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
+                own.stages = min(own.stages, 1 + trips_of(loop))
             if own.stage and own.ahead >= least:
                 break
         else:

@@ -23,7 +23,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, ReturnOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, ReturnOp, may_leave
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -105,8 +105,7 @@ def _is_sure(
 ) -> bool:  # fmt: skip
     """True of a load that every block makes, or every iteration, whatever its number is."""
     if row.loop is not None:
-        block = row.loop.region.block
-        return not any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+        return not may_leave(row.loop.region.block)
     branches = [op for op in ancestors(load) if isinstance(op, IfOp)]
     return not leave and not any(is_computed_from(op.condition, numbers) for op in branches)
 

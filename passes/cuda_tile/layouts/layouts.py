@@ -24,6 +24,7 @@ from tilewright.dialects.cuda_tile.ops.core import CatOp, PermuteOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
+from tilewright.dialects.cute.layout import stacked
 
 WARP_BITS = 5
 
@@ -118,7 +119,7 @@ class TileLayout:
     def text(self) -> str:
         """The layout in CuTe's words, (thread, register) -> element's number."""
         modes = [mode_of(self.threads), mode_of(self.registers)]
-        return str(Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes)))
+        return str(stacked(modes))
 
 
 def mode_of(bits: Sequence[int | None]) -> Layout:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.layout import stacked
 from tilewright.dialects.cute.recast import recast_layout
 from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -100,7 +101,7 @@ class MatrixOrder:
     def matrix(self, across: Sequence[int], depth: Sequence[int]) -> Layout | ComposedLayout:
         """The layout (mn, k) of the matrix of some of the tile's bits."""
         modes = [mode_of([self.order.position[bit] for bit in bits]) for bits in (across, depth)]
-        plain = Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
+        plain = stacked(modes)
         return ComposedLayout(self.swizzle, 0, plain) if self.swizzle.bits else plain
 
     def view(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.dialects.cute import Layout
+from tilewright.dialects.cute.layout import stacked
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
@@ -95,7 +96,7 @@ class SharedOrder:
             mode_of([self.position[bit] for bit in bits if bit in self.position])
             for bits in dim_bits(shape)
         ]
-        return Layout(tuple(m.shape for m in modes), tuple(m.stride for m in modes))
+        return stacked(modes)
 
     def conflicts(self, layout: TileLayout) -> int:
         """The ways in which the accesses of a warp to a tile in a layout conflict; 1 is none. Those

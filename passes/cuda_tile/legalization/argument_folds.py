@@ -17,7 +17,7 @@ from itertools import product
 from math import inf, nan, prod
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, i1, i32
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -27,7 +27,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import YieldOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
-from tilewright.passes.cuda_tile.legalization.shaped_builder import SIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL, SIGNED, ShapedBuilder
 
 _PAIR = 2
 _NONE = (1 << 31) - 1
@@ -107,17 +107,12 @@ def number_of_best(op: ReduceOp, kind: type[Operation], before: ShapedBuilder) -
     worst = FloatAttr(-inf * _BEST[kind], element)
     best = _folded(op, value, worst, before, kind)
     best = before.reshape(best, [1 if i == axis else x for i, x in enumerate(shape)])
-    same = before.add(
-        floating_point.CmpFOp, [value, before.broadcast(best, shape)],
-        tile_type(value).with_element(i1), comparison_predicate=ComparisonPredicate.EQUAL,
-        comparison_ordering=ComparisonOrdering.ORDERED,
-    )  # fmt: skip
+    same = before.compare_floats(EQUAL, value, before.broadcast(best, shape))
     none = before.constant(_NONE, number.type)
-    own = before.add(core.SelectOp, [same, number, none], number.type)
+    own = before.select(same, number, none)
     least = _folded(op, own, IntegerAttr(_NONE, i32), before, integer.MinIOp, **SIGNED)
-    first, none = (before.constant(x, least.type) for x in (0, _NONE))
-    missing = before.compare(ComparisonPredicate.EQUAL, least, none)
-    return before.add(core.SelectOp, [missing, first, least], least.type)
+    first = before.constant(0, least.type)
+    return before.select(before.compare(EQUAL, least, _NONE), first, least)
 
 
 def _folded(

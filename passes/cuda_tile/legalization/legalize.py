@@ -126,10 +126,10 @@ def _inserted(op: core.InsertOp, before: ShapedBuilder) -> SSAValue:
     result = before.reshape(result, whole)
     for axis, (index, (_, own)) in enumerate(zip(op.indices, pairs, strict=True)):
         row = before.iota(whole[axis], i32)
-        place = before.add(integer.ShRIOp, [row, before.constant(log2(own), row.type)], **UNSIGNED)
+        place = before.add(integer.ShRIOp, [row, log2(own)], **UNSIGNED)
         inside = before.compare(EQUAL, place, before.spread(index, whole[axis : axis + 1]))
         inside = before.spread(inside, whole, axis)
-        result = before.add(core.SelectOp, [inside, result, op.destination], op.result.type)
+        result = before.select(inside, result, op.destination)
     return result
 
 

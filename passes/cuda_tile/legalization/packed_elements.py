@@ -47,11 +47,11 @@ def store_elements(op: StoreViewTkoOp, before: ShapedBuilder) -> SSAValue:
     if op.ordering is not MemoryOrderingSemantics.WEAK:
         first = IntegerAttr(MemoryOrderingSemantics.RELAXED.number, 32)
     new = places.shifted(integer.ShLIOp, places.words(op.tile))
-    low = before.add(integer.XOrIOp, [places.is_high, places.all(1, i1)])
+    low = before.add(integer.XOrIOp, [places.is_high, 1])
     for others, mine in ((~_HALF, low), (_HALF, places.is_high)):
         mask = places.both(places.inside, mine)
         old, token = places.loaded(first, token, mask, 0)
-        old = before.add(integer.AndIOp, [old, places.all(others, i8)])
+        old = before.add(integer.AndIOp, [old, others])
         octets = before.add(integer.OrIOp, [old, new])
         store = StorePtrTkoOp.build(
             operands=[places.pointers, octets, [mask], [token] if token else []],
@@ -83,12 +83,11 @@ class _Places:
         tensor = tensor_of(op.view)  # type: ignore[attr-defined]
         pointer = TileType.get((), PointerType.get(i8))
         base = self._spread(before.add(PtrToPtrOp, [tensor.base], pointer))
-        one = self.all(1, i64)
-        octet = before.add(integer.ShRIOp, [place, one], **UNSIGNED)
+        octet = before.add(integer.ShRIOp, [place, 1], **UNSIGNED)
         self.pointers = before.add(core.OffsetOp, [base, octet])
-        half = before.add(integer.AndIOp, [place, one])
+        half = before.add(integer.AndIOp, [place, 1])
         self.is_high = before.resized(half, i1)
-        self._bits = self._times(before.resized(half, i8), self.all(_HALF_BITS, i8))
+        self._bits = self._times(before.resized(half, i8), _HALF_BITS)
 
     def _of(self, element: Attribute) -> TileType:
         return TileType.get(self.shape, element)
@@ -101,17 +100,17 @@ class _Places:
         """Both of two conditions; the first may be missing."""
         return b if a is None else self.before.add(integer.AndIOp, [a, b])
 
-    def _times(self, a: SSAValue, b: SSAValue) -> SSAValue:
+    def _times(self, a: SSAValue, b: SSAValue | int) -> SSAValue:
         return self.before.add(integer.MulIOp, [a, b])
 
-    def _extent(self, extent: Extent) -> SSAValue:
-        return self.all(extent, i64) if isinstance(extent, int) else self._spread(extent)
+    def _extent(self, extent: Extent) -> SSAValue | int:
+        return extent if isinstance(extent, int) else self._spread(extent)
 
     def _coordinate(self, i: int, dimension: TileDimension) -> SSAValue:
         """Where the elements are along a dimension."""
         if dimension.gathered:
             return self._spread(self.index[i], i)
-        first = self._times(self._spread(self.index[i]), self.all(dimension.step, i64))
+        first = self._times(self._spread(self.index[i]), dimension.step)
         steps = self._spread(self.before.iota(dimension.extent, i64), i)
         return self.before.add(integer.AddIOp, [first, steps])
 
@@ -146,10 +145,9 @@ class _Places:
         """The elements that the low halves of bytes are."""
         before, pairs = self.before, self._of(i8).elements // 2
         rows = before.reshape(octets, (pairs, 2))
-        column = TileType.get((pairs, 1), i8)
         low, high = (before.part(rows, 1, i, 1) for i in (0, 1))
-        low = before.add(integer.AndIOp, [low, before.constant(_HALF, column)])
-        high = before.add(integer.ShLIOp, [high, before.constant(_HALF_BITS, column)])
+        low = before.add(integer.AndIOp, [low, _HALF])
+        high = before.add(integer.ShLIOp, [high, _HALF_BITS])
         both = before.reshape(before.add(integer.OrIOp, [low, high]), (pairs,))
         flat = TileType.get((2 * pairs,), type_.element_type)
         return before.reshape(before.add(core.UnpackOp, [both], flat), self.shape)
@@ -157,10 +155,9 @@ class _Places:
     def words(self, tile: SSAValue) -> SSAValue:
         """Elements as the low halves of bytes."""
         before, pairs = self.before, tile_type(tile).elements // 2
-        flat, column = before.reshape(tile, (2 * pairs,)), TileType.get((pairs, 1), i8)
+        flat = before.reshape(tile, (2 * pairs,))
         octets = before.add(core.PackOp, [flat], TileType.get((pairs,), i8))
         octets = before.reshape(octets, (pairs, 1))
-        low = before.add(integer.AndIOp, [octets, before.constant(_HALF, column)])
-        bits = before.constant(_HALF_BITS, column)
-        high = before.add(integer.ShRIOp, [octets, bits], **UNSIGNED)
+        low = before.add(integer.AndIOp, [octets, _HALF])
+        high = before.add(integer.ShRIOp, [octets, _HALF_BITS], **UNSIGNED)
         return before.reshape(before.joined([low, high], 1), shape_of(tile))

@@ -195,5 +195,4 @@ def _extents(
 
 def _half(value: SSAValue, before: ShapedBuilder) -> SSAValue:
     """Half of a size, stride or index, which is even."""
-    one = before.constant(1, element_of(value))
-    return before.add(integer.ShRIOp, [value, one], **UNSIGNED)
+    return before.add(integer.ShRIOp, [value, 1], **UNSIGNED)

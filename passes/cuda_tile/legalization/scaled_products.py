@@ -14,8 +14,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops import core
-from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp
 from tilewright.dialects.cuda_tile.ops.floating_point import FmaOp, MulFOp
 from tilewright.dialects.cuda_tile.ops.integer import AddIOp, ShLIOp, ShRIOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
@@ -128,13 +126,11 @@ def _product_of_scaled(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
 def _half(scale: SSAValue, up: int, before: ShapedBuilder) -> SSAValue:
     """About the square root of a f8E8M0FNU, a power of two as f32: of an odd power the smaller
     or, `up`, the larger one; both of them multiply to it. NaN of NaN."""
-    words = tile_type(scale).with_element(i8)
-    wide, floats = words.with_element(i32), words.with_element(_F32)
-    word = before.resized(before.add(BitcastOp, [scale], words), i32)
-    power = before.add(AddIOp, [word, before.constant(_BIAS + up, wide)])
-    power = before.add(ShRIOp, [power, before.constant(1, wide)], **UNSIGNED)
-    bits = before.add(ShLIOp, [power, before.constant(_FRACTION, wide)])
+    word = before.resized(before.bitcast(scale, i8), i32)
+    power = before.add(AddIOp, [word, _BIAS + up])
+    power = before.add(ShRIOp, [power, 1], **UNSIGNED)
+    bits = before.add(ShLIOp, [power, _FRACTION])
     # The word 255 is NaN.
-    nan = before.compare(EQUAL, word, before.constant(_NAN, wide))
-    bits = before.add(core.SelectOp, [nan, before.constant(_NAN_BITS, wide), bits], wide)
-    return before.add(BitcastOp, [bits], floats)
+    nan = before.compare(EQUAL, word, _NAN)
+    bits = before.select(nan, before.constant(_NAN_BITS, word.type), bits)
+    return before.bitcast(bits, _F32)

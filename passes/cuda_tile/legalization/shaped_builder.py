@@ -7,11 +7,18 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i1, i32
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder
-from tilewright.dialects.cuda_tile.enums import ComparisonPredicate, RoundingMode, Signedness
-from tilewright.dialects.cuda_tile.ops import conversions, core, integer
+from tilewright.dialects.cuda_tile.enums import (
+    ComparisonOrdering,
+    ComparisonPredicate,
+    RoundingMode,
+    Signedness,
+)
+from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 
@@ -111,13 +118,32 @@ class ShapedBuilder(TileBuilder):
             return self.add(conversions.TruncIOp, [value], type_)
         return self.add(conversions.ExtIOp, [value], type_, **sign)
 
+    def bitcast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """The bits of a tile as other elements."""
+        if element_of(value) == element:
+            return value
+        return self.add(conversions.BitcastOp, [value], tile_type(value).with_element(element))
+
+    def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The elements of one tile where a condition holds, else of another."""
+        return self.add(core.SelectOp, [condition, a, b], a.type)
+
     def compare(
-        self, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue,
+        self, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue | int,
         sign: dict[str, Signedness] = UNSIGNED,
     ) -> SSAValue:  # fmt: skip
         """True where a comparison of integers holds."""
         type_ = tile_type(a).with_element(i1)
         return self.add(integer.CmpIOp, [a, b], type_, comparison_predicate=predicate, **sign)
+
+    def compare_floats(
+        self, predicate: ComparisonPredicate, a: SSAValue, b: SSAValue,
+        ordering: ComparisonOrdering = ComparisonOrdering.ORDERED,
+    ) -> SSAValue:  # fmt: skip
+        """True where a comparison of floats holds."""
+        type_ = tile_type(a).with_element(i1)
+        words = {"comparison_predicate": predicate, "comparison_ordering": ordering}
+        return self.add(floating_point.CmpFOp, [a, b], type_, **words)
 
     # --- blocks and loops ---
 
@@ -149,6 +175,18 @@ def rebuilt(op: _Op, operands: Sequence[SSAValue], types: Sequence[Attribute]) -
         regions=[op.detach_region(region) for region in list(op.regions)],
     )
     return TileBuilder(op).insert(new)
+
+
+def at_start(entry: EntryOp) -> ShapedBuilder:
+    """A builder of what an entry begins with."""
+    return ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+
+
+def replace_others(old: SSAValue, new: SSAValue) -> None:
+    """Have a value that is computed of another one in the place of that one elsewhere."""
+    for use in list(old.uses):
+        if use.operation is not new.owner:
+            use.operation.operands[use.index] = new
 
 
 def replace(op: Operation, result: SSAValue) -> None:

@@ -76,8 +76,8 @@ def _split(op: StoreViewTkoOp, unknown: dict[SSAValue, int]) -> None:
         number = value
         if isinstance(element_of(value), PointerType):
             number = at.add(conversions.PtrToIntOp, [value], TileType.get((), i64))
-        rest = at.add(integer.AndIOp, [number, at.constant(least - 1, number.type)])
-        holds.append(at.compare(EQUAL, rest, at.constant(0, rest.type)))
+        rest = at.add(integer.AndIOp, [number, least - 1])
+        holds.append(at.compare(EQUAL, rest, 0))
         aligned[value] = then.add(AssumeOp, [value], predicate=DivByAttr.get(least))
     view, new = op.view.owner, other.insert(op.clone())
     assert isinstance(view, MakeView)

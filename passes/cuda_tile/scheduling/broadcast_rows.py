@@ -30,7 +30,7 @@ from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS, LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, broadcast_bits
-from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder, replace_others
 
 _Load = LoadViewTkoOp | LoadPtrTkoOp
 _MOST = 10
@@ -62,10 +62,9 @@ def load_for_each_shape(entry: EntryOp) -> None:
 def _again(load: _Load) -> _Load:
     """A load once more, before all that comes behind it."""
     at = ShapedBuilder(load, InsertPoint.after(load))
-    again, uses = at.insert(load.clone()), list(load.result_token.uses)
+    again = at.insert(load.clone())
     tokens = at.add(JoinTokensOp, [load.result_token, again.result_token], TOKEN)
-    for use in uses:
-        use.operation.operands[use.index] = tokens
+    replace_others(load.result_token, tokens)
     return again
 
 
@@ -95,7 +94,23 @@ def reader_layouts(
             free = table.layouts.get(load.source) is None and not run_of(load.source).counting
             for layout in _met(load.result, table.of(load.result), table) if free else ():
                 wanted.setdefault(load, layout)
+        if isinstance(load, LoadViewTkoOp) and load in staged:
+            for layout in _beside_sums(load.results[0], table):
+                wanted.setdefault(load, layout)
     return {load: x for load, x in wanted.items() if x != table.of(load.results[0])}
+
+
+def _beside_sums(value: SSAValue, table: LayoutTable) -> Iterator[TileLayout]:
+    """The layouts of the sums of products with which one meets a tile, computed on as it may be."""
+    for op in (use.operation for use in value.uses):
+        if isinstance(op, ReshapeOp):
+            yield from _beside_sums(op.result, table)
+        elif isinstance(op, PureOp) and type(op) not in FINDERS and not op.regions:
+            for other in op.operands:
+                layout = table.layouts.get(other) if other in table.products else None
+                if layout is not None and shape_of(other) == shape_of(value):
+                    yield layout
+            yield from _beside_sums(op.results[0], table)
 
 
 def _lying_by(value: SSAValue, layout: TileLayout) -> Iterator[tuple[LoadPtrTkoOp, TileLayout]]:

@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.passes.cuda_tile.analysis.facts import counts_from_zero, known_integer
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED
+from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED, replace_others
 
 _MOST = 1 << 31
 """The iterations that a variable of 32 bits cannot count."""
@@ -72,7 +72,7 @@ def _collapse(outer: ForOp, inner: ForOp, counts: Sequence[int]) -> None:
     at = TileBuilder(outer, InsertPoint.at_start(body))
     every = at.constant(counts[1], type_)
     i = at.add(integer.DivIOp, [number, every], **UNSIGNED)
-    number.replace_uses_with_if(i, lambda use: use.operation is not i.owner)
+    replace_others(number, i)
     j = at.add(integer.RemIOp, [number, every], **UNSIGNED)
     Rewriter.inline_block(own, InsertPoint.before(inner), (j, *carried))
     last.operands = again.operands

@@ -15,7 +15,6 @@ from functools import partial
 from xdsl.context import Context
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, i32
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
@@ -31,7 +30,10 @@ from tilewright.passes.cuda_tile.analysis.view_access import tile_dimensions
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, multiplications
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
-from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    at_start,
+    replace_others,
+)
 from tilewright.passes.cuda_tile.scheduling.split_entries import (
     rewrite_parts,
     split_entry,
@@ -54,13 +56,11 @@ class CudaTileBoundSizesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in descendants(op, EntryOp):
-            at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+            at = at_start(entry)
             for place, most in zip(self.places, self.most, strict=True):
                 size = entry.body.block.args[place]
-                uses = list(size.uses)
                 known = at.add(AssumeOp, [size], predicate=BoundedAttr.get(0, most))
-                for use in uses:
-                    use.operation.operands[use.index] = known
+                replace_others(size, known)
 
 
 def cut_rows(entry: EntryOp, arch: Target | None) -> None:
@@ -81,8 +81,7 @@ def cut_rows(entry: EntryOp, arch: Target | None) -> None:
         except UnsplitError:
             return
         if all(_is_outside(op, split) for op in entry.walk()):
-            at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
-            rewrite_parts(split, at.constant(0, i32))
+            rewrite_parts(split, at_start(entry).constant(0, i32))
             return
         parts //= 2
 

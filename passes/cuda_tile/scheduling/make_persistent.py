@@ -135,7 +135,7 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     zero = inner.constant(0, i32)
     numbers = [number, zero, zero] if along_x else numbers_of(inner, number, grid, dim)
     if long is not None:
-        last = inner.add(integer.SubIOp, [grid[dim], inner.constant(1, i32)])
+        last = inner.add(integer.SubIOp, [grid[dim], 1])
         numbers[dim] = inner.add(integer.SubIOp, [last, numbers[dim]])
     numbers = [inner.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in numbers]
     own: set[Operation] = set(body.ops)
@@ -161,7 +161,7 @@ def _there_and_back(at: ShapedBuilder, turn: SSAValue, cta: SSAValue, ctas: SSAV
     one = at.constant(1, i32)
     back = at.compare(EQUAL, at.add(integer.AndIOp, [turn, one]), one)
     mirrored = at.add(integer.SubIOp, [at.add(integer.SubIOp, [ctas, one]), cta])
-    place = at.add(core.SelectOp, [back, mirrored, cta], INDEX)
+    place = at.select(back, mirrored, cta)
     return at.add(integer.AddIOp, [at.add(integer.MulIOp, [turn, ctas]), place])
 
 
@@ -170,8 +170,8 @@ def _turns(at: ShapedBuilder, total: SSAValue, cta: SSAValue, ctas: SSAValue) ->
     whole = at.add(integer.DivIOp, [total, ctas], **UNSIGNED)
     number = _there_and_back(at, whole, cta, ctas)
     has = at.compare(ComparisonPredicate.LESS_THAN, number, total)
-    more = at.add(integer.AddIOp, [whole, at.constant(1, i32)])
-    return at.add(core.SelectOp, [has, more, whole], INDEX)
+    more = at.add(integer.AddIOp, [whole, 1])
+    return at.select(has, more, whole)
 
 
 def _is_common(op: Operation, own: set[Operation], number: SSAValue) -> bool:

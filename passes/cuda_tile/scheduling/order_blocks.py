@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.ops import core, integer
@@ -34,9 +32,9 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     EQUAL,
-    INDEX,
     UNSIGNED,
     ShapedBuilder,
+    at_start,
 )
 
 _RISING = (
@@ -128,7 +126,7 @@ def numbers_of(
 
 def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
     """The numbers of a block, that along a dimension the slowest."""
-    at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+    at = at_start(entry)
     begun, grid = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
     inner, outer = (grid[i] for i in range(3) if i != dim)
     total = begun[2]
@@ -137,12 +135,10 @@ def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:
         total = at.add(integer.AddIOp, [total, begun[i]])
     new = numbers_of(at, total, grid, dim)
     if falls:
-        last = at.add(integer.SubIOp, [grid[dim], at.constant(1, i32)])
+        last = at.add(integer.SubIOp, [grid[dim], 1])
         new[dim] = at.add(integer.SubIOp, [last, new[dim]])
     others = at.add(integer.MulIOp, [inner, outer])
     high = [at.add(integer.MulhiIOp, pair) for pair in ((inner, outer), (others, grid[dim]))]
-    fits = at.compare(EQUAL, at.add(integer.OrIOp, high), at.constant(0, i32))
-    selected = (
-        at.add(core.SelectOp, [fits, own, old], INDEX) for own, old in zip(new, begun, strict=True)
-    )
+    fits = at.compare(EQUAL, at.add(integer.OrIOp, high), 0)
+    selected = (at.select(fits, own, old) for own, old in zip(new, begun, strict=True))
     return [at.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in selected]

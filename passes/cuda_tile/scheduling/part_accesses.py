@@ -38,8 +38,8 @@ def access_part(op: ViewAccess, axis: int, parts: int, number: SSAValue) -> None
         if isa(own := element_of(first), IntegerType) and own.bitwidth < i32.bitwidth:
             first = at.resized(first, i32)
         element = element_of(first)
-        first = at.add(integer.MulIOp, [first, at.constant(step // between, element)])
-        own = at.add(integer.MulIOp, [number, at.constant(part // between, i32)])
+        first = at.add(integer.MulIOp, [first, step // between])
+        own = at.add(integer.MulIOp, [number, part // between])
         op.operands[place] = at.add(integer.AddIOp, [first, at.resized(own, element)])
     op.operands[view_place] = at.add(MAKES[type(type_)], [tensor_of(op.view).result], type_)  # type: ignore[attr-defined]
 
@@ -58,5 +58,5 @@ def _counted(op: core.IotaOp, number: SSAValue) -> SSAValue:
     type_, at = tile_type(op.result), ShapedBuilder(op, InsertPoint.after(op))
     element = type_.element_type
     first = at.resized(number, element)
-    first = at.add(integer.MulIOp, [first, at.constant(type_.elements, element)])
+    first = at.add(integer.MulIOp, [first, type_.elements])
     return at.add(integer.AddIOp, [op.result, at.spread(first, type_.shape)])

@@ -38,7 +38,12 @@ from tilewright.passes.cuda_tile.analysis.shared_blocks import MOST_OF_CLUSTER, 
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import multiplications
-from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED, ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import (
+    UNSIGNED,
+    ShapedBuilder,
+    at_start,
+    replace_others,
+)
 from tilewright.passes.cuda_tile.scheduling.split_entries import (
     AxisOf,
     rewrite_parts,
@@ -158,11 +163,9 @@ def _number(split: SplitTiles) -> SSAValue:
     """The number of the CTA among those of its block; blocks are numbered without it."""
     for op in list(split.entry.walk()):
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            after, uses = ShapedBuilder(op, InsertPoint.after(op)), list(op.results[0].uses)
-            operands = [op.results[0], after.constant(log2(split.parts), i32)]
-            own = after.add(integer.ShRIOp, operands, **UNSIGNED)
-            for use in uses:
-                use.operation.operands[use.index] = own
-    at = ShapedBuilder(split.entry, InsertPoint.at_start(split.entry.body.block))
+            after, number = ShapedBuilder(op, InsertPoint.after(op)), op.results[0]
+            own = after.add(integer.ShRIOp, [number, log2(split.parts)], **UNSIGNED)
+            replace_others(number, own)
+    at = at_start(split.entry)
     own = at.grid(core.GetTileBlockIdOp)[0]
-    return at.add(integer.AndIOp, [own, at.constant(split.parts - 1, i32)])
+    return at.add(integer.AndIOp, [own, split.parts - 1])

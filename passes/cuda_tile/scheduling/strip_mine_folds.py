@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.cuda_tile.ops import core, integer
+from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate, ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
@@ -164,12 +164,9 @@ class _FoldLoops:
         """The values that a fold of a part hands on; results of a scan follow the parts before."""
         if isinstance(op, ReduceOp):
             pair = (new.results, before) if self.backwards else (before, new.results)
-            first = at.compare(EQUAL, count, at.constant(0, i32), SIGNED)
+            first = at.compare(EQUAL, count, 0, SIGNED)
             results = zip(new.results, _combined(op, *pair, at), strict=True)
-            return [
-                at.add(core.SelectOp, [at.spread(first, shape_of(own)), own, both], own.type)
-                for own, both in results
-            ]
+            return [at.select(at.spread(first, shape_of(own)), own, both) for own, both in results]
         wide = [at.broadcast(x, shape_of(y)) for x, y in zip(before, new.results, strict=True)]
         results = _combined(op, wide, new.results, at)
         values.update(zip(op.results, results, strict=True))

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.ops import core
@@ -39,7 +38,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 from tilewright.dialects.cuda_tile.types import TOKEN, PointerType, TileType, TileView
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
-from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
+from tilewright.passes.cuda_tile.legalization.shaped_builder import at_start
 
 DISJOINT = "tt.disjoint"
 """The attribute of a module by which a caller promises that."""
@@ -69,7 +68,7 @@ def forget_order(entry: EntryOp) -> None:
     if weak == accesses:
         stores = [op for op in weak if op not in loads]
         free += _alone(stores, Counter(map(_parameter, weak)))
-    at = ShapedBuilder(entry, InsertPoint.at_start(entry.body.block))
+    at = at_start(entry)
     first = at.insert(MakeTokenOp.create(result_types=[TOKEN])).result
     for op in free:
         if op.token is not None:

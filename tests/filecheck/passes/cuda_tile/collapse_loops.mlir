@@ -25,9 +25,9 @@ cuda_tile.module @m {
 // CHECK: %4 = constant <i32: 15> : tile<i32>
 // CHECK: %r = for %i in (%0 to %4, step %1) : tile<i32> iter_values(%s = %z)
 // CHECK-NEXT: %5 = constant <i32: 5> : tile<i32>
-// CHECK-NEXT: %i_1 = divi %i, %5 unsigned
+// CHECK-NEXT: %6 = divi %i, %5 unsigned
 // CHECK-NEXT: %j = remi %i, %5 unsigned
-// CHECK-NEXT: %n = addi %i_1, %j
+// CHECK-NEXT: %n = addi %6, %j
 // CHECK-NEXT: %d = mmaf %x, %x, %s
 // CHECK-NEXT: continue %d
 // CHECK-NOT: for
