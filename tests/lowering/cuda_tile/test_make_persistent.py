@@ -164,6 +164,25 @@ def test_quotients_by_what_iterations_share(divisor: int, first: int, step: int)
         assert (got[1].view(np.uint32) == numbers % divisor).all()
 
 
+def test_numbers_of_blocks_are_natural() -> None:
+    """What the kernel divides them by has no sign either, and is the same for all blocks."""
+    text = product(TYPES, (64, 64, 16))
+    begin, id_line, rest = text.partition(" = get_tile_block_id : tile<i32>\n")
+    start = begin.rpartition("\n")[2].strip()
+    number = start.split(",")[0]
+    divided = f"""
+    %wide = assume bounded<1, 1000>, %n : tile<i32>
+    %part = divi {number}, %wide signed rounding<negative_inf> : tile<i32>
+    %whole = muli %part, %wide : tile<i32>
+    %rest = remi {number}, %wide signed : tile<i32>
+    %again = addi %whole, %rest : tile<i32>
+"""
+    body = rest.replace(f"[{number}", "[%again")
+    assert body != rest
+    ptx = tw.compile(taken(begin + id_line + divided + body, along_x=True), "sm_90a").ptx
+    assert len(re.findall(r"(div|rem)\.", ptx)) == len(re.findall(r"div\.u32", ptx)) > 0
+
+
 def test_what_is_common_stays_in_front() -> None:
     """So tensor maps are made of arguments, and copies are boxes."""
     module = taken(product(TYPES, (64, 64, 16)))
