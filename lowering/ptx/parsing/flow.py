@@ -73,12 +73,14 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 @dataclass(eq=False, slots=True)
 class Callee:
     """A function whose body takes the place of calls: the names of its results and parameters, in
-    the order in which calls give them, their types, and its statements."""
+    the order in which calls give them, their types, its statements, and whether its address is
+    taken."""
 
     name: str
     parameters: list[str]
     types: list[str]
     statements: list[PtxStatement]
+    is_taken: bool = True
 
 
 _TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
@@ -141,9 +143,13 @@ class Flow:
                     pass
 
     def _of_prototype(self, text: str) -> list[str]:
-        """The functions whose results and parameters are of the types of a prototype."""
+        """The functions whose results and parameters are of the types of a prototype, and whose
+        address is taken."""
         types = parameter_types(text)
-        return [name for name, callee in self.callees.items() if callee.types == types]
+        return [
+            name for name, callee in self.callees.items()
+            if callee.types == types and callee.is_taken
+        ]  # fmt: skip
 
     def finish(self) -> None:
         """Find the blocks of all labels. Raises PtxError for one that there is not."""
