@@ -144,8 +144,10 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
     symbol = reader.scope.find(dest.items[0].text)
     if not isinstance(symbol, Symbol) or symbol.space != "param":
         raise reader.fail(f"expected a parameter, got {dest.text}")
-    type_ = reader.resizes
+    type_ = reader.resizes.replace("b8", "u8")
     value = reader.take(source.text, type_)
+    if type_[1:] == "8":
+        value = reader.resized(value, "b16", "u8")
     part = symbol.part(dest.value, REGISTER_OF[type_])
     reader.ssa.write(reader.block, part, value)
 
