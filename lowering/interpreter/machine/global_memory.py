@@ -106,6 +106,17 @@ class GlobalMemory:
         self.local = self.allocate("local memory", np.zeros(size, np.uint8))
         self.local.share, self.local.unwritten = share, np.ones(size, np.bool_)
 
+    def forget(self, addresses: Bits, size: int) -> bool:
+        """Let so many bytes from addresses on be unwritten; False where they are of no local
+        memory."""
+        if self.local is None or self.local.unwritten is None:
+            return not len(addresses)
+        first = addresses.astype(np.int64) - self.local.base
+        if (first < 0).any() or (first > self.local.size - size).any():
+            return False
+        self.local.unwritten[first[:, None] + np.arange(size)] = True
+        return True
+
     def add_tensor_map(
         self,
         name: str,

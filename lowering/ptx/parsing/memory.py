@@ -119,7 +119,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         step = int(reader.resizes[1:]) // 8
         for place, name in enumerate(names):
             moved = dataclasses.replace(source, value=source.value + place * step)
-            reader.give(name, reader.parameter(moved))
+            reader.give(name, _low_bits(reader, reader.parameter(moved), moved.text))
     else:
         load.read(reader, operands)
 
