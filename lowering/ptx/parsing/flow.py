@@ -1,6 +1,7 @@
 """The blocks of a function: where the text may go on, and which statements are in each."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -39,14 +40,17 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction without a result, as `ptx.mbarrier.try_wait.parity` is."""
-    place = 0
+    instruction without a result, as `ptx.mbarrier.try_wait.parity` is, behind its label where
+    others go there."""
+    place, ways = 0, Counter(one.text for one in statements if one.name in ("bra", "bra.uni"))
     while place < len(statements):
         statement = statements[place]
         if statement.kind == "label":
             loop = statements[place : place + 5]
             if (length := _asks_until_done(loop)) is not None:
                 asked = loop[1]
+                if ways[statement.text] > 1:
+                    yield statement
                 yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
                 place += length
                 continue

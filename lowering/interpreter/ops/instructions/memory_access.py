@@ -40,7 +40,13 @@ from tilewright.lowering.interpreter.ops.instructions.operands import (
     stored_registers,
     windows,
 )
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, PartlyUndefined, Undefined, spread
+from tilewright.lowering.interpreter.values import (
+    CONTAINERS,
+    Bits,
+    PartlyUndefined,
+    Undefined,
+    spread,
+)
 
 # Registers and the words of memory
 

@@ -28,13 +28,13 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.machine.tensor_map import (
     Corner,
     ElementRun,
     TensorImage,
     chunk_addresses,
 )
-from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.atomics import combine
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
