@@ -43,13 +43,15 @@ def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     instruction without a result, as `ptx.mbarrier.try_wait.parity` is, behind its label where
     others go there."""
     place, ways = 0, Counter(one.text for one in statements if one.name in ("bra", "bra.uni"))
+    # Each of several places between braces may have a label of one name.
+    ways.subtract(one.text for one in statements if one.kind == "label")
     while place < len(statements):
         statement = statements[place]
         if statement.kind == "label":
             loop = statements[place : place + 5]
             if (length := _asks_until_done(loop)) is not None:
                 asked = loop[1]
-                if ways[statement.text] > 1:
+                if ways[statement.text] > 0:
                     yield statement
                 yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
                 place += length

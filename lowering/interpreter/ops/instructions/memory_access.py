@@ -154,8 +154,8 @@ def _store(op: Any, builder: Builder) -> Step:
 def _forgotten(
     machine: Machine, gang: Gang, at: Bits, value: Any, chosen: Bits | None, width: int
 ) -> tuple[list[Bits], Bits]:
-    """What a store of a value that is undefined stores, and which threads: words of local memory
-    are as if nothing had written them where it is."""
+    """The words and the threads of a store of a value that is undefined in some: there, words of
+    local memory are as if nothing had written them."""
     is_part = type(value) is PartlyUndefined
     missing = value.missing if is_part else np.ones(gang.count, np.bool_)
     others = np.ones(gang.count, np.bool_) if chosen is None else spread(chosen, gang.count)

@@ -210,7 +210,7 @@ def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
     """A value that is undefined may be given, and read."""
     mode = op.mode.data
 
-    def run(machine: Machine, gang: Gang, a: Bits, *given: Bits) -> list[Any]:
+    def run(machine: Machine, gang: Gang, a: Any, *given: Bits) -> list[Any]:
         b, c, mask = (spread(value, gang.count).astype(np.int64) for value in given)
         members = _Members.of(machine, gang, mask.astype(np.uint32), op.mnemonic)
         lane, own, step = members.lanes, c >> 8 & 31, b & 31
