@@ -77,6 +77,9 @@ def run_kernel(
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
     memory.place_variables(module_variables(op))
+    for variable in () if (block := op.parent_block()) is None else block.ops:
+        if isinstance(variable, GlobalOp):
+            memory.link(variable.sym_name.data, variable.named)
     if isinstance(op, EntryOp) and op.local is not None:
         align = op.local_align.value.data if op.local_align else 16
         share = -(-op.local.value.data // align) * align

@@ -100,6 +100,12 @@ class GlobalMemory:
             if constant:
                 buffer.read_only = np.ones(buffer.size, np.bool_)
 
+    def link(self, variable: str, names: Mapping[int, str]) -> None:
+        """Add the addresses of variables to words of one, by the number of the word."""
+        words = self._buffer(self.variables[variable]).data.view(np.uint64)
+        for word, name in names.items():
+            words[word] += np.uint64(self.variables[name])
+
     def place_local(self, share: int, threads: int) -> None:
         """Give the threads of a grid so many bytes each, one behind the other."""
         size = share * threads
