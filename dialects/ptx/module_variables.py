@@ -95,9 +95,9 @@ class GlobalOp(FieldsOp):
         space = ".global" if self.constant is None else ".const"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
         if names := self.named:
-            numbers = struct.unpack(f"<{len(content) // 8}q", content)
+            numbers = struct.unpack(f"<{len(content) // 8}Q", content)
             words = (
-                f"generic({names[place]}){number:+}" if place in names else str(number)
+                f"generic({names[place]})+{number}" if place in names else str(number)
                 for place, number in enumerate(numbers)
             )
             head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",

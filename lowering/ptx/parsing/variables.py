@@ -26,7 +26,7 @@ _VARIABLE = re.compile(
     r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
     re.DOTALL,
 )
-_ADDRESS = re.compile(rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?P<offset>[+-]\d+)?")
+_ADDRESS = re.compile(rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?P<offset>\+\d+)?")
 """A name, generic or of its own space, and bytes behind it. PTX ISA 5.4.2."""
 _LARGEST = 1 << 30
 """Bytes: a variable's content is kept as a constant of the module."""
