@@ -67,20 +67,22 @@ class GlobalOp(FieldsOp):
         if not is_alignment(align):
             raise self.fail(f"bytes aligned to a power of two of 31 bits, got {align}")
         size = len(self.content)
+        if self.names is not None and len(self.named) != len(self.names.data):
+            raise self.fail(f'names of words by their numbers, as {{"0" = "g"}}, got {self.names}')
         for word, name in self.named.items():
             if size % 8 or align % 8 or not 0 <= word < size // 8:
                 raise self.fail(f"names in aligned words of {size} bytes, got one in word {word}")
-            other = symbol(self, name)
-            if symbol_table(self) is not None and not isinstance(other, GlobalOp):
+            if symbol_table(self) is not None and not isinstance(symbol(self, name), GlobalOp):
                 raise self.fail(f"names of ptx.global of the module, got '{name}', which none is")
 
     @property
     def named(self) -> dict[int, str]:
         """The variables whose addresses are added to words, by the number of the word."""
-        names = {} if self.names is None else self.names.data
+        if self.names is None:
+            return {}
         return {
             int(word): name.data
-            for word, name in names.items()
+            for word, name in self.names.data.items()
             if word.isdecimal() and isinstance(name, StringAttr)
         }
 

@@ -222,3 +222,18 @@ def test_variables_that_name_others(ptxas: Ptxas) -> None:
         assert out.tolist() == [9, 40, 20, 30]
     with pytest.raises(PtxError, match=r"expected constants of \.u64, got c"):
         read_module(NAMED.replace("{t, generic(g)+8}", "{c, 0}"))
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ('{"x" = "g"}', "names of words by their numbers"),
+        ('{"1" = "g"}', "got one in word 1"),
+        ('{"0" = "h"}', "got 'h', which none is"),
+    ],
+)
+def test_names_that_are_none(names: str, why: str) -> None:
+    text = f"""ptx.global @g align 8 dense<1> : tensor<8xi8>
+    ptx.global @p align 8 names {names} dense<0> : tensor<8xi8>"""
+    with pytest.raises(tw.CompileError, match=why):
+        tw.compile(text, "sm_90")
