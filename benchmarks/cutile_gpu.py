@@ -1,7 +1,7 @@
 """cuTile's samples on the GPU of this machine: compiled by us, by tileiras, and the libraries.
 
     python benchmarks/cutile_gpu.py FOLDER --prepare --checkout CUTILE [--tileiras PATH]  # anywhere
-    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]      # with the GPU
+    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all] [--clean]  # the GPU
     python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] --check               # cutile_check.py
 
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
@@ -192,7 +192,8 @@ def library(bench: Bench) -> tuple[Launch, str] | None:
 
             return run, "cuDNN"
         case "MoE" if bench.case.kernel == "fused_moe_kernel":
-            return None
+            a, b, _, _, rows, _, shared = arguments
+            return cublas(a[rows.long() // shared], b[0].t()), "cuBLAS, one expert"
         case cutile_cases.OWN:
             return library_of_own(bench)
         case "VectorAddition" | "MoE":
@@ -313,7 +314,7 @@ class Peers:
     libraries: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
 
 
-def measure(path: Path, peers: Peers, arch: str) -> list[Row]:
+def measure(path: Path, peers: Peers, arch: str, *, clean: bool = False) -> list[Row]:
     """The rates of one case, a row for each problem; ours is compiled for `arch`."""
     stored = pickle.loads(path.read_bytes())
     case: Case = stored["case"]
@@ -340,11 +341,12 @@ def measure(path: Path, peers: Peers, arch: str) -> list[Row]:
         for name, made in launches.items():
             try:
                 result = peers.results[key]
-                row[name] = work / checked(made(), bench.results(), result, case.bound) / 1e9
+                time = checked(made(), bench.results(), result, case.bound, clean=clean)
+                row[name] = work / time / 1e9
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
         if key not in peers.libraries and (peer := library(bench)) is not None:
-            peers.libraries[key] = work / milliseconds(peer[0]) / 1e9, peer[1]
+            peers.libraries[key] = work / milliseconds(peer[0], clean=clean) / 1e9, peer[1]
         if key in peers.libraries:
             row["library"], row["which"] = peers.libraries[key]
         rows.append(row)
@@ -390,6 +392,8 @@ def main() -> None:
     words.add_argument("--check", action="store_true",
                        help="at small sizes, against the interpreter, bit for bit")  # fmt: skip
     words.add_argument("--all", action="store_true", help="a line for each configuration")
+    words.add_argument("--clean", action="store_true",
+                       help="flush the L2 by reads: there are no lines to write back")  # fmt: skip
     options = words.parse_args()
     if options.prepare:
         if options.checkout is None:
@@ -408,7 +412,7 @@ def main() -> None:
     peers = Peers()
     compile_ahead(paths, options.arch)
     for path in paths:
-        for row in measure(path, peers, options.arch):
+        for row in measure(path, peers, options.arch, clean=options.clean):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -47,20 +47,22 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Launch, launches: int = LAUNCHES) -> float:
+def milliseconds(launch: Launch, launches: int = LAUNCHES, *, clean: bool = False) -> float:
     """The median device time of so many launches, the L2 flushed before each: what flushes it runs
     longer than the host takes to launch, so that no time of the host's is between the events. Every
     second time it is flushed twice: of any kernel's launches those that are even in number from the
-    first one of the process on, or those that are odd, take half a microsecond longer."""
+    first one of the process on, or those that are odd, take half a microsecond longer. A `clean` L2
+    is flushed by reads, and has no lines that the kernel's own drive back to memory."""
     import torch
 
     for _ in range(3):
         launch()
+    flush = _flush().amax if clean else _flush().zero_
     times: list[float] = []
     for number in range(launches):
         before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         for _ in range(1 + number % 2):
-            _flush().zero_()
+            flush()
         before.record()
         launch()
         after.record()
@@ -69,7 +71,10 @@ def milliseconds(launch: Launch, launches: int = LAUNCHES) -> float:
     return statistics.median(times)
 
 
-def checked(launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2) -> float:
+def checked(
+    launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2, *,
+    clean: bool = False,
+) -> float:  # fmt: skip
     """The time of a launch whose first result is right: so near to the reference, by the norm.
     Integers are zeros before, as those that a kernel counts."""
     import torch
@@ -80,4 +85,4 @@ def checked(launch: Launch, results: Sequence[Any], reference: Any, bound: float
     want, norm = reference.float(), torch.linalg.norm
     error = (norm(results[0].float() - want) / norm(want)).item()
     assert error < bound, f"wrong result, by {error}"
-    return milliseconds(launch)
+    return milliseconds(launch, clean=clean)

@@ -98,7 +98,9 @@ def of_liger() -> Iterator[Work]:
     )  # fmt: skip
 
 
-def linear(module: str, name: str, more: Callable[..., dict[str, Any]]) -> Work:
+def linear(
+    module: str, name: str, more: Callable[..., dict[str, Any]], waits: bool = False
+) -> Work:
     """A function of flash-linear-attention's on (batch, tokens, heads, 128), and its arguments
     beside queries, keys and values."""
     batch, tokens, heads, width = 4, 4096, 16, 128
@@ -113,7 +115,9 @@ def linear(module: str, name: str, more: Callable[..., dict[str, Any]]) -> Work:
 
     # Of a chunk of 64: scores and their product with values, the state's update and its use.
     operations = 2 * batch * tokens * heads * width * (2 * 64 + 2 * width)
-    return Work(f"fla {name}", f"fla.ops.{module}", call, arguments, operations, bound=3e-2)
+    return Work(
+        f"fla {name}", f"fla.ops.{module}", call, arguments, operations, bound=3e-2, waits=waits
+    )
 
 
 def of_fla() -> Iterator[Work]:
@@ -126,7 +130,7 @@ def of_fla() -> Iterator[Work]:
         return torch.rand(shape[:3], device="cuda").to(BF16)
 
     yield linear("linear_attn", "chunk_linear_attn", lambda shape: {"normalize": False})
-    yield linear("retention", "chunk_retention", lambda shape: {})
+    yield linear("retention", "chunk_retention", lambda shape: {}, waits=True)
     yield linear("simple_gla", "chunk_simple_gla", lambda shape: {"g": decay(*shape[:3])})
     yield linear("gla", "chunk_gla", lambda shape: {"g": decay(*shape)})
     yield linear("delta_rule", "chunk_delta_rule", lambda shape: {"beta": beta(shape)})

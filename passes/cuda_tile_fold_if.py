@@ -17,6 +17,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.integer import AndIOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.analysis.facts import always_holds
 from tilewright.passes.cuda_tile_fold_select import all_of, negated, negation_of, selected
 
 
@@ -63,7 +64,8 @@ def results_known(op: IfOp, rewriter: PatternRewriter) -> None:
 
 def known_condition(op: IfOp, rewriter: PatternRewriter) -> None:
     """if true {A} else {B}  ->  A"""
-    if (known := all_of(op.condition)) is not None:
+    known = 1 if always_holds(op.condition) else all_of(op.condition)
+    if known is not None:
         region = op.then_region if known else op.else_region
         if region.blocks:
             in_place(op, region, rewriter)

@@ -24,12 +24,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import triton
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from tilewright.dialects.cuda_tile.ops import module
-from tilewright.dialects.cuda_tile.ops.control_flow import ReturnOp
+from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
@@ -54,11 +55,16 @@ from tilewright.lowering.triton import (
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
 
 _OPTIONS = ("num-ctas", "num-warps", "maxnreg")
 _SIXTEEN = IntegerAttr(16, i32)
+_USUAL_WARPS, _MANY_ROWS = 4, 64
+"""The warps of a launch that does not say them, and the rows from which on a warpgroup
+multiplies."""
 _FALSE = BoolAttr.from_bool(False)
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
@@ -85,6 +91,8 @@ class ConvertTritonToCudaTilePass(ModulePass):
             function.detach()
             function.erase(safe_erase=False)
         for entry in entries:
+            for branch in descendants(entry, IfOp):
+                known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
@@ -129,14 +137,19 @@ def converted(function: triton.FuncOp) -> module.EntryOp:
 def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     """Give an entry the options of a launch that are attributes of Triton's module: the CTAs of a
     cluster, the registers of a thread, and the warps of a kernel that multiplies no matrices; of
-    those that do, their products say how many pay."""
+    those that do, their products say how many pay, but that fewer than are usual are meant where
+    all have few rows."""
     hints: dict[str, Attribute] = {}
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
     if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
         hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
-    if isinstance(warps, IntegerAttr) and not descendants(entry, Mma):
-        hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
-        entry.attributes[COMPUTES_LATE] = UnitAttr()
+    products = descendants(entry, Mma)
+    if isinstance(warps, IntegerAttr):
+        few = warps.value.data < _USUAL_WARPS
+        if all(few and shape_of(op.results[0])[-2] < _MANY_ROWS for op in products):
+            hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+        if not products:
+            entry.attributes[COMPUTES_LATE] = UnitAttr()
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
     if hints:

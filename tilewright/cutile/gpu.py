@@ -45,10 +45,11 @@ _COUNTED = 1 << 30
 class BlockSchedule:
     """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
     take one after the other. Of small sizes of arrays, by their places among the parameters, the
-    powers of two that are no less are `known`."""
+    powers of two that are no less are `known`. Those that are taken may all lie `along_x`."""
 
     ctas: int = 1
     taken: bool = False
+    along_x: bool = False
     known: tuple[tuple[int, int], ...] = ()
 
     @classmethod
@@ -71,7 +72,7 @@ class BlockSchedule:
         room, blocks = (count or launcher.multiprocessors()) // entry.ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:
             taken = 2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch))
-            return cls(1, taken, known)
+            return cls(1, taken, taken and blocks == grid[0], known)
         ctas = 1 << min(max(room // blocks, 1), _MOST).bit_length() - 1
         return cls(ctas, known=known)
 
@@ -81,7 +82,7 @@ class BlockSchedule:
         if self.known:
             passes.append(CudaTileBoundSizesPass(*zip(*self.known, strict=True)))
         if self.taken:
-            passes.append(CudaTileMakePersistentPass())
+            passes.append(CudaTileMakePersistentPass(self.along_x))
         module: Any = verified(bytecode, name)[0] if passes else bytecode
         for one in passes:
             one.apply(default_context(), module)

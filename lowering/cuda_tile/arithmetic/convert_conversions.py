@@ -56,7 +56,10 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.emit.registers import extracted, from_elements
-from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_for_products
+from tilewright.passes.cuda_tile.analysis.loaded_operands import (
+    is_cut_by_products,
+    is_rounded_for_products,
+)
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
@@ -147,6 +150,9 @@ def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
     tile = kernel[op.from_]
     if isinstance(tile, SharedTile) and tile.rounded:
         kernel[op.to] = tile
+        return
+    if is_cut_by_products(op):
+        elementwise(op, kernel, lambda x: x)
         return
     rounds = kernel.arch is not None and kernel.arch.number >= _TF32_SINCE
     if rounds and is_rounded_for_products(op):

@@ -9,7 +9,11 @@ for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not:
 iteration less ahead. Where those in tensor memory may, they are waited for behind those of k. Where
 every thread reads what it has copied there is no barrier. The stages are the beginning of the
 memory in which tiles change layout, which outside of the loop is free for that; those that MMAs
-read as they lie have their own.
+read as they lie have their own. Where a later loop loads the same tiles it has the same stages, and
+copies none if there was one for each iteration:
+
+    for k in (a to b step s):  ..     if a + stages s < b: copy as above
+                                      for k in (a to b step s):  ..
 """
 
 from __future__ import annotations
@@ -48,11 +52,13 @@ class CopyRing(LoopPart):
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
+        self._again: SSAValue | None = None
         self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
 
-    def place(self, lines: dict[LineKey, SSAValue]) -> None:
-        """Take the memory that MMAs read, or share what another loop has taken."""
-        emitter, stages = self.kernel.emitter, self.plan.stages
+    def place(self, lines: dict[LineKey, SSAValue], bases: dict[CopiedLoad, SSAValue]) -> None:
+        """Take the memory that MMAs read, or share what another loop has taken; `bases` are the
+        addresses of all loops' stages."""
+        emitter, stages, self._bases = self.kernel.emitter, self.plan.stages, bases
         for load in self.plan.matrices:
             if (key := self.plan.line(load)) not in lines:
                 order = load.order
@@ -69,8 +75,14 @@ class CopyRing(LoopPart):
             kernel.tensor.wait()
         self.bounds, base, offset = bounds, kernel.scratch.take(self._taken), 0
         kernel.scratch.reserved += self._taken
+        if plan.kept is not None:
+            far = kernel.constant(plan.stages, bounds.lower.type)
+            last = emitter.binary("add", bounds.lower, emitter.binary("mul", bounds.step, far))
+            self._again = emitter.compare("lt", last, bounds.upper)
         for load in plan.loads:
-            if load not in self._lines:
+            if load.kept is not None:
+                self._bases[load] = self._bases[load.kept]
+            elif load not in self._lines:
                 self._bases[load] = emitter.binary("add", base, offset)
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
@@ -130,7 +142,11 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
-        self.kernel.scratch.reserved -= self._taken
+        plan, scratch = self.plan, self.kernel.scratch
+        if plan.last is None:
+            scratch.reserved -= self._taken
+        if plan.kept is not None and plan.kept.last is plan.loop:
+            scratch.reserved -= plan.kept.bytes
 
     # --- copies ---
 
@@ -143,7 +159,11 @@ class CopyRing(LoopPart):
         def build() -> None:
             for load in self.plan.loads:
                 stepwise = not load.private and load not in self._lines
-                copy_tile(load, self._base(load, stage), runs, kernel, stepwise=stepwise)
+                again = runs if load.kept is None else kernel.both(runs, self._again)
+                copy_tile(
+                    load, self._base(load, stage), again, kernel, stepwise=stepwise,
+                    keeps=self.plan.last is not None or load.kept is not None,
+                )  # fmt: skip
 
         kernel.guard = runs
         at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
@@ -177,8 +197,9 @@ class CopyRings:
         self._kernel = kernel
         self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}
+        bases: dict[CopiedLoad, SSAValue] = {}
         for ring in self._rings.values():
-            ring.place(lines)
+            ring.place(lines, bases)
 
     @classmethod
     def in_kernel(cls, kernel: Kernel) -> CopyRings:

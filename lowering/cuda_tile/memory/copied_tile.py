@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
@@ -21,9 +23,10 @@ from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 def copy_tile(
     load: CopiedLoad, base: SSAValue, runs: SSAValue | None, kernel: Kernel, *,
-    stepwise: bool = False,
+    stepwise: bool = False, keeps: bool = False,
 ) -> None:  # fmt: skip
-    """Copy what a load loads to an address, zeros of what is outside, or where it does not run."""
+    """Copy what a load loads to an address, zeros of what is outside. Where it does not run, zeros,
+    or nothing where it `keeps` what is there."""
     emitter = kernel.emitter
     kernel.at(load.op)
     layout, order = load.layout(kernel.table.thread_bits), load.order.order
@@ -35,17 +38,25 @@ def copy_tile(
     else:
         accesses = tile_accesses(load.op, layout, kernel, load.run, stepwise=stepwise)
 
-    def build() -> None:
+    def copies() -> Iterator[Operation]:
         for access in accesses:
             at, inside = place(layout.places[access.registers[0]])
             fill = _bytes(access, order.size, kernel)
-            if (reads := kernel.both(runs, access.condition)) is not None:
+            reads = access.condition if keeps else kernel.both(runs, access.condition)
+            if reads is not None:
                 fill = emitter.select(reads, fill, emitter.constant(0, 32))
-            emitter.add(
-                address.CpAsyncOp(at, access.address, access.offset, size, cache, inside, fill=fill)
+            yield address.CpAsyncOp(
+                at, access.address, access.offset, size, cache, inside, fill=fill
             )
 
-    own = kernel.threads.first_of(layout)
+    own, some = kernel.threads.first_of(layout), copies()
+    if keeps:
+        own, some = kernel.both(own, runs), list(some)
+
+    def build() -> None:
+        for op in some:
+            emitter.add(op)
+
     if own is None:
         build()
     else:

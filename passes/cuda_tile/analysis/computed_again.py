@@ -12,6 +12,7 @@ from tilewright.dialects.cuda_tile.ops import conversions, core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable_number
@@ -71,6 +72,21 @@ def places_of(load: Load) -> list[SSAValue]:
     sizes, strides = extents_of(tensor)
     extents = [extent for extent in (*sizes, *strides) if not isinstance(extent, int)]
     return [*load.index, tensor.base, *extents]
+
+
+def is_same(a: SSAValue, b: SSAValue, *same: tuple[SSAValue, SSAValue]) -> bool:
+    """True of values that are computed alike, of the same ones or of pairs that are the `same`."""
+    if a is b or (a, b) in same:
+        return True
+    x, y = a.owner, b.owner
+    return (
+        isinstance(x, PureOp)
+        and isinstance(y, PureOp)
+        and type(x) is type(y)
+        and x.properties == y.properties
+        and (a.type, x.results.index(a)) == (b.type, y.results.index(b))
+        and all(is_same(*pair, *same) for pair in zip(x.operands, y.operands, strict=True))
+    )
 
 
 def without_tokens(op: Operation) -> list[SSAValue]:

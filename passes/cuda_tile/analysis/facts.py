@@ -8,10 +8,12 @@ from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile.layouts.elements import element_of
@@ -106,8 +108,8 @@ _GREATEST: dict[type[Operation], Callable[[int, int, int], int]] = {
 
 def greatest(value: SSAValue, depth: int = 8) -> int | None:
     """The number that no element of a tile of integers exceeds, where none is negative: of the
-    number of a tile block, of what is assumed not to be negative, and of results that have room in
-    their type. None where one may be negative."""
+    number of a tile block, of what is assumed not to be negative, of the variable of a loop that
+    counts up, and of results that have room in their type. None where one may be negative."""
     most = (1 << ELEMENT_OF[element_of(value)].bits - 1) - 1
     match op := value.owner:
         case core.GetTileBlockIdOp():
@@ -117,6 +119,11 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             return min((bound for bound in bounds if bound is not None), default=most)
         case AssumeOp() | ExtIOp():
             return greatest(op.operands[0], depth)
+        case Block() if depth and isinstance(loop := op.parent_op(), ForOp) and value is op.args[0]:
+            low, high = (greatest(x, depth - 1) for x in (loop.lower_bound, loop.upper_bound))
+            if low is None or (known_integer(loop.step) or 0) <= 0:
+                return None
+            return most if high is None else max(low, high)
         case core.ConstantOp():
             numbers = op.elements.array()
             return int(numbers.max()) if (numbers >= 0).all() else None
@@ -128,6 +135,17 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             return result if result <= most else None
         case _:
             return None
+
+
+def always_holds(condition: SSAValue) -> bool:
+    """True of a comparison that says of what is not negative that it is not."""
+    op = condition.owner
+    return (
+        isinstance(op, integer.CmpIOp)
+        and op.comparison_predicate.data is ComparisonPredicate.GREATER_THAN_OR_EQUAL
+        and is_zero(op.rhs)
+        and is_natural(op.lhs)
+    )
 
 
 def repeated(value: SSAValue) -> SSAValue:
@@ -160,3 +178,13 @@ def is_zero(value: SSAValue) -> bool:
 def counts_from_zero(loop: ForOp) -> bool:
     """True of a loop whose variable is the number of its iteration."""
     return is_zero(loop.lower_bound) and known_integer(loop.step) == 1
+
+
+def trips_of(loop: ForOp) -> int:
+    """The most iterations that a loop can have one behind the other: as many as there are, where
+    they are known, and it is in no other loop."""
+    low, high, step = map(known_integer, (loop.lower_bound, loop.upper_bound, loop.step))
+    inner = any(isinstance(outer, ForOp | LoopOp) for outer in ancestors(loop))
+    return (
+        ANYTHING if inner or low is None or high is None or not step else -(-(high - low) // step)
+    )

@@ -25,11 +25,13 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     Load,
     LoopSlice,
+    is_same,
     needed_ahead,
     places_of,
+    without_tokens,
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
+from tilewright.passes.cuda_tile.analysis.facts import is_zero, trips_of
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
@@ -89,6 +91,8 @@ class CopiedLoad:
     private: bool = False
     beside: bool = False
     """True of a load beside a product, which gives way where memory is short."""
+    kept: CopiedLoad | None = None
+    """A load of an earlier loop that has copied the tiles, where there are as many stages."""
 
     def layout(self, thread_bits: int) -> TileLayout:
         """The elements that each thread copies."""
@@ -110,6 +114,10 @@ class CopiedLoop(LoopSlice):
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
     alone: bool = False
     """True where they are, of CTAs that take tile after tile, each on a multiprocessor."""
+    kept: CopiedLoop | None = None
+    """The loop before it in whose stages it finds tiles, where there is one."""
+    last: ForOp | None = None
+    """The last loop that finds tiles in its stages."""
 
     @property
     def stage(self) -> int:
@@ -119,7 +127,7 @@ class CopiedLoop(LoopSlice):
     @property
     def bytes(self) -> int:
         """The shared memory that it takes."""
-        return self.stages * self.stage
+        return self.stages * sum(load.order.bytes for load in self.loads if load.kept is None)
 
     @property
     def ahead(self) -> int:
@@ -256,6 +264,7 @@ def find_copied_loads(
         elif isinstance(copied, CopiedLoad):
             copies.read[load] = copied.layout(thread_bits)
     _choose_stages(entry, arch, copies, plan, beside + plan.bytes)
+    _keep_stages(list(copies.by_loop.values()))
     for load in copies.refused:
         copies.read.pop(load, None)
     return copies
@@ -387,9 +396,54 @@ def _choose_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
                     alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
+                own.stages = min(own.stages, 1 + trips_of(loop))
             if own.stage and own.ahead >= least:
                 break
         else:
             del copies.by_loop[loop]
             copies.crowded[loop] = own.stage
             copies.refused.update(dict.fromkeys((load.op for load in own.loads), _CROWDED))
+
+
+def _keep_stages(loops: list[CopiedLoop]) -> None:
+    """Let loops find what they load in the stages of an earlier one of their block, if they have as
+    many; until the last one of these no other's are kept."""
+    until = 0
+    for i, own in enumerate(loops):
+        for j, later in enumerate(loops[i + 1 :], i + 1) if i >= until else ():
+            kept = _kept(own, later)
+            if kept != later.loads:
+                later.loads, later.kept = kept, own
+                own.last, until = later.loop, j + 1
+
+
+def _kept(own: CopiedLoop, later: CopiedLoop) -> list[CopiedLoad]:
+    """The loads of a later loop, with those of an earlier one whose tiles are theirs."""
+    first, second = own.loop, later.loop
+    bounds = zip(first.operands[:3], second.operands[:3], strict=True)
+    if not (
+        own.private and later.private and first.parent is second.parent
+        and own.stages == later.stages and first.unsigned_cmp == second.unsigned_cmp
+        and all(is_same(*pair) for pair in bounds)
+    ):  # fmt: skip
+        return later.loads
+    numbers = first.region.block.args[0], second.region.block.args[0]
+    return [
+        next((replace(load, kept=x) for x in own.loads if _is_kept(x, load, numbers)), load)
+        for load in later.loads
+    ]
+
+
+def _is_kept(own: CopiedLoad, later: CopiedLoad, numbers: tuple[SSAValue, SSAValue]) -> bool:
+    """True of a load whose tile another one has loaded in the iteration of the same number."""
+    x, y = own.op, later.op
+    return (
+        type(x) is type(y)
+        and (own.order, own.run) == (later.order, later.run)
+        and x.properties == y.properties
+        and reads_only(y.token)
+        and all(
+            is_same(*pair, numbers)
+            for pair in zip(without_tokens(x), without_tokens(y), strict=True)
+        )
+    )

@@ -27,10 +27,12 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     STORED,
     copy_stages,
     has_few_rows,
+    is_alone,
     is_asynchronous,
     stages_and_ctas,
     tiled_products,
 )
+from tilewright.passes.cuda_tile.analysis.facts import trips_of
 from tilewright.passes.cuda_tile.analysis.hints import hint, latency
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.loaded_operands import (
@@ -40,6 +42,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     readers_of,
 )
 from tilewright.passes.cuda_tile.analysis.permute_products import paired_rows
+from tilewright.passes.cuda_tile.analysis.recurrences import is_recurrent
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
@@ -53,6 +56,9 @@ _MBARRIER = 8
 """The bytes of an mbarrier."""
 _FEWEST = 3
 """The stages that loads beside products leave to loops that do nothing but add these up."""
+_SHORT = 4
+"""The iterations up to which a CTA waits for memory before and behind its loop so long that another
+one is to multiply meanwhile."""
 NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
 
@@ -375,20 +381,24 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
     pipelines = [pipeline for ring in rings for pipeline in ring]
     groups = [(group, own.loop) for own in pipelines for group in own.groups]
     alone = all(loop is not None and is_trailing(group.product, loop) for group, loop in groups)
+    few = not pipelines
     for pipeline in pipelines:
         in_flight = latency((load.op for load in pipeline.loads), arch)
         if any(group.by_warps for group in pipeline.groups):
-            if few := alone and in_flight is None and has_few_rows(entry, arch):
+            if rows := alone and in_flight is None and has_few_rows(entry, arch):
                 in_flight = IN_FLIGHT_OF_FEW_ROWS
             pipeline.stages = copy_stages(
-                entry, arch, total, beside, in_flight, streams=False, alone=few
+                entry, arch, total, beside, in_flight, streams=False, alone=rows
             )
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
-                entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied
-            )
-    least = _FEWEST if alone else 2
-    few = min((own.stages for own in pipelines), default=0) < least
+                entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied,
+                recurrent=any(loop is not None and is_recurrent(loop) for _, loop in groups),
+            )  # fmt: skip
+        most = 2 if pipeline.loop is None else max(trips_of(pipeline.loop), 2)
+        pipeline.stages, least = min(pipeline.stages, most), min(_FEWEST if alone else 2, most)
+        few |= pipeline.stages < least
+        few |= most <= _SHORT and is_alone(arch, beside + pipeline.stages * total + STORED)
     return not few or not any(group.beside for group, _ in groups)
 
 

@@ -15,7 +15,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
-from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     factors_of,
@@ -36,6 +36,16 @@ def is_rounded_for_products(op: Operation) -> bool:
         and (shown(element_of(op.from_)), shown(element_of(op.to))) == ("f32", "tf32")
         and op.rounding_mode.data is RoundingMode.NEAREST_EVEN
         and all(isinstance(use.operation, MmaFOp) for use in op.to.uses)
+    )
+
+
+def is_cut_by_products(op: Operation) -> bool:
+    """True of the upper bits of f32 as tf32 for MMAs alone, which read no others."""
+    return (
+        isinstance(op, conversions.FToFOp)
+        and (shown(element_of(op.from_)), shown(element_of(op.to))) == ("f32", "tf32")
+        and op.rounding_mode.data is RoundingMode.ZERO
+        and all(isinstance(x, MmaFOp) and atom_of(x) for x in (use.operation for use in op.to.uses))
     )
 
 

@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
-from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import CatOp, ReshapeOp
 from tilewright.dialects.cuda_tile.ops.memory import StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import (
     ANYWHERE,
     NAN_FLAG,
@@ -33,13 +33,14 @@ from tilewright.dialects.cuda_tile.types import (
     PartitionViewType,
     StridedViewType,
     TensorViewType,
+    TileType,
     TileView,
 )
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, tile_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import (
     FINDERS,
     LayoutTable,
@@ -232,17 +233,20 @@ def access_layout(op: ViewAccess, table: LayoutTable) -> TileLayout:
 
 
 def _loaded_beside(tile: SSAValue) -> Iterator[LoadViewTkoOp]:
-    """The loads of the tiles that ops read element by element with a tile; either may be reshaped
-    and converted first."""
-    for op in (use.operation for use in tile.uses):
-        if isinstance(op, ReshapeOp | ConversionOp):
-            yield from _loaded_beside(op.results[0])
-        elif type(op) not in FINDERS and op.results:
-            for value in op.operands:
-                while isinstance(value.owner, ReshapeOp | ConversionOp):
-                    value = value.owner.operands[0]
-                if isinstance(value.owner, LoadViewTkoOp):
-                    yield value.owner
+    """The loads of the tiles that are read with a tile, or with what is computed of it, element by
+    element; any may be reshaped."""
+    seen, count = {tile}, tile_type(tile).elements
+    for value in (pending := [tile]):
+        if isinstance(value.owner, LoadViewTkoOp):
+            yield value.owner
+        for op in (value.owner, *(use.operation for use in value.uses)):
+            moves = type(op) in FINDERS and not isinstance(op, ReshapeOp)
+            if moves or not isinstance(op, PureOp):
+                continue
+            for x in (*op.operands, *op.results):
+                if x not in seen and isinstance(x.type, TileType) and x.type.elements == count:
+                    seen.add(x)
+                    pending.append(x)
 
 
 def _stored_runs(tile: SSAValue) -> Iterator[int]:

@@ -24,10 +24,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -43,6 +45,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     ShapedBuilder,
     loop_of,
 )
+from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     are_simple,
     long_dimension,
@@ -58,14 +61,16 @@ _PAIR, _MOST_ROWS = 2, 128
 class CudaTileMakePersistentPass(ModulePass):
     """Let CTAs compute tile blocks one after the other, in kernels that load from views, of one
     product of matrices and blocks that take as long as each other, or of two in each of its loops,
-    as in attention; no block waits for another."""
+    as in attention; no block waits for another. Blocks may all lie `along_x`."""
 
     name = "cuda-tile-make-persistent"
+
+    along_x: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in descendants(op, EntryOp):
             if _may_be_persistent(entry):
-                _make_persistent(entry)
+                _make_persistent(entry, self.along_x)
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
@@ -106,7 +111,7 @@ def _is_loaded(operand: SSAValue) -> bool:
     return source is not None and not source.converted
 
 
-def _make_persistent(entry: EntryOp) -> None:
+def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     block, body = entry.body.block, Block(arg_types=[INDEX])
     ops, end = list(block.ops)[:-1], block.last_op
     assert end is not None
@@ -115,7 +120,9 @@ def _make_persistent(entry: EntryOp) -> None:
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])
     at = ShapedBuilder(entry, InsertPoint.at_start(block))
     cta, ctas = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
-    x, y, z = extents
+    one = at.constant(1, i32)
+    grid: list[SSAValue] = [extents[0], one, one] if along_x else [*extents]
+    x, y, z = grid
     row = at.add(integer.MulIOp, [x, y])
     total = at.add(integer.MulIOp, [row, z])
     inner = ShapedBuilder(entry, InsertPoint.at_start(body))
@@ -125,14 +132,16 @@ def _make_persistent(entry: EntryOp) -> None:
         bounds = [at.constant(0, i32), _turns(at, total, cta[0], ctas[0]), at.constant(1, i32)]
         number = _there_and_back(inner, number, cta[0], ctas[0])
     dim = next((x for x in (long, slow) if x is not None), 2)
-    numbers = numbers_of(inner, number, extents, dim)
+    zero = inner.constant(0, i32)
+    numbers = [number, zero, zero] if along_x else numbers_of(inner, number, grid, dim)
     if long is not None:
-        last = inner.add(integer.SubIOp, [extents[dim], inner.constant(1, i32)])
+        last = inner.add(integer.SubIOp, [grid[dim], inner.constant(1, i32)])
         numbers[dim] = inner.add(integer.SubIOp, [last, numbers[dim]])
+    numbers = [inner.add(AssumeOp, [x], predicate=BoundedAttr.get(0, None)) for x in numbers]
     own: set[Operation] = set(body.ops)
     for op in ops:
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
-            place = numbers if isinstance(op, core.GetTileBlockIdOp) else extents
+            place = numbers if isinstance(op, core.GetTileBlockIdOp) else grid
             for old, new in zip(op.results, place, strict=True):
                 old.replace_all_uses_with(new)
             Rewriter.erase_op(op)
@@ -143,6 +152,7 @@ def _make_persistent(entry: EntryOp) -> None:
     body.add_op(ContinueOp.create())
     loop = loop_of(bounds, body)
     ShapedBuilder(entry, InsertPoint.before(end)).insert(loop)
+    divide_by_reciprocals(loop)
     entry.attributes[TAKES_BLOCKS] = UnitAttr()
 
 

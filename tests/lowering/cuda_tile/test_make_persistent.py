@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.launch import ptxas
+from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
 from tilewright.source.parsing import parse_module
@@ -25,10 +27,10 @@ from tilewright.source.parsing import parse_module
 TYPES = ("bf16", "f32")
 
 
-def taken(text: str) -> ModuleOp:
+def taken(text: str, *, along_x: bool = False) -> ModuleOp:
     """The kernel whose CTAs take blocks."""
     module = parse_module(text, "taken")
-    CudaTileMakePersistentPass().apply(Context(), module)
+    CudaTileMakePersistentPass(along_x).apply(Context(), module)
     return module
 
 
@@ -47,7 +49,8 @@ def test_blocks_taken_in_turn(
     grid: tuple[int, int, int], ctas: int, hints: str, *, more: bool,
 ) -> None:  # fmt: skip
     """Fewer CTAs than blocks, or more, compute what a CTA for each would: at the program level, and
-    by PTX whose copies for the next block come while the last one is stored."""
+    by PTX whose copies for the next block come while the last one is stored. Blocks along x have
+    their numbers without a division."""
     text = product(TYPES, tile, more=more)
     if hints:
         text = hinted(text, hints)
@@ -58,14 +61,16 @@ def test_blocks_taken_in_turn(
     options: dict[str, Any] = {"arch": arch}
     want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
     assert np.abs(want).max() > 0
+    along_x = grid[1:] == (1, 1)
     for level in ("tile", "ptx"):
         got = tw.interpret(
-            taken(text), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
+            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
             schedule=None if level == "tile" else 3, **options,
         )[2]  # fmt: skip
         assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    kernel = tw.compile(taken(text), arch).entry()
-    assert kernel.takes_blocks and not tw.compile(text, arch).entry().takes_blocks
+    kernel = tw.compile(taken(text, along_x=along_x), arch)
+    assert kernel.entry().takes_blocks and not tw.compile(text, arch).entry().takes_blocks
+    assert along_x is not bool(re.search(r"(div|rem)\.[su]32", kernel.ptx))
 
 
 @pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
@@ -115,6 +120,43 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
                        schedule=3)[3]  # fmt: skip
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
+DIVIDED = """
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    for %i in (%zero to %count, step %one) : tile<i32> {
+      %far = muli %i, %step : tile<i32>
+      %n = addi %first, %far : tile<i32>
+      %q = divi %n, %d unsigned : tile<i32>
+      %r = remi %n, %d unsigned : tile<i32>
+      %a = offset %quotients, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %b = offset %rests, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %s = store_ptr_tko weak %a, %q : tile<ptr<i32>>, tile<i32> -> token
+      %t = store_ptr_tko weak %b, %r : tile<ptr<i32>>, tile<i32> -> token
+      continue
+    }
+"""
+NUMBERS = (
+    "%quotients: tile<ptr<i32>>, %rests: tile<ptr<i32>>, %d: tile<i32>, %first: tile<i32>, "
+    "%step: tile<i32>, %count: tile<i32>"
+)
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 7, 641, 65537, 2**31 - 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("first, step", [(0, 1), (2**32 - 40, 1), (5, 2**27 + 11), (2**31 - 9, 1)])
+def test_quotients_by_what_iterations_share(divisor: int, first: int, step: int) -> None:
+    """By a reciprocal, of numbers of all 32 bits, at the program level and by PTX."""
+    module = parse_module(entry(NUMBERS, DIVIDED), "divided")
+    (loop,) = (op for op in module.walk() if isinstance(op, ForOp))
+    divide_by_reciprocals(loop)
+    numbers = (first + step * np.arange(40)) % 2**32
+    d, low, by = (int(np.uint32(x).astype(np.int32)) for x in (divisor, first, step))
+    for level in ("tile", "ptx"):
+        empty = [np.zeros(40, np.int32) for _ in range(2)]
+        got = tw.interpret(module, "k", grid=(1, 1, 1), args=[*empty, d, low, by, 40], level=level)
+        assert (got[0].view(np.uint32) == numbers // divisor).all()
+        assert (got[1].view(np.uint32) == numbers % divisor).all()
 
 
 def test_what_is_common_stays_in_front() -> None:

@@ -169,30 +169,54 @@ FOLD = """
 """
 
 
-def test_what_several_loops_load_is_loaded_once() -> None:
-    """Rows of one tile, and rows of three with an edge."""
+def folded_twice(first: str) -> str:
+    """The body of a kernel that adds the sum of a row and the maximum of what it has in columns of
+    its tiles, of these from %first on."""
     head, _, tail = ROWS.partition("    %x, %t")
     store = tail[tail.index("    %u = ") :].replace("%sum", "%total")
-    body = f"""{head}
+    largest = FOLD.replace("NAME", "q").replace("OP", "maxf").replace("IDENTITY", "-1.0e38")
+    return f"""{head}
     %one = constant <i32: 1> : tile<i32>
     %zeros = constant <f32: 0.0> : tile<1x256xf32>
     %rows, %count = get_index_space_shape %x_v : {VIEW} -> tile<i32>
     {FOLD.replace("NAME", "p").replace("OP", "addf").replace("IDENTITY", "0.0")}
-    {FOLD.replace("NAME", "q").replace("OP", "maxf").replace("IDENTITY", "-1.0e38")}
+    {largest.replace("(%o to", f"({first} to")}
     %total = addf %p_r, %q_r : tile<1xf32>
     {store}""".replace("VIEW", VIEW)
+
+
+def check_folded_twice(body: str, first: int, *widths: int) -> None:
+    for columns in widths:
+        x = RNG.integers(-4, 5, (3, columns)).astype(np.float32)
+        tiles = np.zeros((3, -(-columns // 256), 256), np.float32)
+        tiles.reshape(3, -1)[:, :columns] = x
+        want = x.sum(axis=1) + tiles[:, first:].sum(axis=1).max(axis=1)
+        args = [x, 3, columns, columns, np.zeros(3, np.float32)]
+        assert (compiled(OF_ROWS, body, args, grid=(3,))[-1] == want).all()
+
+
+def copies_in_branches(ptx: str) -> int:
+    return sum(part.partition("_then:")[2].count("cp.async.cg") for part in ptx.split("_end:"))
+
+
+def test_what_several_loops_load_is_loaded_once() -> None:
+    """Rows of one tile; and rows of three with an edge, which stay in the stages of the first loop,
+    where copies of nothing write no zeros. Those of six do not stay."""
+    body = folded_twice("%o")
     ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
     once, _, loops = ptx.partition("_else:")
     assert once.count("ld.global.v4.f32") == 2 and "ld.global" not in loops
     assert "cp.async.cg" in loops and "cp.async" not in once
     assert once.count("prefetch.global") == 1 and "prefetch" not in loops
-    for columns in (248, 520):
-        x = RNG.integers(-4, 5, (3, columns)).astype(np.float32)
-        tiles = np.zeros((3, -(-columns // 256), 256), np.float32)
-        tiles.reshape(3, -1)[:, :columns] = x
-        want = x.sum(axis=1) + tiles.sum(axis=1).max(axis=1)
-        args = [x, 3, columns, columns, np.zeros(3, np.float32)]
-        assert (compiled(OF_ROWS, body, args, grid=(3,))[-1] == want).all()
+    assert copies_in_branches(ptx) == ptx.count("cp.async.cg")
+    check_folded_twice(body, 0, 248, 520, 1288)
+
+
+def test_loops_of_other_bounds_load_again() -> None:
+    body = folded_twice("%one")
+    ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
+    assert copies_in_branches(ptx) == 0 < ptx.count("cp.async.cg")
+    check_folded_twice(body, 1, 248, 520)
 
 
 @pytest.mark.parametrize("scale", [0, 1, 50, 70, 126])
