@@ -237,9 +237,7 @@ def ptx_input_page() -> str:
     rows = [
         ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
         ["read and checked, not run", _listed((
-            "tensormap.replace", "tensormap.cp_fenceproxy", "red.async.relaxed.cluster",
-            "cp.async.bulk.shared::cluster.shared::cta",
-            "cp.reduce.async.bulk.shared::cluster.shared::cta",
+            "tensormap.replace", "tensormap.cp_fenceproxy",
             *(f"cp.async.bulk.tensor by {mode}" for mode in ("im2col::w", "im2col::w::128")),
             *(f"isspacep.{space}" for space in UNKNOWN_SPACES),
         ))],

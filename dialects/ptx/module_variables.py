@@ -1,9 +1,11 @@
 """Variables of a module, in global memory or in that of constants. PTX ISA 5.1.3, 5.1.4 and 5.4."""
 
+import struct
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     StringAttr,
     SymbolNameConstraint,
     TensorType,
@@ -36,10 +38,12 @@ def content_of(octets: DenseIntOrFPElementsAttr) -> bytes:
 @fields_op("ptx.global")
 class GlobalOp(FieldsOp):
     """An array of bytes, and what it holds before a kernel runs: `.global .align 16 .b8 g[2] =
-    {1, 2};`.
+    {1, 2};`. `names` are variables whose generic addresses are added to words of 64 bits, by the
+    number of the word.
 
     ```mlir
     ptx.global @g align 16 dense<[1, 2]> : tensor<2xi8>
+    ptx.global @p align 8 names {"0" = "g"} dense<0> : tensor<8xi8>
     ```
     """
 
@@ -47,10 +51,13 @@ class GlobalOp(FieldsOp):
     align = prop_def(NUMBER)
     octets = prop_def(DenseIntOrFPElementsAttr)
     constant = opt_prop_def(UnitAttr)
+    names = opt_prop_def(DictionaryAttr)
 
     traits = traits_def(SymbolOpInterface())
 
-    assembly_format = "$sym_name (`constant` $constant^)? `align` $align $octets attr-dict"
+    assembly_format = (
+        "$sym_name (`constant` $constant^)? `align` $align (`names` $names^)? $octets attr-dict"
+    )
 
     def verify_(self) -> None:
         self.refuse(why_no_identifier(self.sym_name.data, "a name that PTX takes"))
@@ -59,6 +66,25 @@ class GlobalOp(FieldsOp):
             raise self.fail(f"bytes as a tensor of i8 with at least one, got {type_}")
         if not is_alignment(align):
             raise self.fail(f"bytes aligned to a power of two of 31 bits, got {align}")
+        size = len(self.content)
+        if self.names is not None and len(self.named) != len(self.names.data):
+            raise self.fail(f'names of words by their numbers, as {{"0" = "g"}}, got {self.names}')
+        for word, name in self.named.items():
+            if size % 8 or align % 8 or not 0 <= word < size // 8:
+                raise self.fail(f"names in aligned words of {size} bytes, got one in word {word}")
+            if symbol_table(self) is not None and not isinstance(symbol(self, name), GlobalOp):
+                raise self.fail(f"names of ptx.global of the module, got '{name}', which none is")
+
+    @property
+    def named(self) -> dict[int, str]:
+        """The variables whose addresses are added to words, by the number of the word."""
+        if self.names is None:
+            return {}
+        return {
+            int(word): name.data
+            for word, name in self.names.data.items()
+            if word.isdecimal() and isinstance(name, StringAttr)
+        }
 
     @property
     def content(self) -> bytes:
@@ -70,6 +96,15 @@ class GlobalOp(FieldsOp):
         content = self.content
         space = ".global" if self.constant is None else ".const"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
+        if names := self.named:
+            numbers = struct.unpack(f"<{len(content) // 8}Q", content)
+            words = (
+                f"generic({names[place]})+{number}" if place in names else str(number)
+                for place, number in enumerate(numbers)
+            )
+            head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",
+                                f".u64 {self.sym_name.data}[{len(numbers)}]")  # fmt: skip
+            return f"{head} = {{{', '.join(words)}}};\n"
         if not any(content):
             return f"{head};\n"
         rows = (content[i : i + _ROW_BYTES] for i in range(0, len(content), _ROW_BYTES))

@@ -77,8 +77,13 @@ def run_kernel(
     if (why := why_too_much(program.shared_bytes, target(launch.arch))) is not None:
         raise OpError(op, f"'{op.name}' {why}")
     memory.place_variables(module_variables(op))
+    for variable in () if (block := op.parent_block()) is None else block.ops:
+        if isinstance(variable, GlobalOp):
+            memory.link(variable.sym_name.data, variable.named)
     if isinstance(op, EntryOp) and op.local is not None:
-        memory.place_local(op.local.value.data, prod(launch.grid) * launch.threads)
+        align = op.local_align.value.data if op.local_align else 16
+        share = -(-op.local.value.data // align) * align
+        memory.place_local(share, prod(launch.grid) * launch.threads)
     launch.explain = partial(thread_state, builder.registers)
     counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
     counted = counted or "nan" in ASKED.get()

@@ -2,8 +2,8 @@
 
     python tests/silicon/record_cuda_kernels.py tests/silicon/fixtures/cuda_kernels.tar.xz
 
-Needs nvcc, cupy and a GPU. The archive has the PTX for each target, without the two kernels that
-are refused here by name (`set.f16`, `vprintf`), and `cases.pkl.xz`, which
+Needs nvcc, cupy and a GPU. The archive has the PTX for each target, without two kernels
+(`set.f16`, `vprintf`) that were not read when it was recorded, and `cases.pkl.xz`, which
 `tests/conformance/ptx_modules.py` describes. The fixture was recorded on an H200 by nvcc 13.0, its
 arguments drawn from the generator in another order.
 """

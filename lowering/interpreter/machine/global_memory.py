@@ -100,11 +100,28 @@ class GlobalMemory:
             if constant:
                 buffer.read_only = np.ones(buffer.size, np.bool_)
 
+    def link(self, variable: str, names: Mapping[int, str]) -> None:
+        """Add the addresses of variables to words of one, by the number of the word."""
+        words = self._buffer(self.variables[variable]).data.view(np.uint64)
+        for word, name in names.items():
+            words[word] += np.uint64(self.variables[name])
+
     def place_local(self, share: int, threads: int) -> None:
         """Give the threads of a grid so many bytes each, one behind the other."""
         size = share * threads
         self.local = self.allocate("local memory", np.zeros(size, np.uint8))
         self.local.share, self.local.unwritten = share, np.ones(size, np.bool_)
+
+    def forget(self, addresses: Bits, size: int) -> bool:
+        """Let so many bytes from addresses on be unwritten; False where they are of no local
+        memory."""
+        if self.local is None or self.local.unwritten is None:
+            return not len(addresses)
+        first = addresses.astype(np.int64) - self.local.base
+        if (first < 0).any() or (first > self.local.size - size).any():
+            return False
+        self.local.unwritten[first[:, None] + np.arange(size)] = True
+        return True
 
     def add_tensor_map(
         self,

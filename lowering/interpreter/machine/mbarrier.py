@@ -319,21 +319,25 @@ class Mbarriers:
         data: UInt8Array,
         again: Callable[[], UInt8Array],
         op: int,
+        change: Callable[..., Bits] | None = None,
+        *,
+        generic: bool = False,
     ) -> tuple[int, int]:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
-        longer; its clock and number. A copy that lands late reads its source `again`."""
+        longer; its clock and number. A copy that lands late reads its source `again`, but for one
+        that combines, as a `change`."""
         barrier = self._at[place]
         self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
         barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
-        self._shared.write_async(lane, places, data, op, when)
+        self._shared.write_async(lane, places, data, op, when, change, generic=generic)
         # The copy began after the phases that its thread had waited for were over.
         waited, columns = np.zeros_like(self._clocks.seen[lane]), [*chain(*self._columns.values())]
         waited[columns] = self._clocks.seen[lane, columns]
 
         def land() -> None:
-            if self._schedule.is_random:
+            if self._schedule.is_random and change is None:
                 self._shared.data[places] = again()
             barrier.known = together(barrier.known, waited)
             barrier.bytes -= data.size

@@ -1,5 +1,6 @@
-"""Shared memory that asynchronous tcgen05 operations read: until a phase of an mbarrier, which a
-`tcgen05.commit` completes, says that they are done. PTX ISA, tcgen05.commit."""
+"""Shared memory that asynchronous tcgen05 operations, and copies to other CTAs, read: until a phase
+of an mbarrier, which a `tcgen05.commit` or the copy completes, says that they are done. PTX ISA,
+tcgen05.commit, cp.async.bulk."""
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class OperandReads:
                 byte = int(np.argmax(late))
                 committed = any(epoch >= read[row, byte] for epoch, _, _ in stream.commits)
                 why = (
-                    "no wait for the mbarrier of its tcgen05.commit is before this"
+                    "no wait for the mbarrier that completes it is before this"
                     if committed
                     else "no tcgen05.commit of its thread follows it"
                 )

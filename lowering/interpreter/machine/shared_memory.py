@@ -340,22 +340,33 @@ class SharedMemory:
         data: UInt8Array,
         op: int,
         when: tuple[int, int],
+        change: Callable[..., Bits] | None = None,
+        *,
+        generic: bool = False,
     ) -> None:
-        """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes; `when`
-        is the clock of the mbarrier and the number of the phase."""
+        """A copy that a thread starts, and a phase of an mbarrier completes, writes bytes, or
+        combines those that are there with them as one `change`; `when` is the clock of the mbarrier
+        and the number of the phase. That of registers is `generic`, of no proxy."""
         self.remote.note_copy(lane, int(places[0]) // self.stride, when, self.op_names[op])
         units = self._units(places[None])
         chunks = np.unique(units * self._unit // CHUNK) * CHUNK
-        self._check_write(np.array([lane]), units, chunks[None])
+        beside = None
+        if change is not None:
+            self._check_written(units, alone=True)
+            beside = self._plain = self._plain or self._last.divided(1)
+        self._check_write(np.array([lane]), units, chunks[None], beside)
         writer, known = np.maximum(self._last.who[units], 0), self.clocks.seen[[lane]]
-        self._proxy.check(units, writer, known, self._last.op, "writes", lane)
-        self.until_phase(places[None], op, when)
-        self.data[places] = data
+        if not generic:
+            self._proxy.check(units, writer, known, self._last.op, "writes", lane)
+        self.until_phase(places[None], op, when, atomic=change is not None)
+        self.data[places] = data if change is None else change(self.data[places], data)
 
-    def until_phase(self, places: Int64Array, op: int, when: tuple[int, int]) -> None:
+    def until_phase(
+        self, places: Int64Array, op: int, when: tuple[int, int], *, atomic: bool = False
+    ) -> None:
         """Bytes, [..., bytes], are there for whoever has waited for the phase of an mbarrier."""
         (column, stamp), units = when, self._units(places)
-        for writes in (self._last, self._plain):
+        for writes in (self._last, None if atomic else self._plain):
             if writes is not None:
                 writes.note(units, self.clocks.async_writer(column), stamp, op)
         self._proxy.wrote_async(units)

@@ -1,6 +1,7 @@
 """The blocks of a function: where the text may go on, and which statements are in each."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -39,14 +40,19 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction without a result, as `ptx.mbarrier.try_wait.parity` is."""
-    place = 0
+    instruction without a result, as `ptx.mbarrier.try_wait.parity` is, behind its label where
+    others go there."""
+    place, ways = 0, Counter(one.text for one in statements if one.name in ("bra", "bra.uni"))
+    # Each of several places between braces may have a label of one name.
+    ways.subtract(one.text for one in statements if one.kind == "label")
     while place < len(statements):
         statement = statements[place]
         if statement.kind == "label":
             loop = statements[place : place + 5]
             if (length := _asks_until_done(loop)) is not None:
                 asked = loop[1]
+                if ways[statement.text] > 0:
+                    yield statement
                 yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
                 place += length
                 continue
@@ -73,12 +79,14 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 @dataclass(eq=False, slots=True)
 class Callee:
     """A function whose body takes the place of calls: the names of its results and parameters, in
-    the order in which calls give them, their types, and its statements."""
+    the order in which calls give them, their types, its statements, and whether its address is
+    taken."""
 
     name: str
     parameters: list[str]
     types: list[str]
     statements: list[PtxStatement]
+    is_taken: bool = True
 
 
 _TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
@@ -141,9 +149,13 @@ class Flow:
                     pass
 
     def _of_prototype(self, text: str) -> list[str]:
-        """The functions whose results and parameters are of the types of a prototype."""
+        """The functions whose results and parameters are of the types of a prototype, and whose
+        address is taken."""
         types = parameter_types(text)
-        return [name for name, callee in self.callees.items() if callee.types == types]
+        return [
+            name for name, callee in self.callees.items()
+            if callee.types == types and callee.is_taken
+        ]  # fmt: skip
 
     def finish(self) -> None:
         """Find the blocks of all labels. Raises PtxError for one that there is not."""

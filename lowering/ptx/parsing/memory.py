@@ -119,7 +119,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         step = int(reader.resizes[1:]) // 8
         for place, name in enumerate(names):
             moved = dataclasses.replace(source, value=source.value + place * step)
-            reader.give(name, reader.parameter(moved))
+            reader.give(name, _low_bits(reader, reader.parameter(moved), moved.text))
     else:
         load.read(reader, operands)
 
@@ -144,8 +144,10 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
     symbol = reader.scope.find(dest.items[0].text)
     if not isinstance(symbol, Symbol) or symbol.space != "param":
         raise reader.fail(f"expected a parameter, got {dest.text}")
-    type_ = reader.resizes
+    type_ = reader.resizes.replace("b8", "u8")
     value = reader.take(source.text, type_)
+    if type_[1:] == "8":
+        value = reader.resized(value, "b16", "u8")
     part = symbol.part(dest.value, REGISTER_OF[type_])
     reader.ssa.write(reader.block, part, value)
 

@@ -20,6 +20,7 @@ from tilewright.lowering.ptx.parsing.kernels import (
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.statements import (
     NAME,
+    NAMES,
     PtxError,
     PtxStatement,
     statements,
@@ -32,6 +33,8 @@ _FUNCTION = re.compile(rf"\.func\s*(?:\(([^)]*)\)\s*)?({NAME})\s*(?:\(([^)]*)\))
 
 _NO_NUMBER = re.compile(r"(?<![\w.$%])\d{40,}")
 """No number of 64 bits is near so many digits. PTX ISA 4.5."""
+_ADDRESSES = re.compile(r"(?:\bmov\.\w64\s|=)([^;]*);")
+"""Where the address of a function may be taken: a `mov`, and the content of a variable."""
 
 
 def read_module(text: str, name: str = "<string>", line_offset: int = 0) -> ModuleOp:
@@ -55,6 +58,10 @@ class _ModuleReading:
         starts = [0, *(end.end() for end in re.finditer("\n", plain))]
         self._source = Source(StringAttr(name), starts, line_offset)
         self._add(statements(plain))
+        if ".callprototype" in plain:
+            taken = {*NAMES.findall(" ".join(_ADDRESSES.findall(plain)))}
+            for callee in self._callees.values():
+                callee.is_taken = callee.name in taken
 
     def kernels(self) -> Iterator[EntryOp]:
         """The kernels."""

@@ -4,7 +4,15 @@ import re
 from collections.abc import Callable
 from dataclasses import field
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, LocationAttr, StringAttr, TensorType, i8
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    LocationAttr,
+    StringAttr,
+    TensorType,
+    i8,
+)
+from xdsl.ir import Attribute
 
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.module_variables import GlobalOp
@@ -18,6 +26,8 @@ _VARIABLE = re.compile(
     r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
     re.DOTALL,
 )
+_ADDRESS = re.compile(rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?P<offset>\+\d+)?")
+"""A name, generic or of its own space, and bytes behind it. PTX ISA 5.4.2."""
 _LARGEST = 1 << 30
 """Bytes: a variable's content is kept as a constant of the module."""
 
@@ -52,10 +62,12 @@ class ModuleVariables:
         if symbol.size > _LARGEST:
             what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
             raise PtxError(what, statement.position)
-        content = self.contents[symbol.name] = _content(statement, match, symbol.size, scope)
+        names = dict[str, Attribute]()
+        content = self.contents[symbol.name] = _content(statement, match, symbol.size, scope, names)
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
-        op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant)
+        op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,
+                      names=DictionaryAttr(names) if names else None)  # fmt: skip
         op.location = location(statement.position)
         self.ops.append(op)
         return True
@@ -76,16 +88,28 @@ def _variable_of(statement: PtxStatement) -> re.Match[str] | None:
     return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
 
 
-def _content(statement: PtxStatement, match: re.Match[str], size: int, scope: Names) -> bytes:
-    """The bytes of a variable before a kernel runs."""
+def _content(
+    statement: PtxStatement, match: re.Match[str], size: int, scope: Names,
+    names: dict[str, Attribute],
+) -> bytes:  # fmt: skip
+    """The bytes of a variable before a kernel runs, and in `names` the variables whose addresses
+    are added to them."""
     type_, content = match["type"], b""
     if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
         raise PtxError(what, statement.position)
     for word in filter(None, re.split(r"[{},\s]+", match["content"] or "")):
-        named = scope.find(word)
-        if type_[1:] == "64" and isinstance(named, Symbol) and named.space == "func":
-            bits: int | None = named.position
+        address = _ADDRESS.fullmatch(word)
+        named = scope.find(address["name"]) if address and type_[1:] == "64" else None
+        bits: int | None
+        if address and isinstance(named, Symbol) and named.space == "func":
+            bits = named.position
+        elif (
+            address and isinstance(named, Symbol)
+            and (named.space == "global" or (named.space == "const" and address["generic"]))
+        ):  # fmt: skip
+            bits = int(address["offset"] or 0)
+            names[str(len(content) // 8)] = StringAttr(named.name)
         else:
             bits = constant_bits(word, type_)
         if bits is None:

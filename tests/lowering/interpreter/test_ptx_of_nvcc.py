@@ -11,6 +11,7 @@ import pytest
 
 import tilewright as tw
 from tilewright.lowering.ptx.parsing.module import read_module
+from tilewright.lowering.ptx.parsing.statements import PtxError
 from tilewright.lowering.ptx.text import module_text
 from tilewright.tools.tilewright import main
 
@@ -150,3 +151,89 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
     path = tmp_path / "k.ptx"
     path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
     assert main(["check", str(path)]) in (0, None)
+
+
+def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
+    """An aggregated atomic: the leader's value alone is written, and read by all."""
+    body = """setp.ne.u32 p, r0, 0; @p bra go; mov.u32 r1, 77;
+    go: mov.u32 r2, -1; shfl.sync.idx.b32 r3, r1, 0, 31, r2; cvt.u64.u32 d6, r3;"""
+    assert (run(body, ptxas, np.arange(32))[:32] == 77).all()
+    with pytest.raises(tw.ExecutionError, match="undefined"):
+        run(body.replace("r1, 0, 31", "r1, 5, 31"), ptxas, np.arange(32))
+
+
+def test_local_memory_without_optimization(ptxas: Ptxas) -> None:
+    """Each thread's is aligned; a register that nothing has written may be kept there."""
+    body = """.local .align 8 .b8 depot[12]; .reg .b64 sp; .reg .b32 none; mov.u64 sp, depot;
+    st.local.u32 [sp+8], none; st.local.u64 [sp], d5; st.local.u32 [sp+8], r0;
+    ld.local.u64 d6, [sp]; ld.local.u32 r1, [sp+8]; cvt.u64.u32 d7, r1; add.s64 d6, d6, d7;"""
+    assert (run(body, ptxas, np.arange(32))[:32] == 2 * LANE).all()
+    with pytest.raises(tw.ExecutionError, match="nothing has written"):
+        run(body.replace("st.local.u32 [sp+8], r0;", ""), ptxas, np.arange(32))
+
+
+FUNCTIONS = """.version 9.0
+.target sm_90
+.address_size 64
+.func (.param .b32 got) low(.param .b32 x, .param .b8 y) { .reg .b16 v<3>; .reg .b32 r<3>;
+ld.param.u8 v0, [x]; ld.param.s8 v1, [y]; cvt.u32.u16 r0, v0; cvt.s32.s16 r1, v1;
+shl.b32 r0, r0, 8; sub.s32 r0, r0, r1; st.param.b32 [got], r0; ret; }
+.func (.param .b32 got) other(.param .b32 x, .param .b8 y) { .reg .b32 r0; .reg .b64 d0;
+mov.u64 d0, low; { .param .b32 a0; .param .b8 a1; .param .b32 a2; st.param.b32 [a0], 300;
+st.param.b8 [a1], 7; proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b8 _);
+call (a2), d0, (a0, a1), proto; ld.param.b32 r0, [a2]; } st.param.b32 [got], r0; ret; }
+.visible .entry k(.param .u64 out) { .reg .b16 v0; .reg .b32 r<3>; .reg .b64 d<3>;
+ld.param.u64 d0, [out]; mov.b16 v0, 0x1ff; { .param .b32 a0; .param .b8 a1; .param .b32 a2;
+st.param.b32 [a0], 0x1234; st.param.b8 [a1], v0; call (a2), low, (a0, a1); ld.param.b32 r0, [a2];
+} { .param .b32 a0; .param .b8 a1; .param .b32 a2; st.param.b32 [a0], 0; st.param.b8 [a1], 0;
+call (a2), other, (a0, a1); ld.param.b32 r1, [a2]; } st.global.v2.u32 [d0], {r0, r1}; ret; }
+"""
+
+
+def test_bytes_of_parameters(ptxas: Ptxas) -> None:
+    """A parameter has the low byte of a register; a call by a prototype that its own function has
+    too is none of itself, as nothing takes the address of that."""
+    assert ptxas(FUNCTIONS, "sm_90").ok and ptxas(module_text(read_module(FUNCTIONS)), "sm_90").ok
+    (out,) = tw.interpret(FUNCTIONS, grid=(1,), block=(1,), args=[np.zeros(2, np.int32)],
+                          arch="sm_90a")  # fmt: skip
+    assert out.tolist() == [0x3400 + 1, (300 % 256 << 8) - 7]
+
+
+NAMED = """.version 9.0
+.target sm_90
+.address_size 64
+.global .align 4 .u32 g[4] = {10, 20, 30, 40};
+.const .align 8 .u64 c[2] = {7, 9};
+.global .align 8 .u64 t[4] = {generic(g)+12, g, 5, generic(c)+8};
+.const .align 8 .u64 first[2] = {t, generic(g)+8};
+.visible .entry k(.param .u64 out) { .reg .b32 r<3>; .reg .b64 d<6>; ld.param.u64 d0, [out];
+ld.const.u64 d1, [first]; ld.const.u64 d5, [first+8]; ld.u64 d2, [d1]; ld.u32 r0, [d2];
+ld.global.u64 d3, [t+8]; ld.u32 r1, [d3+4]; ld.u64 d4, [d1+24]; ld.u64 d4, [d4]; ld.u32 r2, [d5];
+cvt.u32.u64 r0, d4; ld.u32 r1, [d2]; st.global.v2.u32 [d0], {r0, r1};
+ld.u32 r1, [d3+4]; st.global.v2.u32 [d0+8], {r1, r2}; ret; }
+"""
+
+
+def test_variables_that_name_others(ptxas: Ptxas) -> None:
+    again = module_text(read_module(NAMED))
+    assert ptxas(NAMED, "sm_90").ok and ptxas(again, "sm_90").ok
+    for text in (NAMED, again):
+        (out,) = tw.interpret(text, grid=(1,), block=(1,), args=[np.zeros(4, np.uint32)])
+        assert out.tolist() == [9, 40, 20, 30]
+    with pytest.raises(PtxError, match=r"expected constants of \.u64, got c"):
+        read_module(NAMED.replace("{t, generic(g)+8}", "{c, 0}"))
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ('{"x" = "g"}', "names of words by their numbers"),
+        ('{"1" = "g"}', "got one in word 1"),
+        ('{"0" = "h"}', "got 'h', which none is"),
+    ],
+)
+def test_names_that_are_none(names: str, why: str) -> None:
+    text = f"""ptx.global @g align 8 dense<1> : tensor<8xi8>
+    ptx.global @p align 8 names {names} dense<0> : tensor<8xi8>"""
+    with pytest.raises(tw.CompileError, match=why):
+        tw.compile(text, "sm_90")

@@ -279,7 +279,7 @@ def overwriting(committed: str, waited: str) -> str:
 def test_overwritten_source() -> None:
     words = "write of shared memory that", "reads, and no"
     bad(overwriting("", ""), "memref.store", *words, "tcgen05.commit of its thread follows it")
-    bad(overwriting(commit(), ""), "memref.store", *words, "wait for the mbarrier of its")
+    bad(overwriting(commit(), ""), "memref.store", *words, "wait for the mbarrier that completes")
     fine(overwriting(commit(), wait()))
 
 

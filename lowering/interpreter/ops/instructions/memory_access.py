@@ -40,7 +40,13 @@ from tilewright.lowering.interpreter.ops.instructions.operands import (
     stored_registers,
     windows,
 )
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits
+from tilewright.lowering.interpreter.values import (
+    CONTAINERS,
+    Bits,
+    PartlyUndefined,
+    Undefined,
+    spread,
+)
 
 # Registers and the words of memory
 
@@ -122,7 +128,8 @@ def _load(op: Any, builder: Builder) -> Step:
 
 @runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
 def _store(op: Any, builder: Builder) -> Step:
-    dtype, chosen = f"uint{8 * _words_of(op)[0]}", getattr(op, "predicate", None)
+    width, chosen = _words_of(op)[0], getattr(op, "predicate", None)
+    dtype = f"uint{8 * width}"
     generic, space = is_generic(op), _space_of(op)
     store = partial(
         store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
@@ -134,12 +141,29 @@ def _store(op: Any, builder: Builder) -> Step:
     ) -> None:
         if space is not None:
             machine.memory.check_space(at, chosen, space)
+        if isinstance(values[0], Undefined):
+            values, chosen = _forgotten(machine, gang, at, values[0], chosen, width)
         words = side_by_side(values, gang.count).astype(dtype, copy=False)
         for shared, place, part in windows(at, chosen, generic, store.keywords["shared"]):
             store(machine, gang, place, words, chosen=part, shared=shared)
 
     place = located(op, builder, check=chosen is None)
     return effect(op, builder, run, place, _stored(op), chosen)
+
+
+def _forgotten(
+    machine: Machine, gang: Gang, at: Bits, value: Any, chosen: Bits | None, width: int
+) -> tuple[list[Bits], Bits]:
+    """The words and the threads of a store of a value that is undefined in some: there, words of
+    local memory are as if nothing had written them."""
+    is_part = type(value) is PartlyUndefined
+    missing = value.missing if is_part else np.ones(gang.count, np.bool_)
+    others = np.ones(gang.count, np.bool_) if chosen is None else spread(chosen, gang.count)
+    if type(value) not in (Undefined, PartlyUndefined) or not machine.memory.forget(
+        spread(at, gang.count)[missing & others], width
+    ):
+        value.fault()
+    return [value.value if is_part else np.zeros(1, f"uint{8 * width}")], others & ~missing
 
 
 @runs(address.ReduceOp, atomics.RedOp)

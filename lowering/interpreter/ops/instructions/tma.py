@@ -28,6 +28,7 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.machine.tensor_map import (
     Corner,
     ElementRun,
@@ -35,6 +36,7 @@ from tilewright.lowering.interpreter.machine.tensor_map import (
     chunk_addresses,
 )
 from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.atomics import combine
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as_columns, located
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
@@ -179,14 +181,19 @@ def _corner(corner: Int64Array, image: TensorImage) -> list[int]:
 def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
     read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int, *,
-    pair: bool = False,
+    pair: bool = False, change: Callable[..., Bits] | None = None, generic: bool = False,
 ) -> None:  # fmt: skip
-    """Copy what is read of a source, None being registers, to the places in each CTA of a mask; the
-    mbarriers there, or in the other CTAs of a `pair`, are told of the bytes."""
+    """Copy what is read of a source, None being registers, to the places in each CTA of a mask, or
+    combine what is there with it as a `change`; the mbarriers there, or in the other CTAs of a
+    `pair`, are told of the bytes."""
     data = read()
     for cta, place in machine.mbarriers.receivers(lane, barrier, mask, pair=pair):
-        phase = machine.mbarriers.land(lane, place, places(cta), data, read, op)
-        if source is not None:
+        phase = machine.mbarriers.land(
+            lane, place, places(cta), data, read, op, change, generic=generic
+        )
+        if isinstance(source, Stream):
+            source.commit([phase])
+        elif source is not None:
             machine.accesses.until_phase(lane, source, *phase)
 
 
@@ -260,9 +267,65 @@ def _of_pair(cta: int, own: int) -> int:
     return own
 
 
-@runs(*cluster.ST_ASYNC)
+def _change(op: Any) -> Callable[..., Bits] | None:
+    """How a form combines words, where it does."""
+    words = op.mnemonic.split(".")
+    return combine(".".join(words[-2:])) if {"red", "reduce"} & {*words} else None
+
+
+def _apart(there: Int64Array, machine: Machine) -> Callable[[int], Int64Array]:
+    """The bytes that a copy to one CTA of the cluster writes, if its mbarrier is there."""
+
+    def places(cta: int) -> Int64Array:
+        if cta != (own := int(there[0]) // machine.shared.stride):
+            raise Fault(
+                f"expected an mbarrier of the CTA that it stores to, got one of CTA {cta}; "
+                f"nearest legal: the one of CTA {own}"
+            )
+        return there
+
+    return places
+
+
+@runs(cluster.BULK_SEND, cluster.BULK_SEND_REDUCE)
+def _bulk_send(op: Any, builder: Builder) -> Step:
+    number, change = builder.number(op), _change(op)
+
+    def run(
+        machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits
+    ) -> None:
+        shared, barriers, sizes = machine.shared, _every(gang, barrier), _every(gang, size)
+        to, of = (
+            shared.places(gang.lanes, address, CHUNK, verb)[:, 0].tolist()
+            for address, verb in ((dest, "write"), (source, "read"))
+        )
+
+        def send(index: int, lane: int) -> None:
+            count = sizes[index]
+            if count % CHUNK or not count:
+                raise Fault(f"expected a multiple of {CHUNK} bytes to copy, got {count}")
+            for first in (to[index], of[index]):
+                if (end := first % shared.stride + count) > shared.size:
+                    raise Fault(
+                        f"out of bounds: byte {end - 1} of shared memory, which has {shared.size}"
+                    )
+            stream, (cta, start) = Stream(0, lane, None), divmod(of[index], shared.stride)
+            starts = start + np.arange(0, count, CHUNK)
+
+            def read() -> UInt8Array:
+                return shared.read_operand(lane, cta, starts, stream, number).ravel()
+
+            places = _apart(to[index] + np.arange(count), machine)
+            land(machine, lane, barriers[index], None, stream, read, places, number, change=change)
+
+        each_thread(gang, send)
+
+    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier)
+
+
+@runs(*cluster.ST_ASYNC, *cluster.RED_ASYNC)
 def _send(op: Any, builder: Builder) -> Step:
-    number = builder.number(op)
+    number, change = builder.number(op), _change(op)
 
     def run(machine: Machine, gang: Gang, address: Bits, value: Bits, barrier: Bits) -> None:
         words = np.ascontiguousarray(spread(as_columns(value), gang.count)).view(np.uint8)
@@ -270,17 +333,9 @@ def _send(op: Any, builder: Builder) -> Step:
         barriers = _every(gang, barrier)
 
         def send(index: int, lane: int) -> None:
-            there = where[index]
-
-            def places(cta: int) -> Int64Array:
-                if cta != (own := int(there[0]) // machine.shared.stride):
-                    raise Fault(
-                        f"expected an mbarrier of the CTA that it stores to, got one of CTA {cta}; "
-                        f"nearest legal: the one of CTA {own}"
-                    )
-                return there
-
-            land(machine, lane, barriers[index], None, None, lambda: words[index], places, number)
+            places = _apart(where[index], machine)
+            land(machine, lane, barriers[index], None, None, lambda: words[index], places, number,
+                 change=change, generic=True)  # fmt: skip
 
         each_thread(gang, send)
 

@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits, PartlyUndefined, Undefined, spread
 
 _BITS = np.arange(WARP)
 _ALL = np.array([ALL_MEMBERS], np.uint32)
@@ -207,10 +207,11 @@ def _shfl_sync(op: Any, builder: Builder) -> Step:
 
 @runs(warp.ShuffleOp)
 def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
+    """A value that is undefined may be given, and read."""
     mode = op.mode.data
 
-    def run(machine: Machine, gang: Gang, *given: Bits) -> list[Bits]:
-        a, b, c, mask = (spread(value, gang.count).astype(np.int64) for value in given)
+    def run(machine: Machine, gang: Gang, a: Any, *given: Bits) -> list[Any]:
+        b, c, mask = (spread(value, gang.count).astype(np.int64) for value in given)
         members = _Members.of(machine, gang, mask.astype(np.uint32), op.mnemonic)
         lane, own, step = members.lanes, c >> 8 & 31, b & 31
         first, last = lane & own, lane & own | c & 31 & ~own
@@ -219,6 +220,13 @@ def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
         }[mode]  # fmt: skip
         inside = other >= last if mode == "up" else other <= last
         other = np.where(inside, other, lane)
-        return [members.read(machine, a.astype(np.uint32), other), inside]
+        if type(a) is Undefined:
+            return [a, inside]
+        whole = a.value if type(a) is PartlyUndefined else a
+        values = members.read(machine, spread(whole, gang.count).astype(np.uint32), other)
+        if type(a) is PartlyUndefined:
+            missing = members.read(machine, a.missing.astype(np.uint32), other) != 0
+            values = PartlyUndefined(a.origin, values, missing) if missing.any() else values
+        return [values, inside]
 
     return effect(op, builder, run)
