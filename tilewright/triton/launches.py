@@ -25,6 +25,7 @@ from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
+from tilewright.triton.front_end import quick_front_end
 from tilewright.triton.host import HostDriver, backend
 from tilewright.triton.kept_texts import kept_texts
 from tilewright.triton.parameters import GRID, as_pointer, check_arguments
@@ -121,6 +122,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.object(source, "hash", in_its_file),
         mock.patch.object(mlir, "context", _kept(mlir.context)),
         kept_texts(),
+        quick_front_end(),
     ):
         yield
 
