@@ -1,6 +1,7 @@
 """Triton's front end from Python to TTIR, which asks the same of Python again and again: for each
 node of a kernel's text it sets filters of warnings, of each call of its own functions it asks for
-the signature. Here these are answered once."""
+the signature, and it parses a text to find what it depends on, and to compile it. Here these are
+answered once."""
 
 from __future__ import annotations
 
@@ -51,10 +52,14 @@ def _instead(module: Any, **others: Any) -> SimpleNamespace:
 def quick_front_end() -> Generator[None]:
     """Let what Triton's front end asks be answered once."""
     generator: Any = import_module("triton.compiler.code_generator")
+    function: Any = import_module("triton.runtime.jit").JITFunction
+    own = function.parse
+    parsed = lru_cache(maxsize=64)(lambda text: own(SimpleNamespace(_src=text)))
     filters = _Filters()
     once = _instead(warnings, catch_warnings=lambda: filters, simplefilter=lambda *_: None)
     with (
         mock.patch.object(generator, "warnings", once),
         mock.patch.object(generator, "inspect", _instead(inspect, signature=_signature_of)),
+        mock.patch.object(function, "parse", lambda of: parsed(of.src)),
     ):
         yield
