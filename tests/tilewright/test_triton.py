@@ -113,7 +113,7 @@ def test_launches_of_many_elements_have_views():
         assert (out[:16] == 1).all() and not out[16:].any()
         assert few.function.of_blocks((1, 1, 1)) is few.function.entry
         many = kernels.add[(1024,)](out, out + 1, out, len(out), BLOCK=16)
-    assert many is few and (out == [2] * 16 + [1] * (len(out) - 16)).all()
+    assert many is few and (out == [3] * 16 + [1] * (len(out) - 16)).all()
     assert many.function.of_blocks((1024, 1, 1)) is many.function.viewed
     texts = [str(entry) for entry in (many.function.entry, many.function.viewed)]
     assert ["load_view" in text for text in texts] == [False, True]
