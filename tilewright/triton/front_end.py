@@ -53,13 +53,22 @@ def quick_front_end() -> Generator[None]:
     """Let what Triton's front end asks be answered once."""
     generator: Any = import_module("triton.compiler.code_generator")
     function: Any = import_module("triton.runtime.jit").JITFunction
-    own = function.parse
-    parsed = lru_cache(maxsize=64)(lambda text: own(SimpleNamespace(_src=text)))
-    filters = _Filters()
-    once = _instead(warnings, catch_warnings=lambda: filters, simplefilter=lambda *_: None)
+    own, filters = function.parse, _Filters()
+
+    @lru_cache(maxsize=64)
+    def parsed(text: str) -> Any:
+        return own(SimpleNamespace(_src=text))
+
+    def parse(of: Any) -> Any:
+        return parsed(of.src)
+
+    def none(*_: Any) -> None:
+        """They are set already."""
+
+    once = _instead(warnings, catch_warnings=lambda: filters, simplefilter=none)
     with (
         mock.patch.object(generator, "warnings", once),
         mock.patch.object(generator, "inspect", _instead(inspect, signature=_signature_of)),
-        mock.patch.object(function, "parse", lambda of: parsed(of.src)),
+        mock.patch.object(function, "parse", parse),
     ):
         yield
