@@ -197,13 +197,12 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
 
 
 def verified(
-    module_or_text: ModuleOp | str | bytes, name: str = "<string>", *, by_mlir: bool = False
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
 ) -> tuple[ModuleOp, str | None]:
     """A verified module of our own, and the source text where there is one.
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Triton's functions become
-    Tile IR; a text of them that Triton has verified itself, `by_mlir`, is not verified again, but
-    what is made of it. Raises CompileError.
+    Tile IR. Raises CompileError.
     """
     xdsl_patches.install()
     if isinstance(module_or_text, bytes):
@@ -220,9 +219,8 @@ def verified(
         module, source = parse_module(module_or_text, name), module_or_text
     else:
         module, source = module_or_text.clone(), None
-    if not by_mlir:
-        with guard("verify", module, source, name):
-            verify(module, source)
+    with guard("verify", module, source, name):
+        verify(module, source)
     if any(op.name == "tt.func" for op in module.body.ops):
         # Its ops stand in Python, or in a file that can be read again.
         source = None

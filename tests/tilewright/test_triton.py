@@ -1,6 +1,8 @@
 """Launches of Triton kernels on the CPU, by Triton's own front end."""
 
+import ast
 import inspect
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from io import StringIO
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, code_generator
 from triton.tools.tensor_descriptor import TensorDescriptor
 from xdsl.printer import Printer
 
@@ -102,6 +104,32 @@ def test_a_kept_module_is_what_it_was(tmp_path, monkeypatch):
         compiled = kernels.product.warmup(a, a, a, 16, 16, 16, grid=(1,), **sizes)
     made, kept = (printed(kept_modules.kept_module(compiled.kernel, "product")) for _ in range(2))
     assert made == kept and "scf" not in made and "for %" in made and "triton_kernels.py" in made
+
+
+def test_launches_of_many_elements_have_views():
+    out = np.zeros(1 << 14, np.float32)
+    with tw.triton.on_cpu():
+        few = kernels.add[(1,)](out, out + 1, out, 16, BLOCK=16)
+        assert (out[:16] == 1).all() and not out[16:].any()
+        assert few.function.of_blocks((1, 1, 1)) is few.function.entry
+        many = kernels.add[(1024,)](out, out + 1, out, len(out), BLOCK=16)
+    assert many is few and (out == [3] * 16 + [1] * (len(out) - 16)).all()
+    assert many.function.of_blocks((1024, 1, 1)) is many.function.viewed
+    texts = [str(entry) for entry in (many.function.entry, many.function.viewed)]
+    assert ["load_view" in text for text in texts] == [False, True]
+    assert ["load_ptr" in text for text in texts] == [True, False]
+
+
+def test_the_front_end_reads_a_text_once(monkeypatch):
+    read, parse, filters = [], ast.parse, [*warnings.filters]
+    monkeypatch.setattr(ast, "parse", lambda text: read.append(text) or parse(text))
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    with tw.triton.on_cpu():
+        kernels.add.device_caches.clear()
+        kernels.add.hash = None
+        kernels.add.warmup(*[np.zeros(32, np.int16)] * 3, 32, BLOCK=32, grid=(1,))
+    assert read == [kernels.add.src] and warnings.filters == filters
+    assert code_generator.warnings is warnings and code_generator.inspect is inspect
 
 
 def printed(module):

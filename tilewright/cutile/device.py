@@ -112,6 +112,10 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
     torch: Any = import_module("torch")
     mode: Any = import_module("torch.overrides").TorchFunctionMode
     products, others = _wide_functions(torch)
+    is_cuda, devices = torch.Tensor.is_cuda.__get__, (str, torch.device)
+
+    def here(value: Any) -> Any:
+        return "cpu" if isinstance(value, devices) and "cuda" in str(value) else value
 
     class OnCpu(mode):
         """Takes "cpu" for "cuda" in every call of torch."""
@@ -119,13 +123,12 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
         def __torch_function__(
             self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if func == torch.Tensor.is_cuda.__get__:
+            if func == is_cuda:
                 return True
             if func is torch.Tensor.cuda:
                 return args[0]
-            args = tuple("cpu" if _on_cuda(value) else value for value in args)
-            given: dict[str, Any] = kwargs or {}
-            named = {name: "cpu" if _on_cuda(value) else value for name, value in given.items()}
+            args = [*map(here, args)]
+            named = {name: here(value) for name, value in kwargs.items()} if kwargs else {}
             if func in products or func in others:
                 return _in_float64(torch, func, args, named, product=func in products)
             return func(*args, **named)
@@ -179,11 +182,6 @@ def _as_tf32(torch: Any, tensor: Any) -> Any:
     """f32 rounded to the ten fraction bits of tf32, to nearest even."""
     words = tensor.detach().contiguous().view(torch.int32)
     return ((words + 0xFFF + (words >> 13 & 1)) & ~0x1FFF).view(torch.float32)
-
-
-def _on_cuda(value: Any) -> bool:
-    """True where a value names a CUDA device."""
-    return (isinstance(value, str) or type(value).__name__ == "device") and "cuda" in str(value)
 
 
 def _answering(answer: Any) -> Callable[..., Any]:

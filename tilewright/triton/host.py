@@ -6,16 +6,24 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.arguments.extents import Extents
+from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.kept_modules import kept_module
 from tilewright.triton.parameters import flat, memory
@@ -41,9 +49,37 @@ def backend() -> Any:
     return Backend
 
 
-Run = Callable[[Any, Extents, Sequence[tuple[str, Any]]], None]
-"""Runs an entry for a grid on its parameters, which have names for diagnostics."""
-Time = Callable[[Any, Extents, Sequence[tuple[str, Any]]], float]
+_FEW = 1 << 13
+"""Elements that a launch accesses through pointers in less time than it takes to make views."""
+
+
+class HostKernel:
+    """A kernel: `entry` as it is kept."""
+
+    def __init__(self, module: ModuleOp, name: str) -> None:
+        self._module, self._name = module, name
+        self.entry = find_entry(module, None, name)
+        pointers = [
+            op.source if isinstance(op, LoadPtrTkoOp) else op.destination
+            for op in descendants(self.entry, (LoadPtrTkoOp, StorePtrTkoOp))
+        ]
+        self._elements = max((prod(shape_of(tile)) for tile in pointers), default=0)
+
+    def of_blocks(self, grid: Extents) -> EntryOp:
+        """The entry that is the quickest for a grid."""
+        return self.entry if prod(grid) * self._elements <= _FEW else self.viewed
+
+    @cached_property
+    def viewed(self) -> EntryOp:
+        """The entry whose tiles of pointers are tiles of views. Raises CompileError."""
+        module = self._module.clone()
+        run_pipeline(module, "", stages=TRITON_STAGES[1:])
+        return find_entry(module, None, self._name)
+
+
+Run = Callable[[HostKernel, Extents, Sequence[tuple[str, Any]]], None]
+"""Runs a kernel for a grid on its parameters, which have names for diagnostics."""
+Time = Callable[[HostKernel, Extents, Sequence[tuple[str, Any]]], float]
 """The microseconds that this takes."""
 
 
@@ -53,7 +89,7 @@ def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
     signature = source.signature
 
     def launch(
-        x: int, y: int, z: int, stream: int, entry: Any, packed: Any, told: Any,
+        x: int, y: int, z: int, stream: int, kernel: Any, packed: Any, told: Any,
         enter: Callable[[Any], Any] | None, leave: Callable[[Any], Any] | None, *args: Any,
     ) -> None:  # fmt: skip
         del stream, packed
@@ -66,7 +102,7 @@ def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if enter is not None:
             enter(told)
         if x * y * z:
-            driver.run(entry, (x, y, z), parameters)
+            driver.run(kernel, (x, y, z), parameters)
         if leave is not None:
             leave(told)
 
@@ -155,10 +191,10 @@ class HostDriver:
 
 @lru_cache(maxsize=64)
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and its entry; no registers, no spills, and threads of a block at most.
+    """A kernel's module and the kernel; no registers, no spills, and threads of a block at most.
     Sweeps of parameters compile the same text again and again."""
     module = kept_module(code, name)
-    return module, find_entry(module, None, name), 0, 0, 1024
+    return module, HostKernel(module, name), 0, 0, 1024
 
 
 def _unload_module(_: Any) -> None:

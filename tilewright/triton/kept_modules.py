@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -16,18 +18,23 @@ from typing import Any
 from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright import xdsl_patches
 from tilewright.dialects.collection import no_collection
 from tilewright.launch.compile_cache import key_of
-from tilewright.pipeline import verified
-from tilewright.source.parsing import default_context
+from tilewright.pipeline import TRITON_STAGES, run_pipeline
+from tilewright.source.parsing import default_context, parse_module
 from tilewright.triton.kept_texts import keep
 
 _Row = tuple[Any, ...]
 _NOT_WHOLE = (OSError, ValueError, pickle.PickleError, AttributeError, TypeError, RecursionError)
+_LOOP = re.compile(rb"scf\.(for|while)")
+_TRANSLATION = (replace(TRITON_STAGES[0], verified=True),)
 
 
 def kept_module(code: bytes, name: str) -> ModuleOp:
-    """The Tile IR of a text of TTIR: as it was kept, else made and kept. Raises CompileError."""
+    """The Tile IR of a text of TTIR that Triton has verified: as it was kept, else made and kept.
+    Tiles of pointers are tiles of views there where there are loops, whose launches take long.
+    Raises CompileError."""
     knobs: Any = import_module("triton").knobs
     path = Path(knobs.cache.dir, f"{key_of(code, xdsl=_xdsl())}.tileir")
     with no_collection(len(code)):
@@ -37,7 +44,10 @@ def kept_module(code: bytes, name: str) -> ModuleOp:
                 if digest.decode() == hashlib.sha256(rows).hexdigest():
                     module: Any = _op(pickle.loads(rows), [])
                     return module
-        module, _ = verified(code, name, by_mlir=True)
+        xdsl_patches.install()
+        module = parse_module(code.decode(), name)
+        # Of which no file is: its ops stand in Python.
+        run_pipeline(module, "", stages=TRITON_STAGES if _LOOP.search(code) else _TRANSLATION)
     with suppress(*_NOT_WHOLE):
         rows = pickle.dumps(_row(module, {}), pickle.HIGHEST_PROTOCOL)
         keep(path, hashlib.sha256(rows).hexdigest().encode() + b"\n" + rows)

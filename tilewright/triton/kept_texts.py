@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
+from os.path import splitext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -52,7 +53,7 @@ class _KernelTexts:
     def put(self, data: Any, filename: str, **_: Any) -> _Text:
         """A text, or a module of which it is the text, in place of the path of a file."""
         content = data if isinstance(data, bytes) else str(data).encode()
-        return _Text(content, Path(filename).suffix)
+        return _Text(content, splitext(filename)[1])
 
     def put_group(self, _: str, group: Group) -> None:
         """Keep all of them. A folder that cannot be written keeps none."""

@@ -25,7 +25,8 @@ from tilewright.pipeline import verified
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
-from tilewright.triton.host import HostDriver, backend
+from tilewright.triton.front_end import quick_front_end
+from tilewright.triton.host import HostDriver, HostKernel, backend
 from tilewright.triton.kept_texts import kept_texts
 from tilewright.triton.parameters import GRID, as_pointer, check_arguments
 
@@ -56,14 +57,15 @@ def on_cpu(
     wrong arguments, ExecutionError for what no kernel may do; Triton's own errors are as they are.
     """
 
-    def run(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
+    def run(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
         blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
-        run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
+        run_in_place(kernel.of_blocks(grid), TileLaunch(blocks, arch=arch, **options), parameters)
 
-    def time(entry: Any, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> float:
+    def time(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> float:
         values = [value for _, value in parameters]
         try:
-            return modelled_microseconds(entry.get_toplevel_object(), grid, values, arch)
+            module: Any = kernel.viewed.get_toplevel_object()
+            return modelled_microseconds(module, grid, values, arch)
         except Error:  # what is wrong with it shows where it runs, if it does
             return inf
 
@@ -121,6 +123,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.object(source, "hash", in_its_file),
         mock.patch.object(mlir, "context", _kept(mlir.context)),
         kept_texts(),
+        quick_front_end(),
     ):
         yield
 
