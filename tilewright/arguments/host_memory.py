@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_uint8
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from tilewright.arguments.arrays import is_array
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.lowering.interpreter.array_spans import (
     Bounds,
     bounds_of,
@@ -25,7 +24,7 @@ from tilewright.lowering.interpreter.array_spans import (
 Named = tuple[str, NDArray[Any]]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class HostBlock:
     """Memory that arrays have together, from an address `start` here: its bytes, which of them may
     not be written (None: all may), and the `address` of the copy that the kernel gets."""

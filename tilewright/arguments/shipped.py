@@ -6,7 +6,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from ctypes import string_at
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -16,10 +15,11 @@ from numpy.typing import NDArray
 from tilewright.arguments.arrays import is_array
 from tilewright.arguments.host_memory import arrays_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import Bounds, bounds_of, overlapping
 
 
-@dataclass(frozen=True)
+@frozen
 class ShippedArguments:
     """The arguments of a kernel, on their way."""
 

@@ -33,14 +33,10 @@ from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import write_whole
 from tilewright.tools.render_table import matrix
 
-_CELL_AXES = {"D": ("m", "n"), "C": ("m", "n"), "A": ("m", "k"), "E": ("m", "j"), "SFA": ("m", "s"),
-              "SFB": ("n", "s")}  # fmt: skip
-"""The rows and columns of each operand."""
-
 _CELL_BITS = 32
 
 
-def tensor_table(atom: UmmaAtom, operand: str) -> Iterator[str]:
+def tensor_table(atom: UmmaAtom, operand: Operand) -> Iterator[str]:
     """The lines that say where each element of what one CTA has of an operand is: L<lane>C<column>,
     and .<bit> where several share a cell; counted from the operand's address.
 
@@ -48,7 +44,7 @@ def tensor_table(atom: UmmaAtom, operand: str) -> Iterator[str]:
     """
     layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
     rows, columns = atom.cta_extents(operand)
-    down, across = _CELL_AXES[operand]
+    down, across = ("n", "s") if operand == "SFB" else _AXES[operand]
     copies = atom.copies(operand)
     times = f", in {copies.size()} copies {copies}" if copies.size() > 1 else ""
     yield (
@@ -99,16 +95,12 @@ def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> D
         f"{atom.element(operand).name}, rows {down}, columns {across}"
     )
     if matrices(atom) > 1:
-        title += f", the {matrices(atom)} matrices side by side along {_side(operand)}"
+        side = "k" if operand in ("A", "B") else "n"
+        title += f", the {matrices(atom)} matrices side by side along {side}"
     for selector, value in zip(selectors(atom, operand), choice, strict=False):
         title += f", {selector.name} {value}"
     about = f"layout (thread, value) -> index: {atom.tv_layout(operand)}"
     return Drawing(title, about, (down, across), cells)
-
-
-def _side(operand: Operand) -> str:
-    """Along which axis the matrices of one instruction follow each other."""
-    return "k" if operand in ("A", "B") else "n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
