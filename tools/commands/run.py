@@ -39,6 +39,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.tools.commands.input import (
     InputError,
     add_options,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.tools.commands.run_argument import KernelArgument
 
-    Value = NDArray[Any] | TensorMap | int | float
+    Value = AnyArray | TensorMap | int | float
 
 Extent = tuple[int, int, int]
 
@@ -183,7 +184,7 @@ def _interpret(
     values: Sequence[Value],
     names: Sequence[str],
     options: argparse.Namespace,
-) -> list[NDArray[Any]]:
+) -> list[AnyArray]:
     """The memrefs, of these names, after the run, in order."""
     from tilewright import shares
     from tilewright.execution import Timeline
@@ -243,7 +244,7 @@ def _interpret(
 
 def _under(
     source: str | bytes, kernel: str | None, schedule: int | None, **settings: Any
-) -> list[NDArray[Any]]:
+) -> list[AnyArray]:
     """A run under a schedule."""
     from tilewright.execution import interpret
 
@@ -263,7 +264,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 def _launch(
     source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
-) -> list[NDArray[Any]]:
+) -> list[AnyArray]:
     """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
     from tilewright.launch.launcher import device_arch

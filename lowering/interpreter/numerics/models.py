@@ -3,14 +3,13 @@
 None of this is in the PTX ISA. Every model names its source; docs/numerics.md has the evidence.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 
-@dataclass(frozen=True)
+@frozen
 class FusedDotAdd:
     """The fused dot-add of docs/numerics.md (fused_sum.py).
 

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
@@ -22,6 +21,7 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
@@ -201,7 +201,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
-    def halves(word: NDArray[Any]) -> NDArray[Any]:
+    def halves(word: AnyArray) -> AnyArray:
         return word.copy()[:, None].view(half)
 
     return pure(op, builder, halves)
