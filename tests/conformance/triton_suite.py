@@ -34,7 +34,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 TESTS = Path("unit/language")
-STAGE = re.compile(r"""asm\[["'](ttgir|llir|ptx|cubin|sass)""")
+STAGE = re.compile(r"""asm\[\s*["'](ttgir|llir|ptx|cubin|sass)""")
 LOST = re.compile("CUDA error|CUDA_ERROR|an illegal memory access")
 """What the errors of tests say whose process has lost the GPU, perhaps by a test before them."""
 READ = "Unknown key: "
