@@ -39,7 +39,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.tools.commands.input import (
     InputError,
     add_options,
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.tools.commands.run_argument import KernelArgument
 
-    Value = AnyArray | TensorMap | int | float
+    Value = NDArray[Any] | TensorMap | int | float
 
 Extent = tuple[int, int, int]
 
@@ -184,7 +183,7 @@ def _interpret(
     values: Sequence[Value],
     names: Sequence[str],
     options: argparse.Namespace,
-) -> list[AnyArray]:
+) -> list[NDArray[Any]]:
     """The memrefs, of these names, after the run, in order."""
     from tilewright import shares
     from tilewright.execution import Timeline
@@ -244,7 +243,7 @@ def _interpret(
 
 def _under(
     source: str | bytes, kernel: str | None, schedule: int | None, **settings: Any
-) -> list[AnyArray]:
+) -> list[NDArray[Any]]:
     """A run under a schedule."""
     from tilewright.execution import interpret
 
@@ -264,7 +263,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 
 def _launch(
     source: str | bytes, name: str, values: Sequence[Value], options: argparse.Namespace
-) -> list[AnyArray]:
+) -> list[NDArray[Any]]:
     """The same on the GPU, compiled for that GPU unless `--arch` names a target."""
     from tilewright.compiler import compile
     from tilewright.launch.launcher import device_arch
