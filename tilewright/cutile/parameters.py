@@ -10,18 +10,18 @@ from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import ArrayArgument, dtype_name
 from tilewright.arguments.parameters import wrong_count
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
-from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.cuda_tile.allocations import ArrayTable
 from tilewright.source.checked import require
 from tilewright.source.diagnostic import ArgumentError
 
-AnyArray = AnyArray | ArrayArgument
+AnyArray = NDArray[Any] | ArrayArgument
 """An array of NumPy, or one on the GPU."""
 
 ALIGNED = 16
@@ -351,7 +351,7 @@ def as_array(argument: Any) -> Any:
     if name not in _TORCH_BITS:
         return tensor.numpy()
     torch: Any = import_module("torch")
-    bits: AnyArray = tensor.view(getattr(torch, _TORCH_BITS[name])).numpy()
+    bits: NDArray[Any] = tensor.view(getattr(torch, _TORCH_BITS[name])).numpy()
     return bits.view(getattr(ml_dtypes, name))
 
 

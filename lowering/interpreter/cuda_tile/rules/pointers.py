@@ -1,7 +1,5 @@
 """Rules of loads and stores through tiles of pointers, of tokens, globals and `alloca`."""
 
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
@@ -126,7 +124,10 @@ runs(MakeTokenOp)(lambda op, _: computing(op, lambda: 0))
 @runs(JoinTokensOp)
 def _join(op: Operation, _: Preparation) -> Step:
     def run(*tokens: int) -> int:
-        return reduce(or_, tokens, 0)
+        joined = 0
+        for token in tokens:
+            joined |= token
+        return joined
 
     return computing(op, run)
 
