@@ -12,7 +12,7 @@ from math import inf
 
 from xdsl.dialects import gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
@@ -92,6 +92,8 @@ class Scratch:
         """True where TMA has stored a tile."""
         self._plain = _Line(emitter, CHUNK, partial(shared_line, i8))
         self._lines: dict[tuple[Attribute, int, bool], _Line] = {}
+        self.laid: dict[tuple[Block, SSAValue], object] = {}
+        """The matrices that lie where `take_lines` took room last, by the block that wrote them."""
         self.on_barrier: list[Callable[[], None]] = []
         self.before_reuse: list[Callable[[], None]] = []
 
@@ -177,6 +179,7 @@ class Scratch:
         """Room for matrices, which no thread still reads: for each the line of memory, where it
         begins there in elements, and its address."""
         self._free()
+        self.laid.clear()
         taken: dict[_Line, int] = {}
         places: list[tuple[SSAValue, int, SSAValue]] = []
         for order, element in orders:

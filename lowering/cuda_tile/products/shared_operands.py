@@ -4,6 +4,7 @@ lay them down, and their descriptors."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from xdsl.dialects.builtin import i8
@@ -46,13 +47,16 @@ class SharedOperands:
     def laid_down(
         self, wanted: Mapping[str, SSAValue], written: Callable[[], None]
     ) -> tuple[dict[str, OperandMatrices], list[str]]:
-        """Operands in shared memory, `written` behind threads that have laid some down; which."""
+        """Operands in shared memory, `written` behind threads that lay some down; which of them
+        threads lay down, if not for a product before."""
         kernel = self.kernel
         lying = {operand: self._there(operand, value) for operand, value in wanted.items()}
         missing = [operand for operand, matrices in lying.items() if matrices is None]
         there = {operand: matrices for operand, matrices in lying.items() if matrices is not None}
-        if not missing:
-            return there, []
+        again = {operand: self._again(operand, wanted[operand]) for operand in missing}
+        kept = {operand: matrices for operand, matrices in again.items() if matrices is not None}
+        if len(kept) == len(missing):
+            return there | kept, missing
         staged = {operand: self._staged(operand, wanted[operand]) for operand in missing}
         places = kernel.scratch.take_lines(
             [(order, element) for order, element, *_ in staged.values()]
@@ -63,6 +67,7 @@ class SharedOperands:
             kernel.scratch.store(base, source, elements, order.order)
             at, major = kernel.emitter.constant(start, None), self._major(operand, order)
             there[operand] = OperandMatrices(line, at, order, view, major, lambda: None)
+            kernel.scratch.laid[kernel.emitter.block, wanted[operand]] = there[operand]
         kernel.emitter.add(FenceProxyAsyncOp(space="shared::cta"))
         written()
         return there, missing
@@ -75,6 +80,14 @@ class SharedOperands:
             return None
         major = self._major(operand, tile.order)
         return OperandMatrices(tile.line, tile.start, tile.order, view, major, tile.ready)
+
+    def _again(self, operand: str, value: SSAValue) -> OperandMatrices | None:
+        """An operand that threads have laid down before in this block, where it lies still."""
+        matrices = self.kernel.scratch.laid.get((self.kernel.emitter.block, value))
+        if not isinstance(matrices, OperandMatrices):
+            return None
+        same = self.view(operand, matrices.order) == matrices.view
+        return replace(matrices, major=self._major(operand, matrices.order)) if same else None
 
     def _major(self, operand: str, order: MatrixOrder) -> MajorMode:
         return "k" if order.run[0] in self.layouts.bits(operand)[0] else "mn"

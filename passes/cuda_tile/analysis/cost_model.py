@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import prod
 
 from xdsl.traits import IsTerminator
 
@@ -114,6 +115,8 @@ _ONE_AND_ITS_END = 2
 """The ops of a region that is one op."""
 
 WARP, WARPGROUP = 32, 128
+_OF_WARP = 128
+"""The sums of an MMA of a warp, of 16 x 8."""
 COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 GATHERING_REGISTERS = 88
@@ -164,6 +167,9 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
     count = max(_FEWEST, min(most, largest // share))
     multiplied = [op for op in multiplications(entry) if atom_of(op)]
     if multiplied:
+        # A warp more has a matrix of its own, or it computes what another one does.
+        sums = max(prod(shape_of(op.result)) for op in multiplied)
+        count = min(count, max(sums // _OF_WARP, 1) * WARP)
         # What loops do not carry is in registers beside the operands of the next product.
         once = all(op.parent_op() is entry for op in multiplied)
         registers = max(map(tile_registers, _tiles(entry)))
@@ -403,17 +409,18 @@ def cta_room(arch: Target, ctas: int) -> int:
 
 def stages_and_ctas(
     entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None, copied: int,
+    latency: int | None, copied: int, recurrent: bool,
 ) -> tuple[int, int]:  # fmt: skip
     """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
     has in shared memory, 0 where there is no room for two; and how many CTAs share a
     multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
     CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
     most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
-    while the other begins or ends, if both have stages enough."""
+    while the other begins or ends, if both have stages enough; of loops one of which is
+    `recurrent`, while the other waits for its sums."""
     wanted = hint(entry, "occupancy", arch)
     fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
-    wanted, stage = wanted or (2 if copied else 1), stage + copied
+    wanted, stage = wanted or (2 if copied or recurrent else 1), stage + copied
     most = _held(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES
     if latency is not None:

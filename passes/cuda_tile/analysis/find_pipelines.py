@@ -40,6 +40,7 @@ from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     readers_of,
 )
 from tilewright.passes.cuda_tile.analysis.permute_products import paired_rows
+from tilewright.passes.cuda_tile.analysis.recurrences import is_recurrent
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
@@ -385,8 +386,9 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
             )
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
-                entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied
-            )
+                entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied,
+                recurrent=any(loop is not None and is_recurrent(loop) for _, loop in groups),
+            )  # fmt: skip
     least = _FEWEST if alone else 2
     few = min((own.stages for own in pipelines), default=0) < least
     return not few or not any(group.beside for group, _ in groups)

@@ -95,7 +95,23 @@ def reader_layouts(
             free = table.layouts.get(load.source) is None and not run_of(load.source).counting
             for layout in _met(load.result, table.of(load.result), table) if free else ():
                 wanted.setdefault(load, layout)
+        if isinstance(load, LoadViewTkoOp) and load in staged:
+            for layout in _beside_sums(load.results[0], table):
+                wanted.setdefault(load, layout)
     return {load: x for load, x in wanted.items() if x != table.of(load.results[0])}
+
+
+def _beside_sums(value: SSAValue, table: LayoutTable) -> Iterator[TileLayout]:
+    """The layouts of the sums of products with which one meets a tile, computed on as it may be."""
+    for op in (use.operation for use in value.uses):
+        if isinstance(op, ReshapeOp):
+            yield from _beside_sums(op.result, table)
+        elif isinstance(op, PureOp) and type(op) not in FINDERS and not op.regions:
+            for other in op.operands:
+                layout = table.layouts.get(other) if other in table.products else None
+                if layout is not None and shape_of(other) == shape_of(value):
+                    yield layout
+            yield from _beside_sums(op.results[0], table)
 
 
 def _lying_by(value: SSAValue, layout: TileLayout) -> Iterator[tuple[LoadPtrTkoOp, TileLayout]]:

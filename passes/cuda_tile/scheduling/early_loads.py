@@ -1,6 +1,6 @@
 """Loads of loops that cannot come iterations ahead, since where they lie is loaded too: they are
-made in front of the iteration's products, and are in flight together. What is loaded behind a loop
-is on its way while that multiplies.
+made in front of the iteration's products, and are in flight together, as are those of few elements
+that nobody copies ahead. What is loaded behind a loop is on its way while that multiplies.
 
     %n = load_ptr_tko weak %p                    %n = load_ptr_tko weak %p
     %k = load_ptr_tko weak (offset %a, %n)       %k = load_ptr_tko weak (offset %a, %n)
@@ -25,7 +25,12 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import thread_count
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_repeatable, is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import (
+    BoxedAccess,
+    boxed_load,
+    is_repeatable,
+    is_weak,
+)
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 
@@ -39,6 +44,7 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
         if arch is not None and isinstance(loop, ForOp):
             threads = thread_count(entry, arch)
             _make_early(loop, _MOST * threads)
+            _make_few_early(loop, threads, arch)
             _make_earlier(loop, threads)
 
 
@@ -57,6 +63,17 @@ def _make_earlier(loop: ForOp, most: int) -> None:
 
 def _multiplies(op: Operation) -> bool:
     return bool(descendants(op, Multiplication))
+
+
+def _make_few_early(loop: ForOp, most: int, arch: Target) -> None:
+    """Move loads of so many elements at most, which TMA does not make, in front of the products."""
+    products = [op for op in loop.region.block.ops if isinstance(op, Multiplication)]
+    for op in list(loop.region.block.ops) if products else ():
+        if not isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) or not is_repeatable(op):
+            continue
+        boxed = isinstance(op, LoadViewTkoOp) and isinstance(boxed_load(op, arch), BoxedAccess)
+        if not boxed and prod(shape_of(op.results[0])) <= most:
+            _move(op, products[0])
 
 
 def _make_early(loop: ForOp, room: int) -> None:

@@ -36,6 +36,13 @@ def test_what_no_mma_has_so_few_columns_for() -> None:
         assert "mma" not in tw.compile(product(("bf16", "f32"), tile), "sm_90a").ptx
 
 
+def test_a_warp_multiplies_what_no_other_does() -> None:
+    """Sums of 16 x 16 are those of two MMAs, whatever else is as large as four warps."""
+    text = product(("bf16", "f32"), (16, 16, 64))
+    assert tw.compile(text, "sm_80").entry().block == (64, 1, 1)
+    check(text, "sm_80", (24, 16, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1)
+
+
 SIZES = {"m": 6, "n": 7, "k": 8}
 """The places of sizes among the parameters of such a product."""
 

@@ -1,0 +1,141 @@
+"""The state of a recurrence, which a loop multiplies, adds to and stores: PTX equals the program
+level; what its iterations wait for."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+import tilewright as tw
+from tilewright.launch import ptxas
+
+HALF = "tensor<64x64xbf16>"
+STATE = "tensor<64x32xbf16>"
+SUMS = "tensor<64x32xf32>"
+
+
+def tile(name: str, rows: str, columns: str, width: int, stride: int, base: str = "") -> str:
+    """The pointers `name`_tile of a tile at a base, by default the parameter of the name's first
+    letter."""
+    x, of = f"%{name}_", f"tensor<64x{width}x!tt.ptr<bf16>>"
+    along, across = f"tensor<{width}xi32>", f"tensor<1x{width}xi32>"
+    return f"""
+      {x}row = tt.expand_dims {rows} {{axis = 1 : i32}} : tensor<64xi32> -> tensor<64x1xi32>
+      {x}stride = arith.constant dense<{stride}> : tensor<64x1xi32>
+      {x}far = arith.muli {x}row, {x}stride : tensor<64x1xi32>
+      {x}base = tt.splat {base or "%" + name[0]} : !tt.ptr<bf16> -> tensor<64x1x!tt.ptr<bf16>>
+      {x}begin = tt.addptr {x}base, {x}far : tensor<64x1x!tt.ptr<bf16>>, tensor<64x1xi32>
+      {x}column = tt.expand_dims {columns} {{axis = 0 : i32}} : {along} -> {across}
+      {x}wide = tt.broadcast {x}begin : tensor<64x1x!tt.ptr<bf16>> -> {of}
+      {x}columns = tt.broadcast {x}column : {across} -> tensor<64x{width}xi32>
+      {x}tile = tt.addptr {x}wide, {x}columns : {of}, tensor<64x{width}xi32>"""
+
+
+def recurrence() -> str:
+    """For 64 rows of W, K^T and V each time: H is stored, U = V - W H, and K^T (g U) is added to H,
+    of which there are two halves."""
+    loads = "\n".join(
+        tile(f"{name}{half}", "%rows", columns, 64, 128)
+        + f"\n      %{name}t{half} = tt.load %{name}{half}_tile : tensor<64x64x!tt.ptr<bf16>>"
+        for half, columns in ((0, "%i0"), (1, "%i1"))
+        for name in "wk"
+    )
+    stores = "\n".join(
+        tile(f"h{half}", f"%i{half}", "%j", 32, 32, "%state")
+        + f"""
+      %hb{half} = arith.truncf %s{half} : {SUMS} to {STATE}
+      tt.store %h{half}_tile, %hb{half} : tensor<64x32x!tt.ptr<bf16>>"""
+        for half in (0, 1)
+    )
+    added = "\n".join(
+        f"""
+      %kk{half} = tt.trans %kt{half} {{order = array<i32: 1, 0>}} : {HALF} -> {HALF}
+      %n{half} = tt.dot %kk{half}, %gb, %s{half} : {HALF} * {STATE} -> {SUMS}"""
+        for half in (0, 1)
+    )
+    pointers = ", ".join(
+        f"%{name}: !tt.ptr<{'f32' if name == 'g' else 'bf16'}> {{tt.divisibility = 16 : i32}}"
+        for name in "wkvuhg"
+    )
+    return f"""module attributes {{tt.disjoint = true, "ttg.num-warps" = 4 : i32}} {{
+  tt.func public @k({pointers}, %steps: i32) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %c4096 = arith.constant 4096 : i32
+    %none = arith.constant dense<0.0> : {SUMS}
+    %v64 = arith.constant dense<64> : tensor<64xi32>
+    %two = arith.constant dense<2> : tensor<64xi32>
+    %i0 = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    %j = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32>
+    %i1 = arith.addi %i0, %v64 : tensor<64xi32>
+    %end:2 = scf.for %q = %zero to %steps step %one
+        iter_args(%s0 = %none, %s1 = %none) -> ({SUMS}, {SUMS}) : i32 {{
+      %first = arith.muli %q, %c64 : i32
+      %firsts = tt.splat %first : i32 -> tensor<64xi32>
+      %rows = arith.addi %firsts, %i0 : tensor<64xi32>
+      %far = arith.muli %q, %c4096 : i32
+      %state = tt.addptr %h, %far : !tt.ptr<bf16>, i32
+      {stores}
+      {loads}
+      %p0 = tt.dot %wt0, %hb0, %none : {HALF} * {STATE} -> {SUMS}
+      %p1 = tt.dot %wt1, %hb1, %p0 : {HALF} * {STATE} -> {SUMS}
+      {tile("v", "%rows", "%j", 32, 32)}
+      %vt = tt.load %v_tile : tensor<64x32x!tt.ptr<bf16>>
+      %vf = arith.extf %vt : {STATE} to {SUMS}
+      %uf = arith.subf %vf, %p1 : {SUMS}
+      %ub = arith.truncf %uf : {SUMS} to {STATE}
+      {tile("u", "%rows", "%j", 32, 32)}
+      tt.store %u_tile, %ub : tensor<64x32x!tt.ptr<bf16>>
+      %grows = arith.muli %rows, %two : tensor<64xi32>
+      %gs = tt.splat %g : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+      %gp = tt.addptr %gs, %grows : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+      %gt = tt.load %gp : tensor<64x!tt.ptr<f32>>
+      %gx = tt.expand_dims %gt {{axis = 1 : i32}} : tensor<64xf32> -> tensor<64x1xf32>
+      %gy = tt.broadcast %gx : tensor<64x1xf32> -> {SUMS}
+      %gu = arith.mulf %uf, %gy : {SUMS}
+      %gb = arith.truncf %gu : {SUMS} to {STATE}
+      {added}
+      scf.yield %n0, %n1 : {SUMS}, {SUMS}
+    }}
+    tt.return
+  }} }}"""
+
+
+def test_what_a_recurrence_waits_for() -> None:
+    """Two CTAs share a multiprocessor; sums stay where
+    they are, what two products multiply is laid down once, and few numbers come early."""
+    text = recurrence()
+    kernel = tw.compile(text, "sm_90a")
+    assert ptxas.assemble(kernel.ptx, "sm_90a").clean
+    assert 2 * (kernel.shared_bytes + 1024) <= 228 << 10
+    assert "ld.shared.v4.f32" not in kernel.ptx
+    assert kernel.ptx.index("ld.global.f32") < kernel.ptx.index("wgmma.mma")
+    *_, last, _ = kernel.ptx.split("wgmma.commit_group.sync")
+    assert "wgmma.mma" in last and "st.shared" not in last
+    steps, random = 3, np.random.default_rng(0)
+    w, k, v = (
+        (random.standard_normal((steps * 64, width)) / 8).astype(ml_dtypes.bfloat16)
+        for width in (128, 128, 32)
+    )
+    g = random.random(steps * 128).astype(np.float32)
+    u, h = np.zeros_like(v), np.zeros((steps * 128, 32), ml_dtypes.bfloat16)
+    program, ptx = (
+        tw.interpret(
+            text, "k", grid=(1,), args=[w, k, v, u.copy(), h.copy(), g, steps], level=level,
+            arch="sm_90a", numerics="hardware",
+        )[3:5]
+        for level in ("program", "ptx")
+    )  # fmt: skip
+    state = np.zeros((128, 32), np.float32)
+    for i in range(steps):
+        rows = slice(64 * i, 64 * i + 64)
+        np.testing.assert_array_equal(
+            ptx[1][128 * i : 128 * i + 128], program[1][128 * i : 128 * i + 128]
+        )
+        got = v[rows].astype(np.float32) - w[rows].astype(np.float32) @ state.astype(
+            v.dtype
+        ).astype(np.float32)
+        np.testing.assert_allclose(ptx[0][rows].astype(np.float32), got, atol=2e-2)
+        state += k[rows].T.astype(np.float32) @ (got * g[128 * i : 128 * i + 128 : 2, None])
+    np.testing.assert_array_equal(*(x[0] for x in (program, ptx)))
