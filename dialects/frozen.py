@@ -1,4 +1,4 @@
-"""Values that never change."""
+"""Values that never change, and entities: things that are equal to themselves alone."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform
@@ -10,3 +10,16 @@ _Class = TypeVar("_Class")
 def frozen(class_: type[_Class]) -> type[_Class]:
     """A dataclass of which instances do not change, and have no attributes but its fields."""
     return dataclass(frozen=True, slots=True)(class_)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def entity(class_: type[_Class]) -> type[_Class]:
+    """A dataclass of which instances have no attributes but its fields, and are equal to themselves
+    alone."""
+    return dataclass(eq=False, slots=True)(class_)
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(field,))
+def frozen_entity(class_: type[_Class]) -> type[_Class]:
+    """An entity whose fields do not change."""
+    return dataclass(eq=False, frozen=True, slots=True)(class_)

@@ -97,9 +97,9 @@ def add_executor_option(parser: argparse.ArgumentParser, default: str) -> None:
         "--executor", metavar="NAME", default=default, help=f"{KINDS} (default: {default})"
     )
     parser.add_argument(
-        "--jobs", metavar="N", dest="executor", type=_processes, help="short for processes:N"
+        "--jobs",
+        metavar="N",
+        dest="executor",
+        type="processes:{}".format,
+        help="short for processes:N",
     )
-
-
-def _processes(text: str) -> str:
-    return f"processes:{text}"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import AnyArray
 
 
 @frozen
@@ -20,9 +20,7 @@ class Difference:
     extent: str
 
 
-def first_difference(
-    before: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]]
-) -> Difference | None:
+def first_difference(before: Sequence[AnyArray], after: Sequence[AnyArray]) -> Difference | None:
     """The first of the arrays, of equal shapes and dtypes, that differ; None where none does."""
     for number, (one, other) in enumerate(zip(before, after, strict=True)):
         differs = np.argwhere(bits(one) != bits(other))
@@ -38,7 +36,7 @@ def first_difference(
     return None
 
 
-def bits(array: NDArray[Any]) -> NDArray[Any]:
+def bits(array: AnyArray) -> AnyArray:
     """The elements as unsigned integers."""
     return array.view(f"uint{8 * array.dtype.itemsize}")
 

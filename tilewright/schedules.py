@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from io import StringIO
-from typing import Any
-
-from numpy.typing import NDArray
 
 from tilewright.executors import in_order
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.share import OUTPUT
 from tilewright.result_difference import first_difference
 from tilewright.source.diagnostic import CompileError, ExecutionError
 
-Run = Callable[[int | None], list[NDArray[Any]]]
+Run = Callable[[int | None], list[AnyArray]]
 """A run under a schedule, or in the order of the text: its arrays."""
 
 
@@ -24,7 +22,7 @@ def under_schedules(
     names: Sequence[str],
     executor: Executor | None = None,
     sent: Run | None = None,
-) -> list[NDArray[Any]]:
+) -> list[AnyArray]:
     """The arrays of a run under one schedule; or, where `count` is not 0, of one in the order of
     the text, after as many under the seeds from `schedule` on have given the same. `names` are
     those of the arrays. An `executor` may make the runs, if its workers can be sent `run` or, in
@@ -36,7 +34,7 @@ def under_schedules(
         return run(schedule)
     first = schedule or 0
     seeds = [None, *range(first, first + count)]
-    results: Iterator[list[NDArray[Any]]] = map(run, seeds)
+    results: Iterator[list[AnyArray]] = map(run, seeds)
     if executor is not None:
         results = _elsewhere(executor, sent or run, seeds, run)
     expected = next(results)
@@ -54,7 +52,7 @@ def under_schedules(
     return expected
 
 
-def _outcome(run: Run, seed: int | None) -> tuple[list[NDArray[Any]], str] | None:
+def _outcome(run: Run, seed: int | None) -> tuple[list[AnyArray], str] | None:
     """The arrays of a run, and what it prints; None where it fails."""
     token = OUTPUT.set(text := StringIO())
     try:
@@ -67,7 +65,7 @@ def _outcome(run: Run, seed: int | None) -> tuple[list[NDArray[Any]], str] | Non
 
 def _elsewhere(
     executor: Executor, sent: Run, seeds: Sequence[int | None], run: Run
-) -> Iterator[list[NDArray[Any]]]:
+) -> Iterator[list[AnyArray]]:
     """The arrays of runs by an executor, whose texts are printed here; a run that fails there is
     run here, too, which says how."""
     outcomes = in_order(executor, partial(_outcome, sent), seeds)

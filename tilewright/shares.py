@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tilewright.executors import workers_of
+from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.lowering.interpreter.share import Elsewhere, Share, merge
 from tilewright.source.diagnostic import CompileError, ExecutionError
 
@@ -26,7 +24,7 @@ def shared_out(
     in one place: whatever is to be said of it is said there, and why to `LOG`. Raises
     ExecutionError where a worker dies."""
 
-    def elsewhere(buffers: Sequence[NDArray[np.uint8]], ctas: int) -> int | None:
+    def elsewhere(buffers: Sequence[UInt8Array], ctas: int) -> int | None:
         try:
             shares, why = _shares(executor, run, progress, ctas)
         except BrokenExecutor as error:

@@ -167,11 +167,7 @@ def zip_(*ts: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
 
     Raises LayoutError when the ranks differ.
     """
-    return transform(_collect, *ts)
-
-
-def _collect(*xs: Any) -> tuple[Any, ...]:
-    return xs
+    return transform(lambda *xs: xs, *ts)
 
 
 def repeat_like(t: Any, value: Any) -> Any:

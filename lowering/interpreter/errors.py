@@ -2,6 +2,9 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
 
 from tilewright.lowering.interpreter.array_types import Int64Array
 
@@ -17,6 +20,11 @@ class Fault(Exception):
         super().__init__(message)
         self.message = message
         self.lane = lane
+
+
+def first_of(wrong: Any) -> int | None:
+    """The first thread, or row, of which something holds; None where it holds of none."""
+    return int(np.argmax(wrong != 0)) // (wrong.size // len(wrong)) if wrong.any() else None
 
 
 @contextmanager

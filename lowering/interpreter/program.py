@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.source.diagnostic import at
 
@@ -77,7 +77,7 @@ class Exit:
 Ending = Jump | Fork | Suspend | Exit
 
 
-@dataclass(eq=False)
+@entity
 class CodeBlock:
     """Steps, with the op of each and the registers that it writes, and what comes after."""
 

@@ -7,7 +7,6 @@ is made and verified once for all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -17,6 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import ConstOp
@@ -35,7 +35,7 @@ class OpPlace(NamedTuple):
     literal: str | None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class Shape:
     """An instruction without its registers: its text with `%s` for each of these, the operands that
     may be constants, whether it is a terminator, and the needs of its target."""
@@ -145,7 +145,7 @@ def immediate(op: ConstOp, type_: str) -> str:
     return constant(op.bits.value.data, type_)
 
 
-@dataclass(frozen=True)
+@frozen
 class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
     symbol of the kernel's shared memory, `local` that of the thread's."""

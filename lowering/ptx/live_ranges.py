@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block
 
+from tilewright.dialects.frozen import entity
 from tilewright.dialects.ptx.registers import ConstOp
 
 Interval = tuple[int, int]
@@ -23,7 +24,7 @@ Uses = dict[Block, int]
 """The last place in each block where a value is read."""
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Slot:
     """One register before joining: where it is defined, the uses of each value that it is part of,
     and while in flight; the register that it became part of, where that is live, what it is called,
@@ -84,7 +85,7 @@ class Slot:
         return flying
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class RegisterRanges:
     """Where a register has a value that is read later, and where it is in flight."""
 

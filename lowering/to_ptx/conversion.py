@@ -19,7 +19,7 @@ from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.locations import unverified
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
@@ -37,7 +37,7 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
-@dataclass(eq=False)
+@entity
 class Scope:
     """Where instructions go: a block whose instructions dominate all nested scopes.
 

@@ -16,26 +16,28 @@ from xdsl.dialects.builtin import (
     TensorType,
     i8,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
-    addressing_mismatch,
-    argument_mismatch,
     is_memref,
     layout_of,
-    space_mismatch,
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
+from tilewright.dialects.memref_access import (
+    argument_strides,
+    check_layout,
+    check_space,
+    element_size,
+)
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.identifiers import identifier
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalAddressOp, GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
-from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.dialects.ptx.scalars import AndOp, DivOp, RemOp, SelpOp, SetpOp, ShlOp, ShrOp, XorOp
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_arith import divide, storage_of
@@ -68,35 +70,6 @@ def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
     name = identifier(op.name_.string_value())
     assert is_memref(op.memref.type)
     to[op.memref] = argument_tile(op, op.memref.type, to.pure(GlobalAddressOp, name))
-
-
-def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
-    """The strides of a kernel argument: they must be static (bare-pointer convention).
-
-    Raises OpError where the argument can be none.
-    """
-    if (reason := argument_mismatch(type_)) is not None:
-        raise OpError(op, reason)
-    return tuple(step for step in type_.get_strides() or () if step is not None)
-
-
-def check_layout(op: Operation, type_: MemRefType) -> None:
-    if (reason := addressing_mismatch(type_)) is not None:
-        raise OpError(op, reason)
-
-
-def check_space(op: Operation, type_: Attribute) -> None:
-    """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert is_memref(type_)
-    if (reason := space_mismatch(type_)) is not None:
-        raise OpError(op, f"'{op.name}' {reason}")
-
-
-def element_size(op: Operation, type_: MemRefType) -> int:
-    """The bytes of an element. Raises OpError where it is no scalar."""
-    if (size := element_bytes(type_.element_type)) is None:
-        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
-    return size
 
 
 # Addresses

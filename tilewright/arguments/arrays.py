@@ -12,7 +12,6 @@ from operator import index
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.arguments.dlpack import described, on_cuda
 from tilewright.arguments.dtypes import DTYPES, ML_FLOATS
@@ -24,9 +23,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
+from tilewright.lowering.interpreter.array_types import AnyArray, UInt8Array
 
 
-def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+def is_array(value: Any) -> TypeGuard[AnyArray]:
     """True of an array of NumPy."""
     return isinstance(value, np.ndarray)
 
@@ -41,12 +41,12 @@ class ArrayArgument:
     strides: tuple[int, ...]
     dtype: str
     width: int
-    flat: NDArray[Any] | None = None
+    flat: AnyArray | None = None
     address: int = 0
     read_only: bool = False
 
     @classmethod
-    def of(cls, array: NDArray[Any]) -> ArrayArgument:
+    def of(cls, array: AnyArray) -> ArrayArgument:
         """An array, which may be a view of a larger one.
 
         Raises ValueError for strides that run backwards or are no whole elements.
@@ -146,12 +146,12 @@ class ArrayArgument:
         return 0 in self.shape or all(n == 1 or step == dense for n, step, dense in pairs)
 
     @property
-    def view(self) -> NDArray[Any]:
+    def view(self) -> AnyArray:
         """The array itself."""
         assert self.flat is not None
         return _as_strided(self.flat, self.shape, self.strides)
 
-    def seen(self, content: NDArray[np.uint8]) -> NDArray[Any]:
+    def seen(self, content: UInt8Array) -> AnyArray:
         """The array whose memory has become these bytes."""
         assert self.flat is not None
         return _as_strided(content.view(self.flat.dtype), self.shape, self.strides).copy()
@@ -230,9 +230,7 @@ def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     return sum(max(n - 1, 0) * step for n, step in zip(shape, strides, strict=True))
 
 
-def _as_strided(
-    array: NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]
-) -> NDArray[Any]:
+def _as_strided(array: AnyArray, shape: tuple[int, ...], strides: tuple[int, ...]) -> AnyArray:
     """The memory of an array through another shape and strides in elements."""
     width = array.dtype.itemsize
     # NumPy knows no strided arrays of some of ml_dtypes' types.

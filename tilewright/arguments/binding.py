@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute
@@ -36,13 +35,14 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array
 from tilewright.source.diagnostic import ArgumentError
 
 
 class ArgumentMemory(Protocol):
     """Where a kernel's arguments lie: the interpreter's global memory, or that of a GPU."""
 
-    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+    def place(self, name: str, content: UInt8Array) -> int:
         """The address of a copy of these bytes."""
         ...
 
@@ -108,7 +108,7 @@ class Binding:
         self._names: list[str] = []
         self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
 
-    def results(self, contents: Iterable[NDArray[np.uint8]]) -> list[NDArray[Any]]:
+    def results(self, contents: Iterable[UInt8Array]) -> list[AnyArray]:
         """The arrays, from what the memory has in the places of their blocks after the run; behind
         them may be what the kernel has of its own. Raises ArgumentError where the kernel has
         written to an array that is read-only."""
@@ -119,8 +119,8 @@ class Binding:
         return [array.seen(place.of(blocks)) for array, place in pairs]
 
     def unwritten(
-        self, outputs: Collection[str], written: Sequence[NDArray[np.bool_]]
-    ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        self, outputs: Collection[str], written: Sequence[BoolArray]
+    ) -> Iterator[tuple[str, BoolArray]]:
         """Those arrays of some names that have elements outside of what was written, the bytes of
         each buffer of the memory; and these elements."""
         flags = [buffer.view(np.uint8) for buffer in written]
@@ -168,7 +168,7 @@ class Binding:
         except ValueError as error:
             raise _error(parameter, f"expected {error}") from None
 
-    def _contiguous(self, parameter: Parameter, array: NDArray[Any]) -> NDArray[Any]:
+    def _contiguous(self, parameter: Parameter, array: AnyArray) -> AnyArray:
         """An array as a bare pointer has it: itself, or a copy of what nothing else overlaps that
         may be written."""
         if array.flags.c_contiguous:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.lowering.interpreter.array_types import UInt8Array
 
 
 class DeviceMemory:
@@ -28,7 +28,7 @@ class DeviceMemory:
         for pointer, _size in self._buffers:
             self._driver.cuMemFree(pointer)
 
-    def place(self, name: str, content: NDArray[np.uint8]) -> int:
+    def place(self, name: str, content: UInt8Array) -> int:
         """The address of a copy of these bytes."""
         content = np.ascontiguousarray(content)
         pointer = self._call("cuMemAlloc", max(content.size, 1))
@@ -36,7 +36,7 @@ class DeviceMemory:
         self._call("cuMemcpyHtoD", pointer, content.ctypes.data, content.size)
         return int(pointer)
 
-    def contents(self) -> Iterator[NDArray[np.uint8]]:
+    def contents(self) -> Iterator[UInt8Array]:
         """The content of each place now, in order."""
         for pointer, size in self._buffers:
             content = np.empty(size, dtype=np.uint8)

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_uint8
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import is_array
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.lowering.interpreter.array_spans import (
     Bounds,
     bounds_of,
     overlapping,
     read_only_bytes,
 )
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array
 
-Named = tuple[str, NDArray[Any]]
+Named = tuple[str, AnyArray]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class HostBlock:
     """Memory that arrays have together, from an address `start` here: its bytes, which of them may
     not be written (None: all may), and the `address` of the copy that the kernel gets."""
 
     name: str
     start: int
-    octets: NDArray[np.uint8]
-    read_only: NDArray[np.bool_] | None
+    octets: UInt8Array
+    read_only: BoolArray | None
     address: int
 
 
@@ -51,7 +50,7 @@ class HostPlace:
         """Where its copy begins."""
         return self.block.address + self.first
 
-    def of(self, contents: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    def of(self, contents: Sequence[UInt8Array]) -> UInt8Array:
         """Its bytes, of what the blocks hold."""
         return contents[self.number][self.first : self.first + self.size]
 
@@ -63,7 +62,7 @@ class HostMemory:
     def __init__(
         self,
         arguments: Iterable[tuple[str, Any]],
-        copy: Callable[[str, NDArray[np.uint8]], int],
+        copy: Callable[[str, UInt8Array], int],
     ):
         named = [(name, array) for pair in arguments for name, array in arrays_of(*pair)]
         named = [(name, array) for name, array in named if array.size]
@@ -78,14 +77,14 @@ class HostMemory:
         self._numbers: dict[Bounds, int] = {}
         self.blocks: list[HostBlock] = []
 
-    def shared(self, array: NDArray[Any]) -> list[str]:
+    def shared(self, array: AnyArray) -> list[str]:
         """The names of the arguments whose memory is an array's, where it is of several, and may be
         written through one of them."""
         group = self._members.get(bounds_of(array), ())
         writable = any(member.flags.writeable for _, member in group)
         return [name for name, _ in group] if len(group) > 1 and writable else []
 
-    def place(self, name: str, flat: NDArray[Any]) -> HostPlace:
+    def place(self, name: str, flat: AnyArray) -> HostPlace:
         """Where the array lies whose memory from its first element to its last one is `flat`: with
         the arguments that it overlaps, or alone."""
         start, end = flat.ctypes.data, flat.ctypes.data + flat.nbytes
@@ -98,7 +97,7 @@ class HostMemory:
         block = self.blocks[number]
         return HostPlace(block, number, start - block.start, flat.nbytes)
 
-    def _block(self, group: list[Named], flat: NDArray[Any]) -> HostBlock:
+    def _block(self, group: list[Named], flat: AnyArray) -> HostBlock:
         name, octets = " / ".join(name for name, _ in group), flat.view(np.uint8)
         start = octets.ctypes.data
         if len(group) > 1:
@@ -111,7 +110,7 @@ class HostMemory:
         read_only = read_only_bytes((array for _, array in group), start, len(octets))
         return HostBlock(name, start, octets, read_only, self._copy(name, octets))
 
-    def changed(self, contents: Sequence[NDArray[np.uint8]]) -> str | None:
+    def changed(self, contents: Sequence[UInt8Array]) -> str | None:
         """The names of arguments that may not be written, and are not what they were."""
         for block, content in zip(self.blocks, contents, strict=True):
             kept = block.read_only

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Operation
 
@@ -21,6 +20,7 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.ptx.control_flow import PARAMETER_TYPES
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.ops.base.llvm import Struct
 from tilewright.lowering.interpreter.ops.base.memref import argument_view
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase
@@ -54,7 +54,7 @@ def _value(op: Operation, parameter: Parameter, value: Bound) -> Any:
             return value
 
 
-def _number(parameter: Parameter, bits: int) -> NDArray[Any]:
+def _number(parameter: Parameter, bits: int) -> AnyArray:
     """A scalar as registers hold it: an i8 has 8 bits until it is lowered."""
     if parameter.type is None:
         return uniform(bits, PARAMETER_TYPES[parameter.text])

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 
@@ -23,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import is_kernel
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.source.diagnostic import CompileError, at
 
 
@@ -59,7 +59,7 @@ class Parameter:
         """The box of a tensor map."""
         return self.type.box if isinstance(self.type, TmaDescriptorType) else None
 
-    def arranged(self, array: NDArray[Any]) -> NDArray[Any]:
+    def arranged(self, array: AnyArray) -> AnyArray:
         """The array, its elements contiguous along the dimension whose stride the type has as 1."""
         if not isinstance(self.type, TensorMemRefType):
             return array

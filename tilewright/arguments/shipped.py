@@ -6,20 +6,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from ctypes import string_at
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import is_array
 from tilewright.arguments.host_memory import arrays_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import Bounds, bounds_of, overlapping
+from tilewright.lowering.interpreter.array_types import AnyArray
 
 
-@dataclass(frozen=True)
+@frozen
 class ShippedArguments:
     """The arguments of a kernel, on their way."""
 
@@ -74,7 +74,7 @@ def _view(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
     writable: bool,
-) -> NDArray[Any]:
-    array: NDArray[Any] = np.ndarray(shape, dtype, octets, first, strides)
+) -> AnyArray:
+    array: AnyArray = np.ndarray(shape, dtype, octets, first, strides)
     array.flags.writeable = writable
     return array

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.arguments.arrays import is_array
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
+from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
 
@@ -89,7 +89,7 @@ def flat(
         yield name, argument
 
 
-def memory(name: str, argument: Any) -> NDArray[np.uint8]:
+def memory(name: str, argument: Any) -> UInt8Array:
     """The bytes from where a pointer points to the end of its memory. Raises ArgumentError."""
     owner, first = argument, int(argument.data_ptr())
     if is_array(argument):

@@ -22,12 +22,11 @@ def run(options: argparse.Namespace) -> None:
     names = example_names()
     for name in names:
         lines = example(name).decode().splitlines()
-        comment = [line.removeprefix("// ") for line in takewhile(_is_comment, lines)]
+        comment = [
+            line.removeprefix("// ")
+            for line in takewhile(lambda line: line.startswith("// "), lines)
+        ]
         # Without a comment the kernel says what it is.
         kernel = next(line for line in lines if line.startswith("func.func"))
         told = " ".join(comment).partition(". ")[0].rstrip(".") or kernel.rstrip(" {")
         print(f"{name:<{max(map(len, names))}}  {told}")
-
-
-def _is_comment(line: str) -> bool:
-    return line.startswith("// ")

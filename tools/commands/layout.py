@@ -29,18 +29,15 @@ from tilewright.tools.instructions.fragment_places import (
     places,
     selectors,
 )
+from tilewright.tools.instructions.mma_explained import AXES
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import write_whole
 from tilewright.tools.render_table import matrix
 
-_CELL_AXES = {"D": ("m", "n"), "C": ("m", "n"), "A": ("m", "k"), "E": ("m", "j"), "SFA": ("m", "s"),
-              "SFB": ("n", "s")}  # fmt: skip
-"""The rows and columns of each operand."""
-
 _CELL_BITS = 32
 
 
-def tensor_table(atom: UmmaAtom, operand: str) -> Iterator[str]:
+def tensor_table(atom: UmmaAtom, operand: Operand) -> Iterator[str]:
     """The lines that say where each element of what one CTA has of an operand is: L<lane>C<column>,
     and .<bit> where several share a cell; counted from the operand's address.
 
@@ -48,7 +45,7 @@ def tensor_table(atom: UmmaAtom, operand: str) -> Iterator[str]:
     """
     layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
     rows, columns = atom.cta_extents(operand)
-    down, across = _CELL_AXES[operand]
+    down, across = AXES[operand]
     copies = atom.copies(operand)
     times = f", in {copies.size()} copies {copies}" if copies.size() > 1 else ""
     yield (
@@ -72,18 +69,6 @@ def _place(bit: int, bits: int) -> str:
     return f"L{cell >> 16}C{cell & 0xFFFF}{inside}"
 
 
-_AXES: dict[Operand, tuple[str, str]] = {
-    "A": ("m", "k"),
-    "B": ("k", "n"),
-    "C": ("m", "n"),
-    "D": ("m", "n"),
-    "E": ("m", "j"),
-    "SFA": ("m", "s"),
-    "SFB": ("s", "n"),
-}
-"""The rows and columns of the figures of the PTX ISA."""
-
-
 def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Drawing:
     """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
     fragment = places(atom, operand, choice)
@@ -91,24 +76,20 @@ def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> D
     # The index counts A's m and B's n fastest; the figures draw A's m downwards, B's n across.
     text = {place: (f"T{thread}V{value}", thread) for place, (thread, value) in fragment.items()}
     cells = tuple(tuple(text[i + outer * j] for j in range(inner)) for i in range(outer))
-    down, across = _AXES[operand]
-    if across == "n" and operand not in ("C", "D"):
-        cells = tuple(zip(*cells, strict=True))
+    down, across = AXES[operand]
+    if operand in ("B", "SFB"):
+        down, across, cells = across, down, tuple(zip(*cells, strict=True))
     title = (
         f"{atom.mnemonic}: {operand}, {len(cells)} x {len(cells[0])} of "
         f"{atom.element(operand).name}, rows {down}, columns {across}"
     )
     if matrices(atom) > 1:
-        title += f", the {matrices(atom)} matrices side by side along {_side(operand)}"
+        side = "k" if operand in ("A", "B") else "n"
+        title += f", the {matrices(atom)} matrices side by side along {side}"
     for selector, value in zip(selectors(atom, operand), choice, strict=False):
         title += f", {selector.name} {value}"
     about = f"layout (thread, value) -> index: {atom.tv_layout(operand)}"
     return Drawing(title, about, (down, across), cells)
-
-
-def _side(operand: Operand) -> str:
-    """Along which axis the matrices of one instruction follow each other."""
-    return "k" if operand in ("A", "B") else "n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,15 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.arguments.dtypes import DTYPE_NAMES, DTYPES, ML_FLOATS, random_array
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
 from tilewright.dialects.frozen import frozen
 from tilewright.execution import argument_names, kernel_signature
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.tools.commands.input import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class KernelArgument:
     """One argument: its value and, where the kernel's result is kept, the path for it; the name of
     its parameter."""
 
-    value: NDArray[Any] | TensorMap | int | float
+    value: AnyArray | TensorMap | int | float
     output: str | None = None
     name: str = ""
 
@@ -160,7 +160,7 @@ class _Reader:
             raise self._error(f"expected {_FORMS}, got '{text}'")
         return KernelArgument(self._value(array), output)
 
-    def _input(self, text: str, generator: np.random.Generator) -> NDArray[Any]:
+    def _input(self, text: str, generator: np.random.Generator) -> AnyArray:
         """An array from a file, of zeros, or of random elements."""
         if text.startswith("zeros:"):
             return self._zeros(text.removeprefix("zeros:"))
@@ -169,7 +169,7 @@ class _Reader:
         zeros = self._zeros(text)
         return random_array(zeros.shape, zeros.dtype, generator)
 
-    def _value(self, array: NDArray[Any]) -> NDArray[Any] | TensorMap:
+    def _value(self, array: AnyArray) -> AnyArray | TensorMap:
         """The array, or where the parameter is a tensor map, one of it."""
         box, element = self.parameter.box, self.parameter.element
         if box is None:
@@ -216,12 +216,12 @@ class _Reader:
     def _is_file(self, text: str) -> bool:
         return self.files and os.path.exists(text)
 
-    def _load(self, path: str) -> NDArray[Any]:
+    def _load(self, path: str) -> AnyArray:
         if not self.files:
             raise self._error(f"expected SHAPE:DTYPE or zeros:SHAPE (no file here), got '{path}'")
         try:
             with open(path, "rb") as stream:
-                array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+                array: AnyArray = np.lib.format.read_array(stream, allow_pickle=False)
         except FileNotFoundError:
             raise self._error(f"expected {_FORMS}, got '{path}', which is no file") from None
         except OSError as error:
@@ -242,7 +242,7 @@ class _Reader:
             raise self._error(f"no .npy file can hold elements of {element}")
         return DTYPES[element]
 
-    def _as_element(self, array: NDArray[Any], path: str) -> NDArray[Any]:
+    def _as_element(self, array: AnyArray, path: str) -> AnyArray:
         """The array as the parameter's element type; raw bits count where NumPy lacks a name."""
         legal = self._legal()
         if array.dtype.name in legal:
@@ -256,7 +256,7 @@ class _Reader:
         shown = " or ".join((*legal, *raw))
         raise self._error(f"expected dtype {shown}, got {array.dtype.name} in '{path}'")
 
-    def _zeros(self, spec: str) -> NDArray[Any]:
+    def _zeros(self, spec: str) -> AnyArray:
         shape_text, _, name = spec.partition(":")
         legal = self._legal()
         if not name and self.parameter.element is None:
@@ -273,7 +273,7 @@ class _Reader:
             raise self._error(f"expected a shape that fits into memory, got {shape_text}") from None
         return self._checked(array, shape_text or "a scalar")
 
-    def _checked(self, array: NDArray[Any], what: str) -> NDArray[Any]:
+    def _checked(self, array: AnyArray, what: str) -> AnyArray:
         """The array, where it has the memref's rank and static extents."""
         match = re.match(r"memref<((?:(?:\?|\d+)x)*)", self.parameter.text)
         if match is None or match[1] == "?x":  # an address, behind which any shape may lie

@@ -31,6 +31,7 @@ from tilewright.dialects.frozen import frozen
 from tilewright.execution import ExecutionError
 from tilewright.launch import ptxas
 from tilewright.levels import Level
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 from tilewright.pipeline import verified
 from tilewright.source.diagnostic import CompileError
 from tilewright.source.parsing import parse_module
@@ -168,7 +169,7 @@ def _record(data: bytes) -> Record:
     return record
 
 
-def array_of(packed: dict[str, Any]) -> NDArray[Any]:
+def array_of(packed: dict[str, Any]) -> AnyArray:
     """The elements of a recorded tensor, from its first to its last in memory."""
     name = packed["dtype"].removeprefix("torch.")
     dtype = np.dtype(_DTYPES.get(name, name))
@@ -214,7 +215,7 @@ def _bounds_of(op: Operation) -> list[Bound]:
     return [bound for name in sorted(names) if (bound := BY_OP.get((short, name))) is not None]
 
 
-def difference(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
+def difference(got: AnyArray, want: AnyArray) -> BoolArray:
     """Where two arrays of one type differ in a bit; NaN equals NaN."""
     words = np.dtype(f"u{want.dtype.itemsize}")
     differ = got.view(words) != want.view(words)
@@ -224,7 +225,7 @@ def difference(got: NDArray[Any], want: NDArray[Any]) -> NDArray[np.bool_]:
     return differ
 
 
-def excess(got: NDArray[Any], want: NDArray[Any], bounds: list[Bound]) -> float:
+def excess(got: AnyArray, want: AnyArray, bounds: list[Bound]) -> float:
     """The largest error as a part of what the bounds together allow: up to 1 is within them."""
     if not bounds or want.dtype.kind in "iub":
         return np.inf
@@ -312,7 +313,7 @@ def _run(
     races: Any,
     level: Level | Literal["device"] = "program",
     arch: str | None = None,
-) -> tuple[ModuleOp, list[int], list[NDArray[Any]]]:
+) -> tuple[ModuleOp, list[int], list[AnyArray]]:
     module, _ = verified(record["bytecode"], name)
     flat, arrays = arguments(record)
     x, y, z, *_ = (*record["grid"], 1, 1)

@@ -15,7 +15,7 @@ from tilewright.tools.instructions.fragment_places import (
 from tilewright.tools.instructions.listing import HEADING, operands_line
 from tilewright.tools.render_table import LABEL, line, table
 
-_AXES: dict[Operand, tuple[str, str]] = {
+AXES: dict[Operand, tuple[str, str]] = {
     "A": ("m", "k"),
     "B": ("n", "k"),
     "C": ("m", "n"),
@@ -93,7 +93,7 @@ def _operand(atom: AnyMma, operand: Operand) -> tuple[str, str, str, str]:
 
 def index_text(atom: AnyMma, operand: Operand) -> str:
     """The index of an operand's layout: `m + 16*k`."""
-    down, across = _AXES[operand]
+    down, across = AXES[operand]
     rows, columns = atom.extents(operand)
     text = f"{down} + {rows}*{across}"
     if matrices(atom) > 1:

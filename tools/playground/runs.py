@@ -16,13 +16,13 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.execution import declared_block, interpret, kernel_signature
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.share import OUTPUT, PrintedText
 from tilewright.schedules import under_schedules
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
@@ -95,7 +95,7 @@ def _run_kernel(text: str, name: str, arch: str, ran: Ran, shown: io.StringIO) -
     given = read_arguments(options, text, name, files=False)
     names = [one.name for one in given if one.is_array]
 
-    def under(schedule: int | None) -> list[NDArray[Any]]:
+    def under(schedule: int | None) -> list[AnyArray]:
         return interpret(
             text, options.kernel, grid=options.grid, block=options.block, name=name,
             args=[one.value for one in given], numerics=options.numerics, schedule=schedule,

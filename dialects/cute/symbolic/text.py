@@ -60,11 +60,8 @@ class ValueReader:
             self.fail(f"'{token}'")
         self.next()
 
-    def at_number(self) -> bool:
-        return self.token[-1:].isdecimal() and self.token.isascii()
-
     def read_integer(self) -> int:
-        if not self.at_number():
+        if not (self.token[-1:].isdecimal() and self.token.isascii()):
             self.fail("an integer")
         if len(self.token) > _MOST_DIGITS or not fits(int(self.token), 64):
             self.fail("an integer of 64 bits")

@@ -17,7 +17,6 @@ Structure and numbers that types know never depend on a thread: a rule decides o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -29,6 +28,7 @@ from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, fits, widt
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.value import slot_setter
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.scalar_programs import rounded_quotient
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar as instruction
@@ -132,7 +132,7 @@ def _on_bits(operation: str) -> Callable[..., Bits]:
     return run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_entity
 class LaneValue:
     """A value of a `cute` type, whose dynamic leaves are LaneIntegers."""
 

@@ -1,6 +1,7 @@
 """Programs of scalar instructions (`dialects/scalar_programs.py`), computed on arrays."""
 
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Recorded:
         return self.computed(_upper_half, value)
 
     def lower_half(self, value: int) -> int:
-        return self.computed(_lower_half, value)
+        return self.computed(methodcaller("astype", np.uint16), value)
 
     def computed(self, function: Function, *operands: int) -> int:
         """The place of what a function computes of others."""
@@ -69,7 +70,7 @@ def function_of(
     ends = [value.handle for value in results_of(program, *operands)]
     for number, dtype in enumerate(results):
         if dtype.itemsize == 1 and dtype != np.bool_:
-            ends[number] = leaf.computed(_lowest_octet, ends[number])
+            ends[number] = leaf.computed(methodcaller("astype", np.uint8), ends[number])
     places, steps, count = leaf.places, leaf.steps, len(types)
 
     def run(*bits: Bits) -> tuple[Bits, ...]:
@@ -84,14 +85,6 @@ def function_of(
 
 def _upper_half(x: Bits) -> Bits:
     return x.astype(np.uint32) << np.uint32(16)
-
-
-def _lower_half(x: Bits) -> Bits:
-    return x.astype(np.uint16)
-
-
-def _lowest_octet(x: Bits) -> Bits:
-    return x.astype(np.uint8)
 
 
 _OCTETS = ("s8", "e4m3", "e5m2")

@@ -4,35 +4,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 
 
 class Allocation:
     """A run of bytes with a name, at `base`. `constant`: no kernel may write it."""
 
-    def __init__(self, name: str, octets: NDArray[np.uint8], base: int, *, constant: bool = False):
+    def __init__(self, name: str, octets: UInt8Array, base: int, *, constant: bool = False):
         self.name = name
         self.octets = octets
         self.base = base
         self.constant = constant
         self.written = False
         """True where any operation of the kernel may write it; loads from others need no copy."""
-        self.read_only: NDArray[np.bool_] | None = None
+        self.read_only: BoolArray | None = None
         """Which bytes are those of arguments that may not be written alone; None: none."""
         self.copied = True
         """True where the bytes are the run's own, not an argument's."""
-        self.stored: NDArray[np.bool_] | None = None
+        self.stored: BoolArray | None = None
         """Which bytes a block has written; None where nobody asks."""
-        self.filled: NDArray[np.bool_] | None = None
+        self.filled: BoolArray | None = None
         """Which bytes something has written; None where all hold something from the start."""
 
     def __len__(self) -> int:
         return len(self.octets)
 
-    def elements(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def elements(self, dtype: np.dtype[Any]) -> AnyArray:
         """All of it as elements of one type, from its first byte."""
         return self.octets[: len(self) - len(self) % dtype.itemsize].view(dtype)
 
@@ -43,7 +43,7 @@ class Allocations:
     def __init__(self) -> None:
         self.all: list[Allocation] = []
 
-    def add(self, name: str, octets: NDArray[np.uint8], *, constant: bool = False) -> Allocation:
+    def add(self, name: str, octets: UInt8Array, *, constant: bool = False) -> Allocation:
         """Place bytes in memory; the allocation works on them in place."""
         allocation = Allocation(name, octets, base_of(len(self.all)), constant=constant)
         self.all.append(allocation)
@@ -58,10 +58,10 @@ class ArrayTable:
     """A list of arrays as a kernel takes it: for each a row of 64-bit words in memory, its address,
     its shape and its strides in elements."""
 
-    def __init__(self, arrays: Sequence[NDArray[Any]]):
+    def __init__(self, arrays: Sequence[AnyArray]):
         self.arrays = arrays
 
-    def words(self, addresses: Sequence[int]) -> NDArray[np.int64]:
+    def words(self, addresses: Sequence[int]) -> Int64Array:
         """The table, where the arrays lie at some addresses."""
         rows = [
             [address, *array.shape, *(stride // array.itemsize for stride in array.strides)]
@@ -79,7 +79,7 @@ class PlacedArguments:
 
     def __init__(
         self,
-        arrays: Sequence[NDArray[Any]],
+        arrays: Sequence[AnyArray],
         written: Sequence[bool],
         names: Sequence[str],
         memory: Allocations,
@@ -123,11 +123,11 @@ class PlacedArguments:
         """Where each array lies."""
         return [allocation for allocation, _ in self._spans]
 
-    def _image(self, i: int) -> NDArray[Any]:
+    def _image(self, i: int) -> AnyArray:
         """Array i as it lies in its allocation."""
         return self._seen(i, self._spans[i][0].octets, self.arrays[i].dtype)
 
-    def _seen(self, i: int, octets: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    def _seen(self, i: int, octets: AnyArray, dtype: Any) -> AnyArray:
         """The values at the first bytes of the elements of array i, of something that has one for
         each byte of its allocation."""
         array, begin = self.arrays[i], self._spans[i][1]
@@ -142,7 +142,7 @@ class PlacedArguments:
             allocation = self._spans[i][0]
             allocation.stored = np.zeros(len(allocation), np.bool_)
 
-    def unwritten(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    def unwritten(self) -> Iterator[tuple[str, BoolArray]]:
         """Each array that has elements to which nothing was stored, by its name: those; an array of
         bytes has elements of a kernel's type."""
         for i, (allocation, _) in enumerate(self._spans):
@@ -154,11 +154,11 @@ class PlacedArguments:
                 if missing.any():
                     yield self._names[i], missing
 
-    def fill(self, i: int, content: NDArray[Any]) -> None:
+    def fill(self, i: int, content: AnyArray) -> None:
         """Let array i hold something else from the start."""
         self._image(i)[...] = content
 
-    def results(self) -> list[NDArray[Any]]:
+    def results(self) -> list[AnyArray]:
         """The arrays after the run, C-contiguous and apart from the arguments."""
         images = [self._image(i) for i in range(len(self.arrays))]
         return [
@@ -180,7 +180,7 @@ class PlacedArguments:
                 np.copyto(array, self._image(i))
 
 
-def _own_octets(array: NDArray[Any]) -> NDArray[np.uint8] | None:
+def _own_octets(array: AnyArray) -> UInt8Array | None:
     """The bytes of an array itself, where they lie in a row; None where they do not."""
     if not array.flags.c_contiguous:
         return None

@@ -8,14 +8,13 @@ have to be `determined`. A tile without poison is a plain array, and costs nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.errors import Fault
@@ -48,7 +47,7 @@ class Origin:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_entity
 class Poisoned:
     """A tile [blocks or 1, ...], the `rows` of it that have poison, ascending, and their marks."""
 

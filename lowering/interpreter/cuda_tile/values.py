@@ -7,7 +7,6 @@ numbers (token_order.py). Every array may have one row for all blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ from tilewright.dialects.cuda_tile.types import (
     StridedViewType,
     TileView,
 )
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.poison import (
@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.poison import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_entity
 class TensorView:
     """A tensor in memory: addresses [blocks], sizes and strides [blocks, rank], in elements."""
 
@@ -62,7 +62,7 @@ class TensorView:
         return (int(self.base[0]), tuple(self.strides[0].tolist()))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen_entity
 class TiledView:
     """A tensor view cut into tiles as its type says."""
 

@@ -4,10 +4,10 @@ ISA, cp.async."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead
@@ -15,7 +15,7 @@ from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
-@dataclass(eq=False)
+@entity
 class PendingCopy:
     """One `cp.async` of some threads: its bytes land when its group is waited for. It is not known
     to have read them before; where they are to be read then, `again` does."""

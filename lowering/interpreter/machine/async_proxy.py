@@ -2,17 +2,16 @@
 proxy sees what a thread wrote. PTX ISA 9.7.15.7 and 9.7.13.4.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.values import Lanes
 
 
-@dataclass(eq=False)
+@entity
 class AsyncFragment:
     """The registers of A that one wgmma reads: `slots` of the program, in threads `lanes`, whose
     groups are `group`."""

@@ -6,11 +6,12 @@ barrier.cta and barrier.cluster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
@@ -97,7 +98,7 @@ class WarpBarriers(Barriers):
         )
 
 
-@dataclass(eq=False)
+@entity
 class Phase:
     """A phase of a barrier: its number of threads, those that have arrived and what they knew, and
     those that wait."""

@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.array_types import (
     UInt8Array,
 )
 from tilewright.lowering.interpreter.checks import ASKED
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
@@ -126,8 +126,7 @@ class GlobalAccesses:
         address = spread(address, len(lanes))
         before, after = self.memory.exchange(address, value, width, count)
         value = np.broadcast_to(value.reshape(len(value), count), before.shape)
-        if (after != value).any():
-            row = int(np.argmax((after != value).any(axis=1)))
+        if (row := first_of(after != value)) is not None:
             self._report("race on global memory: two threads of the op write one element", row)
         changed = before != value
         for span in self._spans(lanes, address, width * count):
@@ -416,8 +415,7 @@ class GlobalAccesses:
             late[strong] = ~self._observations.precede(
                 span.buffer, first, lanes[strong], chosen(accesses, strong), self._threads
             )
-        if late.any():
-            at = int(np.argmax(late))
+        if (at := first_of(late)) is not None:
             access = chosen(accesses, [at])
             self._report_race(int(lanes[at]), access, int(span.rows[row[at]]), op, verbs)
 

@@ -8,13 +8,12 @@ that time is in a race.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tilewright.dialects.frozen import entity, frozen_entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
 from tilewright.lowering.interpreter.values import Lanes
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class Span:
     """Accesses of `size` bytes of a buffer, `first` and what follows, one a thread; `rows` are
     their places among all of the op."""
@@ -35,7 +34,7 @@ class Span:
         return Span(self.lanes[chosen], self.rows[chosen], self.data, self.first[chosen], self.size)
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class GlobalRead:
     """The reads of some threads' copies, and their op."""
 
@@ -43,7 +42,7 @@ class GlobalRead:
     op: int
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class GlobalWrite:
     """The writes of a thread's copy in a group; the op of a reduction is negative."""
 

@@ -4,17 +4,17 @@ Every access is checked: it must lie in a buffer, on its own alignment.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, TENSOR_MAP_BYTES, TensorElement
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -28,7 +28,7 @@ WIDE = np.dtype([("low", np.uint64), ("high", np.uint64)])
 _WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: WIDE}
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
     its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
@@ -47,8 +47,7 @@ class Allocation:
         first = address.astype(np.int64) - self.base - threads.astype(np.int64) * self.share
         beyond = (first < 0) | (first + size > self.share)
         wrong = beyond & (window_of(address) == window_of(self.base))
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        if (row := first_of(wrong)) is not None:
             raise Fault(
                 f"access out of bounds: bytes {first[row]} to {first[row] + size - 1} of "
                 f"{self.name}, of which each thread has {self.share}",
@@ -61,8 +60,7 @@ class Allocation:
         if self.unwritten is None:
             return
         wrong = self.unwritten[first[:, None] + np.arange(size)].any(axis=1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        if (row := first_of(wrong)) is not None:
             raise Fault(f"read of {self.name} that nothing has written", int(lanes[row]))
 
     def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None:
@@ -72,8 +70,7 @@ class Allocation:
             return
         octets = np.minimum(first[:, None] + np.arange(size), self.size - 1)
         wrong = self.read_only[octets].any(axis=1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        if (row := first_of(wrong)) is not None:
             byte = int(octets[row, np.argmax(self.read_only[octets[row]])])
             raise Fault(why_read_only(byte, f"'{self.name}'"), int(lanes[row]))
 
@@ -298,8 +295,7 @@ class GlobalMemory:
         where = self.allocations[number]
         first = address.astype(np.int64) - where.base
         outside = (first < 0) | (first + size > where.size)
-        if outside.any():
-            lane = int(np.argmax(outside))
+        if (lane := first_of(outside)) is not None:
             raise Fault(
                 f"{verb} out of bounds: bytes {first[lane]} to {first[lane] + size[lane] - 1} of "
                 f"'{where.name}', which has {where.size}",
@@ -309,8 +305,7 @@ class GlobalMemory:
 
 
 def check_aligned(first: Int64Array, size: int, lanes: Lanes, verb: str, name: str) -> None:
-    if (first % size).any():
-        lane = int(np.argmax(first % size != 0))
+    if (lane := first_of(first % size)) is not None:
         raise Fault(
             f"misaligned {verb}: byte {first[lane]} of '{name}' is no multiple of {size}",
             int(lanes[lane]),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray, Int32Array, Int64Array
 
 NOBODY = -1
@@ -16,7 +16,7 @@ Row = tuple[AnyArray, Int32Array, Int32Array]
 """Who, their clocks, and ops, of reductions negative: [accesses]."""
 
 
-@dataclass(eq=False)
+@entity
 class LastAccesses:
     """By unit: the thread, or the copy (`Clocks.async_writer`), its stamp and its op, which of
     reductions is negative."""

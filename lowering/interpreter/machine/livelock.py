@@ -8,11 +8,12 @@ cycle), its memory only once the registers of all gangs were the same.
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
 from tilewright.lowering.interpreter.values import Lanes, is_array
@@ -33,7 +34,7 @@ class GangPlace(Protocol):
     awaited: Any
 
 
-@dataclass(eq=False)
+@entity
 class _State:
     """Where the gangs of a wave were and what their registers held; the gang that ran then comes
     first. `memory` is of the memory, once it was asked for."""

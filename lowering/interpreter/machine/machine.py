@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from math import prod
 from typing import Any, NoReturn
@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_copies import AsyncCopies
@@ -60,7 +61,7 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, joined, take
 from tilewright.source.diagnostic import ExecutionError, at
 
 
-@dataclass(eq=False)
+@entity
 class Gang:
     """Threads that execute together.
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
 from tilewright.lowering.interpreter.machine.schedule import Schedule
@@ -356,8 +356,7 @@ class Mbarriers:
         """The wait of the threads, which learn of what other CTAs of a `cluster` wrote. Raises
         Fault for a parity that is none."""
         given = np.broadcast_to(parity, len(lanes)).astype(np.int64)
-        if (given > 1).any():
-            lane = int(np.argmax(given > 1))
+        if (lane := first_of(given > 1)) is not None:
             raise Fault(f"expected parity 0 or 1, got {given[lane]}", lane)
         return Wait(self, op, (self.find(lanes, address), given, np.full(len(lanes), cluster)))
 

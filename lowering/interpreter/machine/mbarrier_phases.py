@@ -1,15 +1,16 @@
 """One mbarrier, and the arrivals of its phases."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import Int32Array
 from tilewright.lowering.interpreter.machine.clocks import together
 from tilewright.lowering.interpreter.values import Lanes
 
 
-@dataclass(eq=False)
+@entity
 class Arrivals:
     """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
     started completed it too."""
@@ -23,7 +24,7 @@ class Arrivals:
         self.asynchronous |= asynchronous
 
 
-@dataclass(eq=False)
+@entity
 class Mbarrier:
     """One mbarrier: how many arrivals and bytes its phase still waits for.
 

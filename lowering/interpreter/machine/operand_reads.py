@@ -5,7 +5,7 @@ tcgen05.commit, cp.async.bulk."""
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
@@ -62,8 +62,7 @@ class OperandReads:
     ) -> None:
         for row in np.flatnonzero(read.any(axis=1)).tolist():
             late = read[row] > stream.complete_by_phase(clocks.seen[lanes[row]])
-            if late.any():
-                byte = int(np.argmax(late))
+            if (byte := first_of(late)) is not None:
                 committed = any(epoch >= read[row, byte] for epoch, _, _ in stream.commits)
                 why = (
                     "no wait for the mbarrier that completes it is before this"

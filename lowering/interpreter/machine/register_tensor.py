@@ -6,12 +6,12 @@ it, or accumulates in its register though the element of its result is another o
 9.7.15.7.1.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 Places = Int64Array
@@ -80,12 +80,12 @@ class RegisterTensor:
 
     def check_ordered(self, lanes: Lanes, places: Places, operand: str) -> None:
         """Raise Fault where a thread wrote one of these elements, and no fence came after it."""
-        marked = self._marks[self._where(lanes, places)] & UNFENCED != 0
-        if marked.any():
+        lane = first_of(self._marks[self._where(lanes, places)] & UNFENCED)
+        if lane is not None:
             raise Fault(
                 f"accesses registers of operand {operand} that were written after the last "
                 "wgmma.fence of its warpgroup (PTX ISA 9.7.15.7.1)",
-                int(np.argmax(marked.any(axis=1))),
+                lane,
             )
 
     def accumulators(self, lanes: Lanes, places: Places) -> Bits:
@@ -109,8 +109,8 @@ class RegisterTensor:
         apart: BoolArray = ~flying | bool(others) | (part % PARTS != order)
         apart |= part // PARTS != part[:, :1] // PARTS
         apart &= flying.any(axis=1, keepdims=True)
-        if apart.any():
-            self._fault_in_flight(int((others or self._op[where][flying])[0]), apart)
+        if (lane := first_of(apart)) is not None:
+            self._fault_in_flight(int((others or self._op[where][flying])[0]), lane)
         self._mark(where, np.where(flying, OVERWRITTEN, self._marks[where]), op)
         self._possible |= OVERWRITTEN
 
@@ -194,32 +194,26 @@ class RegisterTensor:
             return
         where = self._rows(lanes) if places is None else self._where(lanes, places)
         marked = self._marks[where] & forbidden
-        if not marked.any():
+        if (lane := first_of(marked)) is None:
             return
         if (marked & UNDEFINED).any():
-            raise Fault(
-                "reads an element of a register tensor that nothing has written",
-                int(np.argmax(marked.any(axis=1))),
-            )
+            raise Fault("reads an element of a register tensor that nothing has written", lane)
         op = int(self._op[where][marked != 0][0])
         if (marked & OVERWRITTEN).any():
-            raise Fault(
-                f"use of an accumulator that {self._op_names[op]} has overwritten",
-                int(np.argmax(marked.any(axis=1))),
-            )
+            raise Fault(f"use of an accumulator that {self._op_names[op]} has overwritten", lane)
         if (marked & OPERAND).any():
             raise Fault(
                 f"overwrites registers of operand A of {self._op_names[op]}, which no "
                 "wgmma.wait_group has completed",
-                int(np.argmax(marked.any(axis=1))),
+                lane,
             )
-        self._fault_in_flight(op, marked != 0)
+        self._fault_in_flight(op, lane)
 
-    def _fault_in_flight(self, op: int, marked: BoolArray) -> None:
+    def _fault_in_flight(self, op: int, lane: int) -> NoReturn:
         raise Fault(
             f"accesses an accumulator of {self._op_names[op]}, which no "
             "wgmma.wait_group has completed",
-            int(np.argmax(marked.any(axis=1))),
+            lane,
         )
 
     def _forget_undefined(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -94,8 +94,7 @@ class SharedMemory:
         first = spread(address, len(lanes)).astype(np.int64)
         cta, first = self._cta_of(lanes, first)
         outside = first + size > self.size
-        if outside.any():
-            lane = int(np.argmax(outside))
+        if (lane := first_of(outside)) is not None:
             raise Fault(
                 f"{verb} out of bounds: bytes {first[lane]} to {first[lane] + size - 1} of shared "
                 f"memory, which has {self.size}",
@@ -109,8 +108,7 @@ class SharedMemory:
         own, rank = lanes // self.threads, address >> RANK_SHIFT
         if not rank.any():
             return own, address
-        if (rank > self._cluster).any():
-            lane = int(np.argmax(rank > self._cluster))
+        if (lane := first_of(rank > self._cluster)) is not None:
             raise Fault(
                 f"expected a rank below {self._cluster}, the CTAs of the cluster, got "
                 f"{int(rank[lane]) - 1}",
@@ -382,8 +380,7 @@ class SharedMemory:
         if not self._expected:
             return
         pending = self._pending[units]
-        if pending.any():
-            lane = int(np.argmax(pending.any(axis=1)))
+        if (lane := first_of(pending)) is not None:
             op = int(pending[lane].max())
             raise Fault(
                 f"{verb} of shared memory that {self.op_names[op]} is still copying to: "

@@ -6,9 +6,9 @@ epoch it is complete, as far as the looking threads know: they know what they ha
 their last `tcgen05.fence.after_thread_sync`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Known
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
@@ -42,7 +42,7 @@ def follows(earlier: AsyncOperation, later: AsyncOperation) -> bool:
     return kinds in _ALWAYS
 
 
-@dataclass(eq=False)
+@entity
 class Stream:
     """Accesses of one kind, of the warp or the thread that `lane` is the first lane of.
 

@@ -7,12 +7,13 @@ it also waits for a warp of the pair's other CTA, and both get the same columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -22,7 +23,7 @@ from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
-@dataclass(eq=False)
+@entity
 class AllocatedColumns:
     """Columns that a CTA has; `automatic` ones are given back at the end of the kernel."""
 
@@ -33,7 +34,7 @@ class AllocatedColumns:
     automatic: bool
 
 
-@dataclass(eq=False)
+@entity
 class Request:
     """A request of a warp: columns for its CTA (`ctas` of one) or the pair, and where in shared
     memory it wants their address. `granted` is the first column, once it has them."""
@@ -51,7 +52,7 @@ Requests = AnyArray
 """Those of some threads' warps."""
 
 
-@dataclass(eq=False)
+@entity
 class CtaAllocations:
     """The columns that a CTA has allocated, by the first one; the thread, the time and the op of
     every allocation that it ever asked for, the columns of the last one, and the op with which it

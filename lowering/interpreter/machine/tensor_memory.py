@@ -6,13 +6,13 @@ before (`tcgen05_streams`). Asynchronous operations compute at once: what looks 
 before it is known to be complete is an error.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
@@ -29,7 +29,7 @@ Cells = Int64Array
 """Places in a CTA's tensor memory: lane * 512 + column."""
 
 
-@dataclass(eq=False)
+@entity
 class CtaCells:
     """The tensor memory of one CTA.
 

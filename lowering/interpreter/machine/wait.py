@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
 from tilewright.lowering.interpreter.values import Lanes
 
@@ -31,7 +31,7 @@ class Awaitable(Protocol):
         ...
 
 
-@dataclass(eq=False)
+@entity
 class Wait:
     """A wait of threads somewhere, at the op that makes them wait; `keys` are arrays, [threads]."""
 

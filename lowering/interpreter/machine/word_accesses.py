@@ -4,10 +4,10 @@ that a write might race with."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.last_accesses import (
@@ -136,7 +136,7 @@ def _last_of_each(places: Int64Array, row: Row) -> tuple[Int64Array, Row]:
     return places[last], chosen(row, last)
 
 
-@dataclass(eq=False)
+@entity
 class Shadow:
     """The accesses to a buffer, by words of `unit` bytes, the smallest that was accessed; `landing`
     are the numbers of the copies that are writing words, from 1. Strong reads, and those of

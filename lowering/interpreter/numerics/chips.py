@@ -7,10 +7,10 @@ guessing.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.models import (
     ConvertedDotAdd,
@@ -41,7 +41,7 @@ FP4: Types = (frozenset({"e2m1"}),)
 F8F6F4: Types = (FP8[0] | FP4[0] | {"e3m2", "e2m3"},)
 
 
-@dataclass(frozen=True)
+@frozen
 class ChipRow:
     """One line of the table: chip families, units, the types that A and B may have, the model, and
     for block scaling the kinds. D is f32 or, of f16 and of unscaled narrower types, f16 too."""

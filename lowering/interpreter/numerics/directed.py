@@ -25,7 +25,7 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
     """add, sub, mul, div, sqrt or fma of "f32" or "f64" arrays, in a rounding: a directed one,
     but of fma any."""
     if name == "fma":
-        return partial(_rounded_last, fma32 if type_ == "f32" else fma64, rounding)
+        return partial(fma32 if type_ == "f32" else fma64, rounding=rounding)
     if type_ == "f64":
         return lambda *operands: _OF_F64[name](rounding, *operands)
     if name in ("add", "sub"):
@@ -37,10 +37,6 @@ def directed(name: str, type_: str, rounding: Rounding) -> Callable[..., Any]:
         return encode(value, FORMATS["f32"], rounding).view(np.float32)
 
     return through_f64
-
-
-def _rounded_last(fused: Callable[..., Any], rounding: Rounding, *operands: Any) -> Any:
-    return fused(*operands, rounding)
 
 
 def _sum32(rounding: Rounding, x: Any, y: Any, *, negated: bool) -> Any:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.numerics.array_function import array_function
 from tilewright.lowering.interpreter.numerics.formats import FORMATS, Floats
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, check_rounding, encode
@@ -79,7 +80,7 @@ def _nan_of(a: Floats, b: Floats, c: Floats) -> Floats:
     return words.view(np.float64)
 
 
-def _in_range(x: Floats, high: float) -> NDArray[np.bool_]:
+def _in_range(x: Floats, high: float) -> BoolArray:
     magnitude = np.abs(x)
     return (magnitude == 0) | ((magnitude >= _SAFE_LOW) & (magnitude <= high))
 

@@ -1,10 +1,10 @@
 """Integer and bit MMAs: exact sums of products, then 32 bits of them (docs/numerics.md, H100)."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import AnyArray, UInt32Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits
@@ -17,7 +17,7 @@ _S32_MIN, _S32_MAX = -(1 << 31), (1 << 31) - 1
 _F32_EXACT, _F64_EXACT = 1 << 24, 1 << 53
 
 
-@dataclass(frozen=True)
+@frozen
 class IntegerFormat:
     """An integer element type: the low `bits` of a byte, two's complement if signed."""
 

@@ -11,12 +11,12 @@ then whole-row operations, and as lanes whichever is longer, the batch or N.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits
 
@@ -25,7 +25,7 @@ BLOCK_PRODUCTS = 1 << 17
 longer innermost loops win more than the last misses lose."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Block:
     """One block's operands: words as they came, not yet decoded. A, B and their scales (the
     latter None where nothing is scaled) are broadcastable to [K, ...], C is laid out like D."""

@@ -3,13 +3,13 @@
 None of this is in the PTX ISA. Every model names its source; docs/numerics.md has the evidence.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 
-@dataclass(frozen=True)
+@frozen
 class FusedDotAdd:
     """The fused dot-add of docs/numerics.md (fused_sum.py).
 
@@ -38,7 +38,7 @@ class FusedDotAdd:
             raise NumericsError(f"fused dot-add with an empty chunk: {self}")
 
 
-@dataclass(frozen=True)
+@frozen
 class ScaledDotAdd:
     """Block scaling of single products, kind::mxf8f6f4 (fused_sum.py).
 
@@ -56,7 +56,7 @@ class ScaledDotAdd:
             raise NumericsError(f"scaled dot-add with impossible widths: {self}")
 
 
-@dataclass(frozen=True)
+@frozen
 class ScaledBlockDotAdd:
     """Block scaling of exact block sums, kind::mxf4 and kind::mxf4nvf4 (fused_sum.py).
 
@@ -77,7 +77,7 @@ class ScaledBlockDotAdd:
             raise NumericsError(f"scaled block dot-add with impossible widths: {self}")
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertedDotAdd:
     """fp8 on a chip without fp8 tensor cores for the instruction: two chained f16 sums from zero,
     over the low and the high halves of every register, then one addition of c (converted_sum.py).
@@ -87,7 +87,7 @@ class ConvertedDotAdd:
     source: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Float32DotAdd:
     """f16 m8n8k4 on a chip whose tensor cores do not have that shape: multiply-adds in f32, each
     rounded to nearest even (float32_sum.py).
@@ -96,14 +96,14 @@ class Float32DotAdd:
     source: str
 
 
-@dataclass(frozen=True)
+@frozen
 class FmaChain:
     """f64: fused multiply-adds in k order, each with the instruction's rounding mode."""
 
     source: str
 
 
-@dataclass(frozen=True)
+@frozen
 class ExactInteger:
     """Integer and bit MMAs: exact sums, then wrap or clamp to 32 bits."""
 

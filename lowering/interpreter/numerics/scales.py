@@ -1,17 +1,16 @@
 """The scale factors of block-scaled MMAs: one for every K / S consecutive elements of a row of A or
 of a column of B (PTX ISA 9.7.14.3, Block Scaling for mma.sync)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits, FloatFormat, format_named
 
 SCALE_TYPES = ("ue8m0", "ue4m3")
 
 
-@dataclass(frozen=True)
+@frozen
 class Scales:
     """Scales of A [..., M, S] and of B [..., S, N], uint8 words of `format`."""
 

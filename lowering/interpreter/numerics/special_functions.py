@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.numerics import special_function_tables as tables
 from tilewright.lowering.interpreter.numerics.flush import flushing
 from tilewright.lowering.interpreter.numerics.fma import fma64
 
-Words: TypeAlias = NDArray[np.uint32]
-Integers: TypeAlias = NDArray[np.int64]
+Words: TypeAlias = UInt32Array
+Integers: TypeAlias = Int64Array
 
 _FRACTION = 23
 _SQUARED = 15
@@ -77,7 +78,7 @@ def _truncated(value: Any, point: Any = 0) -> NDArray[np.float32]:
     return np.ldexp(np.trunc(np.ldexp(significand, 24)), power - 24 - point).astype(np.float32)
 
 
-def _parts(x: Words) -> tuple[NDArray[np.bool_], Integers, Integers]:
+def _parts(x: Words) -> tuple[BoolArray, Integers, Integers]:
     """Sign, biased exponent and fraction; a subnormal has fraction 0, as a zero."""
     word = x.astype(np.int64)
     exponent = (word >> _FRACTION) & 0xFF
@@ -267,11 +268,11 @@ def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
 _NO_ROOT = np.uint64(0xFFF8000000000000)
 
 
-def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[AnyArray], AnyArray]:
     """`rsqrt.approx.f64`, of bits: a step of Newton's method behind that of the upper word; a
     subnormal number is 2^54 times as large before, the result 2^27 times after."""
 
-    def run(bits: NDArray[Any]) -> NDArray[Any]:
+    def run(bits: AnyArray) -> AnyArray:
         x = bits.view(np.float64)
         small = (np.abs(x) < 2.0**-1022) & (x != 0)
         scaled = np.where(small, x * 2.0**54, x)
@@ -288,11 +289,11 @@ def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[NDArray[Any]], ND
     return run
 
 
-def on_doubles(function: Callable[[Words], Words]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def on_doubles(function: Callable[[Words], Words]) -> Callable[[AnyArray], AnyArray]:
     """`rcp` or `rsqrt` with `.approx.ftz.f64`, of bits: that of f32 for the upper word alone, whose
     20 bits of the significand are the upper ones of f32's; the lower word is zero."""
 
-    def run(x: NDArray[Any]) -> NDArray[Any]:
+    def run(x: AnyArray) -> AnyArray:
         high = (x >> np.uint64(32)).astype(np.int64)
         sign, exponent, fraction = high & 1 << 31, high >> 20 & 0x7FF, high & 0xFFFFF
         odd = exponent & 1 if function is rsqrt else np.ones_like(exponent)
@@ -310,5 +311,5 @@ def on_doubles(function: Callable[[Words], Words]) -> Callable[[NDArray[Any]], N
     return run
 
 
-def _is_nan(x: Words) -> NDArray[np.bool_]:
+def _is_nan(x: Words) -> BoolArray:
     return (x & np.uint32(0x7FFFFFFF)) > _INFINITY

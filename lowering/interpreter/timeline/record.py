@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -88,7 +88,7 @@ class TimelineEvent:
     file: str | None = None
 
 
-@dataclass(eq=False)
+@entity
 class Pipe:
     """A unit that does one thing at a time: the stretches of time that are taken, and when what it
     was given last is over."""
@@ -106,7 +106,7 @@ class Pipe:
         return start
 
 
-@dataclass(eq=False)
+@entity
 class WarpClock:
     """The clock of a warp: when its registers are there, by number, and what it has started: the
     ends of what is in no group yet, and of each group, by kind."""
@@ -119,7 +119,7 @@ class WarpClock:
     groups: dict[str, list[int]] = field(default_factory=lambda: defaultdict[str, list[int]](list))
 
 
-@dataclass(eq=False)
+@entity
 class TimedWait:
     """A wait that is watched: `keys` are what each thread waits for."""
 
@@ -345,14 +345,14 @@ class Timeline:
     def _note(
         self, cta: int, warp: int, kind: str, name: str, start: int, end: int, line: Line | None
     ) -> None:
-        own = warp - cta * (self._slots // WARP)
+        own = warp - cta * (self._wave.slots // WARP)
         file, number = (None, None) if line is None else line
         self.events.append(TimelineEvent(cta, own, kind, name, start, end, number, file))
 
     @property
-    def _slots(self) -> int:
+    def _wave(self) -> Machine:
         assert self._machine is not None
-        return self._machine.slots
+        return self._machine
 
     # Waits
 
@@ -417,7 +417,7 @@ class Timeline:
         name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), _line(wait.op)
         warps, first = np.unique(lanes // WARP, return_index=True)
         for warp, index in zip(warps.tolist(), first.tolist(), strict=True):
-            cta = warp * WARP // self._slots
+            cta = warp * WARP // self._wave.slots
             if cta >= len(self.blocks):
                 continue
             key, clock = wait.keys[index], self._clocks[warp]
@@ -426,18 +426,13 @@ class Timeline:
             elif len(key) == 2:
                 place, phase = key
                 due = self._done.get(key, 0)
-                name = f"{name} {place % self._machine_stride:#x} phase {phase}"
+                name = f"{name} {place % self._wave.shared.stride:#x} phase {phase}"
             else:
                 due = self._arrived[key]
             started, clock.now = clock.now, max(clock.now, due) + row.result
             clock.since = clock.now
             self._note(cta, warp, "wait", name, started, clock.now, line)
             name = wait.op.name.removeprefix("ptx.")
-
-    @property
-    def _machine_stride(self) -> int:
-        assert self._machine is not None
-        return self._machine.shared.stride
 
 
 def _line(op: Operation) -> Line | None:

@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
@@ -14,7 +15,7 @@ from tilewright.lowering.ptx.parsing.tables import without_tables
 _TRY_WAIT = "mbarrier.try_wait.parity."
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class BodyPart:
     """The statements of a block, each with the names that it knows, and how it ends: by `ending`
     at `then`, under its guard, if it has one, else at `following`; without either the kernel is at
@@ -76,7 +77,7 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
     return None
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Callee:
     """A function whose body takes the place of calls: the names of its results and parameters, in
     the order in which calls give them, their types, its statements, and whether its address is
@@ -105,7 +106,7 @@ def parameter_types(text: str) -> list[str]:
 _CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Flow:
     """The parts of a kernel, in the order of the text. `is_guarded` says of a mnemonic that its op
     takes a predicate: other instructions have a block of their own under one. `declare` makes a

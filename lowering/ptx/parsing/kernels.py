@@ -4,7 +4,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from xdsl.dialects.builtin import (
@@ -23,7 +23,7 @@ from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.dominators import immediate_dominators
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
@@ -95,7 +95,7 @@ class Source:
         return locations.unverified(FusedLoc, locations=both, metadata=_NO_METADATA)
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class KernelReading:
     """The reading of one kernel: of its head, the text before its brace, and its body."""
 

@@ -5,11 +5,12 @@ outside.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
+from tilewright.dialects.frozen import entity
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.parsing.ssa import Variable
 from tilewright.lowering.ptx.parsing.statements import NAMES
@@ -18,7 +19,7 @@ _REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Symbol:
     """A variable in memory: its state space, its size and alignment in bytes, None where a launch
     says the size, and the position of its declaration. A kernel's parameter has a `value`, what it
@@ -42,7 +43,7 @@ def _half(name: str, place: int) -> str:
     return f"%${place}{name.removeprefix('%')}"
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Names:
     """The names between two braces."""
 

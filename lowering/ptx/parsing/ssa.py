@@ -11,17 +11,18 @@ import sys
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from tilewright.dialects.frozen import entity
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Variable:
     """A register of the text: the kind of its values where ways meet, how often it is written, the
     position where first, and the place of the last block that writes it, as these are filled; and
@@ -34,7 +35,7 @@ class Variable:
     list: "VariableList | None" = None
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class VariableList:
     """Registers of a kind that wgmmas write side by side, and where blocks meet while they may."""
 
@@ -48,7 +49,7 @@ class VariableList:
         return min(variable.first for variable in self.variables)
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class ListedRegister:
     """A register of a list, which gets a name of its own when something reads it by itself."""
 
@@ -77,7 +78,7 @@ _IN_FLIGHT = WgmmaOp, LdOp, Block
 Value = SSAValue | ListedRegister
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Way:
     """A way from one block to another, and the values that it passes."""
 

@@ -34,7 +34,7 @@ from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import (
     operand_element,
     result_element,
 )
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 
 
 def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
@@ -105,8 +105,7 @@ def _part(
     starts: list[Any] = []
     for axis, (index, size, extent) in enumerate(zip(indices, whole, part, strict=True)):
         number = as_unsigned(index).astype(np.int64)
-        if (number >= size // extent).any():
-            row = int(np.argmax(number >= size // extent))
+        if (row := first_of(number >= size // extent)) is not None:
             raise Fault(
                 f"expected index {axis} below {size // extent}, got {number[row]}",
                 row if len(number) > 1 else None,

@@ -1,5 +1,6 @@
 """Rules of views: tensors in memory, the tiles they are cut into, loads and stores of those."""
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -70,7 +71,7 @@ from tilewright.lowering.interpreter.cuda_tile.values import (
     merged,
 )
 from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, places
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 
 
 @runs(MakeTensorViewOp)
@@ -103,28 +104,15 @@ def _make_view(op: Operation, _: Preparation) -> Step:
     type_ = op.results[0].type
     assert isinstance(type_, TileView)
 
-    def run(tensor: TensorView) -> TiledView:
-        return TiledView(type_, tensor)
-
-    return computing(op, run)
+    return computing(op, partial(TiledView, type_))
 
 
-@runs(GetTensorShapeOp)
-def _tensor_shape(op: Operation, _: Preparation) -> Step:
+@runs(GetTensorShapeOp, GetIndexSpaceShapeOp)
+def _extents(op: Operation, _: Preparation) -> Step:
     dtype = result_element(op).dtype if op.results else np.dtype(np.int32)
 
-    def run(tensor: TensorView) -> Any:
-        return _columns(tensor.shape, dtype)
-
-    return computing(op, run)
-
-
-@runs(GetIndexSpaceShapeOp)
-def _index_space(op: Operation, _: Preparation) -> Step:
-    dtype = result_element(op).dtype if op.results else np.dtype(np.int32)
-
-    def run(view: TiledView) -> Any:
-        return _columns(view.index_space(), dtype)
+    def run(view: TensorView | TiledView) -> Any:
+        return _columns(view.shape if isinstance(view, TensorView) else view.index_space(), dtype)
 
     return computing(op, run)
 
@@ -132,8 +120,7 @@ def _index_space(op: Operation, _: Preparation) -> Step:
 def _columns(numbers: Numbers, dtype: np.dtype[Any]) -> Any:
     """Extents as numbers of a type, which are unsigned. A fault where it does not hold them."""
     most = np.iinfo(unsigned(dtype)).max if dtype != np.bool_ else 1
-    if numbers.size and numbers.max() > most:
-        row = int(np.argmax((numbers > most).any(axis=1)))
+    if numbers.size and (row := first_of(numbers > most)) is not None:
         raise Fault(
             f"expected extents of at most {most}, which the result holds, got {numbers[row].max()}",
             row if len(numbers) > 1 else None,

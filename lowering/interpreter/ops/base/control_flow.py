@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from xdsl.dialects import cf, func, gpu, scf
 from xdsl.ir import Block, Operation
 from xdsl.traits import SymbolTable
@@ -11,7 +10,7 @@ from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import type_name
 from tilewright.lowering.interpreter.program import CodeBlock, Exit, Fork, Jump
@@ -49,8 +48,7 @@ def _for(op: scf.ForOp, builder: Builder) -> None:
 
     def advance(machine: Machine, gang: Gang) -> None:
         stuck = typed(gang.regs[step], type_) <= 0
-        if stuck.any():
-            lane = int(np.argmax(stuck))
+        if (lane := first_of(stuck)) is not None:
             raise Fault(f"steps by {int(typed(gang.regs[step], type_)[lane])}, not forward", lane)
         gang.regs[following] = add(gang.regs[variable], gang.regs[step])
 

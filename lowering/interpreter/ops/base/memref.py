@@ -14,18 +14,19 @@ from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
-    addressing_mismatch,
-    argument_mismatch,
-    is_memref,
     layout_of,
-    space_mismatch,
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import REACH
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.ptx.scalar_types import element_bytes
+from tilewright.dialects.memref_access import (
+    argument_strides,
+    check_layout,
+    check_space,
+    element_size,
+)
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.errors import Fault, faults_of
+from tilewright.lowering.interpreter.errors import Fault, faults_of, first_of
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
@@ -85,8 +86,7 @@ def check_index(dimension: int, index: Any, size: Extent) -> None:
     """Raise Fault for an index that is not below its extent."""
     limit = size if isinstance(size, int) else size.view(np.int64)
     outside = (index < 0) | (index >= limit)
-    if outside.any():
-        lane = int(np.argmax(outside))
+    if (lane := first_of(outside)) is not None:
         extent = limit if isinstance(limit, int) else int(spread(limit, len(outside))[lane])
         raise Fault(
             f"out of bounds: index {int(spread(index, len(outside))[lane])} of extent {extent} in "
@@ -97,39 +97,16 @@ def check_index(dimension: int, index: Any, size: Extent) -> None:
 
 def argument_view(op: Operation, type_: MemRefType, address: int, width: int) -> View:
     """The view of a kernel argument. Raises OpError where it can be none."""
-    _check(op, argument_mismatch(type_))
-    layout = layout_of(type_)
-    strides = tuple(stride for stride in type_.get_strides() or () if stride is not None)
+    strides, layout = argument_strides(op, type_), layout_of(type_)
     sizes = tuple(None if size == DYNAMIC_INDEX else size for size in type_.get_shape())
     base = np.array([address], dtype=np.uint64)
     return View(Space.GMEM, base, base, width, sizes, strides, layout)
 
 
-def _check(op: Operation, reason: str | None) -> None:
-    if reason is not None:
-        raise OpError(op, reason)
-
-
-def _check_space(op: Operation, type_: Attribute) -> None:
-    """Raise OpError for a memref that threads cannot address: tensor memory."""
-    assert is_memref(type_)
-    reason = space_mismatch(type_)
-    _check(op, reason and f"'{op.name}' {reason}")
-
-
-def _element_bytes(op: Operation, type_: Attribute) -> int:
-    """The bytes of a memref's element. Raises OpError where it is no scalar."""
-    assert is_memref(type_)
-    size = element_bytes(type_.element_type)
-    if size is None:
-        raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
-    return size
-
-
 def addressed_bytes(op: Operation, type_: Attribute) -> int:
     """The bytes of an element that threads address. Raises OpError where they can not."""
-    _check_space(op, type_)
-    return _element_bytes(op, type_)
+    check_space(op, type_)
+    return element_size(op, type_)
 
 
 def place_in_shared(
@@ -166,11 +143,11 @@ def _check_addressable(op: Operation, end: int) -> None:
 @runs(memref.AllocOp, memref.AllocaOp)
 def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     type_ = op.memref.type
-    _check(op, addressing_mismatch(type_))
+    check_layout(op, type_)
     layout = layout_of(type_)
     if space_of(type_.memory_space) is not Space.SMEM or layout is None:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
-    width = _element_bytes(op, type_)
+    width = element_size(op, type_)
     asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
     base = np.array([place_in_shared(op, builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
@@ -179,8 +156,8 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
 
 @runs(memref.ReinterpretCastOp)
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
-    _check_space(op, op.source.type)
-    _check(op, addressing_mismatch(op.result.type))
+    check_space(op, op.source.type)
+    check_layout(op, op.result.type)
     source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if not (op.sizes or op.strides) else None
     lists = [
@@ -305,7 +282,7 @@ def change_words(
 
 @runs(memref.GetGlobalOp)
 def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
-    name, type_, width = op.name_.string_value(), op.memref.type, _element_bytes(op, op.memref.type)
+    name, type_, width = op.name_.string_value(), op.memref.type, element_size(op, op.memref.type)
     return effect(
         op,
         builder,

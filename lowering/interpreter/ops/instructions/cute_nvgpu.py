@@ -31,7 +31,7 @@ from tilewright.lowering.interpreter.arithmetic.mma import multiply_fragments, n
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.arithmetic.sparse import check_metadata
 from tilewright.lowering.interpreter.arithmetic.watched import finite
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
     Step,
@@ -40,7 +40,7 @@ from tilewright.lowering.interpreter.builder import (
     nothing,
     runs,
 )
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure, split
@@ -98,12 +98,10 @@ def product_of(atom: MmaAtom, selectors: Sequence[int | SSAValue], builder: Buil
     def product(machine: Machine, gang: Gang, inputs: Sequence[Bits]) -> Bits:
         warps = len(inputs[0])
         values = np.stack([spread(gang.regs[slot], gang.count) for slot in ids], axis=-1)
-        if (
-            lane := _first((values != values[::WARP].repeat(WARP, axis=0)).any(axis=1))
-        ) is not None:
+        if (lane := first_of(values != values[::WARP].repeat(WARP, axis=0))) is not None:
             raise Fault("expected selectors that all threads of the warp have alike", lane)
         for selector, column in zip(atom.selectors[len(known) :], values.T, strict=True):
-            if (lane := _first(~np.isin(column, selector.legal))) is not None:
+            if (lane := first_of(~np.isin(column, selector.legal))) is not None:
                 legal = ", ".join(map(str, selector.legal))
                 raise Fault(f"expected a {selector.name} of {legal}, got {column[lane]}", lane)
         rows, which = np.unique(values[::WARP], axis=0, return_inverse=True)
@@ -117,10 +115,6 @@ def product_of(atom: MmaAtom, selectors: Sequence[int | SSAValue], builder: Buil
         return d
 
     return product
-
-
-def _first(wrong: BoolArray) -> int | None:
-    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def multiply(
@@ -146,8 +140,7 @@ def copy_async(
     count = np.full(gang.count, size, dtype=np.int64)
     if fill is not None:
         count = spread(fill, gang.count).astype(np.int64)
-        if (count > size).any():
-            lane = int(np.argmax(count > size))
+        if (lane := first_of(count > size)) is not None:
             raise Fault(f"fills {count[lane]} bytes of a copy of {size}", lane)
     start_copy(machine, gang.lanes, spread(dest, gang.count), spread(source, gang.count), count,
                size, op)  # fmt: skip

@@ -24,7 +24,7 @@ from tilewright.dialects.ptx import matrix_copy as ptx
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.errors import Fault, faults_of
+from tilewright.lowering.interpreter.errors import Fault, faults_of, first_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     Locate,
@@ -130,8 +130,7 @@ def _check_addresses(machine: Machine, address: Lanes) -> None:
     """Raise Fault for a thread whose address is none of 16 bytes of shared memory, though it names
     no row. PTX ISA 9.7.14.5.15."""
     bad = (address % RUN_BYTES != 0) | (address + RUN_BYTES > machine.shared.size)
-    if bad.any():
-        thread = int(np.argmax(bad))
+    if (thread := first_of(bad)) is not None:
         raise Fault(
             f"expected valid addresses from all threads on {machine.launch.arch}, got byte "
             f"{address[thread]} of shared memory, which has {machine.shared.size} (PTX ISA "

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
@@ -22,8 +21,9 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
@@ -201,7 +201,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
-    def halves(word: NDArray[Any]) -> NDArray[Any]:
+    def halves(word: AnyArray) -> AnyArray:
         return word.copy()[:, None].view(half)
 
     return pure(op, builder, halves)
@@ -245,8 +245,7 @@ def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
 
     def run(machine: Machine, gang: Gang, address: Bits, size: Bits) -> None:
         counts, parts = np.divmod(spread(size, gang.count).astype(np.int64), 8)
-        if parts.any():
-            lane = int(np.argmax(parts > 0))
+        if (lane := first_of(parts)) is not None:
             raise Fault(
                 f"expected a multiple of 8 bytes, got {8 * counts[lane] + parts[lane]}", lane
             )

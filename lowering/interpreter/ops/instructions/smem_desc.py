@@ -11,7 +11,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import Descripto
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemView
@@ -44,8 +44,7 @@ def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[in
             (astride, f"expected a multiple of {extent}, as {layout[dimension]} has more than one "
                       "stride"),
         ):  # fmt: skip
-            if wrong.any():
-                lane = int(np.argmax(wrong))
+            if (lane := first_of(wrong)) is not None:
                 raise Fault(f"{rule}, got index {signed[lane]} in dimension {dimension}", lane)
 
 

@@ -19,7 +19,7 @@ from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -142,8 +142,7 @@ def _begin(machine: Machine, lanes: Lanes, address: Bits, access: TmemAccess) ->
     """The address that a warp gives. Raises Fault where its threads give several, or one whose
     lanes are not the warp's."""
     first = int(address[0])
-    if (address != first).any():
-        lane = int(np.argmax(address != first))
+    if (lane := first_of(address != first)) is not None:
         raise Fault(
             f"expected one address in all threads of a warp, got {first:#x} and "
             f"{int(address[lane]):#x}",

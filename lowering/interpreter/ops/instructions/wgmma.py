@@ -26,7 +26,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
 )
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, executes, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.values import (
@@ -48,8 +48,7 @@ def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
     first = gang.lanes[::WARP] - machine.cta_of(gang.lanes[::WARP]) * machine.slots
     group = machine.cta_of(gang.lanes[::WARP]) * machine.slots + first // WARPGROUP * WARPGROUP
     groups, counts = np.unique(group, return_counts=True)
-    if (counts * WARP != WARPGROUP).any():
-        wrong = int(np.argmax(counts * WARP != WARPGROUP))
+    if (wrong := first_of(counts * WARP != WARPGROUP)) is not None:
         raise Fault(
             f"{what} needs all {WARPGROUP} threads of a warpgroup, and {counts[wrong] * WARP} "
             "execute it (.sync.aligned: PTX ISA 9.7.15)",
