@@ -96,7 +96,7 @@ def of_triton(x, out, n, WHICH: tl.constexpr):
 
 
 @pytest.mark.parametrize("which, words", [
-    ("padding", "got undetermined padding at index (12)"),
+    ("padding", "got what a mask leaves out at index (12)"),
     ("nan", "got an infinity at index (3)"),
     ("integers", "expected a divisor other than 0, got 0"),
     ("unwritten", "got 4 of 16 that no block wrote, the first at (12,)"),
