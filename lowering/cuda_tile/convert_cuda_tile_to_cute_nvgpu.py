@@ -61,9 +61,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     WARP,
     WARPGROUP,
     bounded_ctas,
-    cta_room,
     ctas_beside,
-    is_alone,
     is_crowded,
     registers_beside_gatherers,
     thread_count,
@@ -84,6 +82,7 @@ from tilewright.passes.cuda_tile.analysis.place_accumulators import (
 )
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import prefetched_loads
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.stages import cta_room, is_alone
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
     fragment_layouts,
     thread_read_layouts,

@@ -16,14 +16,7 @@ from tilewright.lowering.cuda_tile.convert_issuer import needed_for_issues
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
-from tilewright.passes.cuda_tile.analysis.cost_model import (
-    STORED,
-    cta_room,
-    is_alone,
-    producer_pays,
-    products_of,
-    thread_count,
-)
+from tilewright.passes.cuda_tile.analysis.cost_model import producer_pays, products_of, thread_count
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, find_copied_loads
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     NO_STAGES,
@@ -35,6 +28,7 @@ from tilewright.passes.cuda_tile.analysis.gathered_loads import give_to_warpgrou
 from tilewright.passes.cuda_tile.analysis.pair_products import are_paired
 from tilewright.passes.cuda_tile.analysis.place_accumulators import are_multiplied_alone
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
+from tilewright.passes.cuda_tile.analysis.stages import STORED, cta_room, is_alone
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import products_in
 

@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.emit.emitter import Emitter
-from tilewright.passes.cuda_tile.analysis.cost_model import STORED
+from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, spread
 from tilewright.passes.cuda_tile.layouts.shared_matrices import (
     ALIGNMENT,

@@ -13,8 +13,8 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
-from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
 from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout

@@ -23,9 +23,9 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
-from tilewright.passes.cuda_tile.analysis.cost_model import STORED
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of
+from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import (
     PADDING_WORD,

@@ -1,17 +1,10 @@
 """The cost model: what a kernel leaves open where it hints at nothing.
 
     threads that compute, a warp that copies    `thread_count`, `producer_pays`
-    stages, CTAs of a multiprocessor            `stages_and_ctas`, `copy_stages`
     CTAs that share a tile block                `ctas_wanted`, `small_axis`
 
 A warpgroup multiplies 64 rows; two share a tile of 128 or more, as each then reads its half of A
 alone and has half of the accumulators.
-
-A copy by TMA takes 1.6 to 2.4 us where the L2 has been flushed (H100), in which a CTA multiplies 4
-to 20 of its tiles. So all of the shared memory is stages, and a CTA has a multiprocessor to itself,
-unless the kernel hints at more. A warp of its own copies as soon as a
-stage is free, where the registers have room for it; else a thread that computes, once the MMAs of
-the iteration before are complete, which keeps one stage less in flight.
 """
 
 from __future__ import annotations
@@ -85,27 +78,11 @@ it does not give up its own."""
 MOST_AT_ONCE = 128
 """The accumulators in tensor memory that a thread has in registers at once; the rest it loads
 later."""
-_RESIDENT = 1536
-"""The threads of a multiprocessor, of every target at least."""
 _WITH_FRAGMENTS = 104
 """The registers of a thread beside accumulators where MMAs of warps multiply: GEMMs of 64
 accumulators take 128 to 168, attention of 128 takes 232."""
 _FRAGMENTS = 144
 """The registers of a thread for accumulators and an operand's fragments."""
-_IN_FLIGHT = 3
-"""The tiles of a load that `cp.async` keeps in flight while one is multiplied, unless its hint
-`latency` says how many."""
-_WIDE = 64
-"""The bytes that a thread copies each time from which on half of the threads keep memory busy."""
-_MOST_STAGES, _FEW_STAGES = 12, 3
-"""The stages from which on more hide nothing, of loops that only multiply and of others."""
-_FEW_ROWS, IN_FLIGHT_OF_FEW_ROWS = 32, 14
-"""The rows of products that wait for memory, and the tiles of their loads in flight: an H200
-multiplies 16x4096x4096 in tiles of 16x64x64 with 4, 11, 16 and 20 stages at 23.0, 30.7, 33.3 and
-31.1 TFLOP/s."""
-_CTAS_OF_TALL, _STAGES_OF_TALL, _STAGES_OF_SEVERAL = 4, 6, 8
-"""The CTAs of a multiprocessor, and the stages, of a loop over tiles of several rows that loads
-much each time; and the stages of several such loops, which have it alone."""
 _FUNCTIONS = (
     floating_point.SinOp, floating_point.CosOp, floating_point.TanOp, floating_point.SinHOp,
     floating_point.CosHOp, floating_point.TanHOp, floating_point.ExpOp, floating_point.Exp2Op,
@@ -121,8 +98,6 @@ COPYING_REGISTERS = 24
 """The registers of a thread that only copies, where it gives up others."""
 GATHERING_REGISTERS = 88
 """Those of a thread that copies from addresses of its own."""
-STORED = 1 << 15
-"""The shared memory through which a tile is stored by TMA."""
 
 
 def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
@@ -302,7 +277,7 @@ def registers_of(entry: EntryOp, arch: Target) -> int:
     return _accumulators(entry, arch) + _BESIDE
 
 
-def _held(threads: int, registers: int) -> int:
+def held_ctas(threads: int, registers: int) -> int:
     """The CTAs that the registers of a multiprocessor hold: warps take them eight at a time for
     each thread."""
     return REGISTERS // (threads * (-(-registers // 8) * 8))
@@ -321,15 +296,17 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
         needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
-        return _held(-(-threads // _USUAL) * _USUAL, needed) >= ctas
+        return held_ctas(-(-threads // _USUAL) * _USUAL, needed) >= ctas
     raised = copier_registers(entry, arch, ctas)
-    return raised is not None and (raised > 0 or _held(threads, registers_of(entry, arch)) >= ctas)
+    return raised is not None and (
+        raised > 0 or held_ctas(threads, registers_of(entry, arch)) >= ctas
+    )
 
 
 def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where registers have room for a warpgroup more that needs as many as the others."""
     threads = thread_count(entry, arch) + WARPGROUP
-    return _held(threads, registers_of(entry, arch)) >= ctas
+    return held_ctas(threads, registers_of(entry, arch)) >= ctas
 
 
 def registers_beside_gatherers(threads: int, ctas: int) -> int:
@@ -368,7 +345,7 @@ def late_registers(
     weights += max(added - _SPARE, 0)
     raised = raised_registers(entry, arch, ctas, weights)
     needed = registers_of(entry, arch) + weights + _SPARE
-    together = ctas if raised else _held(thread_count(entry, arch) + WARP, needed)
+    together = ctas if raised else held_ctas(thread_count(entry, arch) + WARP, needed)
     return raised if together >= ctas_beside(entry, arch, memory) else None
 
 
@@ -376,7 +353,7 @@ def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
     """The CTAs that share a multiprocessor, each of which has so much shared memory, and a warp of
     its own that copies."""
     fitting = (shared_memory_limit(arch) + RESERVED) // (memory + RESERVED)
-    return min(fitting, _held(thread_count(entry, arch) + WARP, registers_of(entry, arch)))
+    return min(fitting, held_ctas(thread_count(entry, arch) + WARP, registers_of(entry, arch)))
 
 
 def bounded_ctas(
@@ -396,79 +373,7 @@ def has_room_beside_operands(entry: EntryOp, arch: Target, ctas: int, operands: 
     return bounded_ctas(entry, arch, threads, ctas, operands - _BESIDE // 2)
 
 
-def is_alone(arch: Target, memory: int) -> bool:
-    """True where so much shared memory is that of one CTA of a multiprocessor: ptxas, if nobody
-    tells it, spills a little where registers would then do for two."""
-    return 2 * (memory + RESERVED) > shared_memory_limit(arch) + RESERVED
-
-
-def cta_room(arch: Target, ctas: int) -> int:
-    """The shared memory of each of so many CTAs of a multiprocessor."""
-    return (shared_memory_limit(arch) + RESERVED) // ctas - RESERVED
-
-
-def stages_and_ctas(
-    entry: EntryOp, arch: Target, stage: int, beside: int, *, alone: bool,
-    latency: int | None, copied: int, recurrent: bool,
-) -> tuple[int, int]:  # fmt: skip
-    """The stages of loops whose loads take so many bytes each time, `beside` what else the kernel
-    has in shared memory, 0 where there is no room for two; and how many CTAs share a
-    multiprocessor: as hinted, else one. Loops that do not multiply `alone` leave memory to more
-    CTAs, which multiply in the meantime. Loads of a `latency` are so many iterations ahead at
-    most. Where threads copy so many bytes too for each stage, two CTAs, one of which multiplies
-    while the other begins or ends, if both have stages enough; of loops one of which is
-    `recurrent`, while the other waits for its sums."""
-    wanted = hint(entry, "occupancy", arch)
-    fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
-    wanted, stage = wanted or (2 if copied or recurrent else 1), stage + copied
-    most = _held(thread_count(entry, arch), registers_of(entry, arch))
-    stages = _MOST_STAGES if alone else _FEW_STAGES
-    if latency is not None:
-        stages = min(stages, latency + 1)
-    for ctas in range(max(min(wanted, most), 1), 0, -1):
-        room = cta_room(arch, ctas) - beside
-        if room >= (fewest if ctas > 1 else 2) * stage:
-            return min(room // stage, stages), ctas
-    return 0, 1
-
-
-def has_few_rows(entry: EntryOp, arch: Target) -> bool:
-    """True of a kernel whose products have so few rows that it waits for the other matrix."""
-    products = tiled_products(entry, arch)
-    return bool(products) and all(shape_of(op.result)[-2] <= _FEW_ROWS for op in products)
-
-
 def holds_fragments(sums: int, size: int) -> bool:
     """True where the registers of a thread hold so many bytes of fragments of all of K, beside
     accumulators."""
     return sums + size // 4 <= _FRAGMENTS
-
-
-def copy_stages(
-    entry: EntryOp, arch: Target, stage: int, beside: int, in_flight: int | None, *, streams: bool,
-    alone: bool = False, tall: int = 0,
-) -> int:  # fmt: skip
-    """The stages of a loop whose copies by `cp.async` take so many bytes each time: one more than
-    are in flight, as far as memory goes; three leave memory to a second CTA, whose warps multiply
-    while those of the first one wait. CTAs that are `alone` have one more, which MMAs read still. A
-    loop that only `streams` leaves it to as many CTAs as there are threads for, to half as many, or
-    four, where these load much each time, or has none: tiles that large keep memory busy by
-    themselves. Of `tall` loops, over tiles of several rows, one has six stages for four CTAs,
-    several have eight for one, as what they load again is there, or in the L2, then."""
-    wanted, least = 1 + (in_flight or _IN_FLIGHT) + alone, 1
-    ctas = hint(entry, "occupancy", arch) or 2 - alone
-    if streams:
-        threads = thread_count(entry, arch)
-        wide = stage >= _WIDE * threads
-        ctas = least = max((_RESIDENT >> wide) // threads, 1)
-        if wide and tall:
-            ctas, most = (_CTAS_OF_TALL, _STAGES_OF_TALL) if tall == 1 else (1, _STAGES_OF_SEVERAL)
-            wanted = max(wanted, most)
-        elif wide:
-            ctas = max(ctas, _CTAS_OF_TALL)
-    for count in range(ctas, min(ctas, least) - 1, -1):
-        room = cta_room(arch, count) - beside
-        fitting = min(room // stage, wanted)
-        if fitting >= min(wanted, _FEW_STAGES) or (count <= least and fitting >= 2):
-            return fitting
-    return 0

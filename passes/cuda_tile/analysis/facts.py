@@ -123,7 +123,9 @@ def greatest(value: SSAValue, depth: int = 8) -> int | None:
             low, high = (greatest(x, depth - 1) for x in (loop.lower_bound, loop.upper_bound))
             if low is None or (known_integer(loop.step) or 0) <= 0:
                 return None
-            return most if high is None else max(low, high)
+            if high is None:
+                return None if loop.unsigned_cmp is not None else most
+            return max(low, high)
         case core.ConstantOp():
             numbers = op.elements.array()
             return int(numbers.max()) if (numbers >= 0).all() else None

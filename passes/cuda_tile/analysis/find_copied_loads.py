@@ -30,12 +30,13 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     places_of,
     without_tokens,
 )
-from tilewright.passes.cuda_tile.analysis.cost_model import copy_stages, registers_of
+from tilewright.passes.cuda_tile.analysis.cost_model import registers_of
 from tilewright.passes.cuda_tile.analysis.facts import is_zero, trips_of
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines, is_trailing
 from tilewright.passes.cuda_tile.analysis.hints import latency
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_readable, loaded_by
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
+from tilewright.passes.cuda_tile.analysis.stages import copy_stages
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     LOADED_PLACES,
     is_repeatable_number,

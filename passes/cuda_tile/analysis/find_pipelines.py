@@ -22,16 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_l
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
-from tilewright.passes.cuda_tile.analysis.cost_model import (
-    IN_FLIGHT_OF_FEW_ROWS,
-    STORED,
-    copy_stages,
-    has_few_rows,
-    is_alone,
-    is_asynchronous,
-    stages_and_ctas,
-    tiled_products,
-)
+from tilewright.passes.cuda_tile.analysis.cost_model import is_asynchronous, tiled_products
 from tilewright.passes.cuda_tile.analysis.facts import trips_of
 from tilewright.passes.cuda_tile.analysis.hints import hint, latency
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
@@ -46,6 +37,14 @@ from tilewright.passes.cuda_tile.analysis.recurrences import is_recurrent
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for_copies
+from tilewright.passes.cuda_tile.analysis.stages import (
+    IN_FLIGHT_OF_FEW_ROWS,
+    STORED,
+    copy_stages,
+    has_few_rows,
+    is_alone,
+    stages_and_ctas,
+)
 from tilewright.passes.cuda_tile.analysis.tensor_maps import TMA, BoxedAccess, boxed_load
 from tilewright.passes.cuda_tile.layouts.elements import scalar_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, factors_in

@@ -124,4 +124,35 @@ cuda_tile.module @m {
 // CHECK-NEXT: return
 // CHECK-NEXT: }
 // CHECK-NEXT: }
-// CHECK-NEXT: }
+
+// The number of an iteration that counts up from zero is not negative, but where it counts on
+// behind the greatest signed number.
+
+cuda_tile.module @counted {
+  entry @k(%p: tile<ptr<i32>>, %n: tile<i32>) {
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    for %up in (%0 to %n, step %1) : tile<i32> {
+      %holds = cmpi greater_than_or_equal %up, %0, signed : tile<i32> -> tile<i1>
+      if %holds {
+        print_tko "up\n" -> token
+      }
+      continue
+    }
+    for unsigned %far in (%0 to %n, step %1) : tile<i32> {
+      %open = cmpi greater_than_or_equal %far, %0, signed : tile<i32> -> tile<i1>
+      if %open {
+        print_tko "far\n" -> token
+      }
+      continue
+    }
+    return
+  }
+}
+
+// CHECK-NEXT: cuda_tile.module @counted
+// CHECK: for %up
+// CHECK-NEXT: = print_tko "up
+// CHECK: for unsigned %far
+// CHECK: if
+// CHECK-NEXT: = print_tko "far

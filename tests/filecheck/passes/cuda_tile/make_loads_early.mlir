@@ -72,3 +72,34 @@ cuda_tile.module @few {
 // CHECK: entry @k(%p: tile<ptr<f32>>)
 // CHECK: %n, {{.*}} = load_ptr_tko
 // CHECK-NEXT: %b = mmaf
+
+// Nothing is loaded in iterations that end before it.
+
+cuda_tile.module @leaves {
+  entry @k(%p: tile<ptr<f32>>) {
+    %x = constant <f16: 1.0> : tile<16x16xf16>
+    %z = constant <f32: 1.0> : tile<16x16xf32>
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %9 = constant <i32: 9> : tile<i32>
+    %s = for %i in (%0 to %9, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<16x16xf32>) {
+      %b = mmaf %x, %x, %acc : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+      %first = cmpi equal %i, %0, signed : tile<i32> -> tile<i1>
+      if %first {
+        continue %b : tile<16x16xf32>
+      }
+      %q = offset %p, %i : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+      %n, %t = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token
+      %r = reshape %n : tile<f32> -> tile<1x1xf32>
+      %g = broadcast %r : tile<1x1xf32> -> tile<16x16xf32>
+      %c = mulf %b, %g : tile<16x16xf32>
+      continue %c : tile<16x16xf32>
+    }
+    return
+  }
+}
+
+// CHECK: cuda_tile.module @leaves
+// CHECK: %b = mmaf
+// CHECK: continue %b
+// CHECK: %n, {{.*}} = load_ptr_tko
