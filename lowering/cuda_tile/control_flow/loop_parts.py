@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
 from tilewright.lowering.cuda_tile.control_flow.early_divisions import divide_before
@@ -21,6 +23,7 @@ from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
 
 
 class LoopTiles(LoopPart):
@@ -101,9 +104,17 @@ class LoopRings(LoopPart):
         for ring in self._ahead.all:
             ring.release_behind(self._op)
         _fly(flights, self._op, self._op.results, self._kernel)
-        if self._copies is not None or _reads_memory_first(self._op):
+        first = _accesses_memory_first(self._op)
+        if self._copies is None and first and all(map(self._is_of_few, first)):
+            self._kernel.awaits_behind = first[-1]
+        elif self._copies is not None or first:
             # ptxas keeps no MMAs in flight where other waits come first.
             self._kernel.groups.wait()
+
+    def _is_of_few(self, op: Operation) -> bool:
+        """True of a load of an element for each thread at most."""
+        most = 1 << self._kernel.table.thread_bits
+        return isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and prod(shape_of(op.results[0])) <= most
 
     def _is_accessed_by_threads(self) -> bool:
         """True where threads access memory in the loop but by copies: ptxas keeps no MMAs in flight
@@ -115,14 +126,14 @@ class LoopRings(LoopPart):
         )
 
 
-def _reads_memory_first(op: ForOp) -> bool:
-    """True where memory is accessed, or a region comes, before anybody reads the results."""
-    following = op.next_op
+def _accesses_memory_first(op: ForOp) -> list[Operation]:
+    """What accesses memory, or has a region, before anybody reads the results."""
+    first, following = list[Operation](), op.next_op
     while following is not None and not set(op.results) & set(following.operands):
         if isinstance(following, MemoryOp) or following.regions:
-            return True
+            first.append(following)
         following = following.next_op
-    return False
+    return first
 
 
 def _fly(

@@ -181,6 +181,9 @@ class Kernel:
         self.late: DeferredProduct | None = None
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
+        self.awaits_behind: Operation | None = None
+        """The load behind which MMAs in flight are waited for: in front of what reads it, where
+        ptxas would."""
         self.guard: SSAValue | None = None
         """The condition under which memory is loaded from, where it is not that of the program."""
 
@@ -376,6 +379,8 @@ class Kernel:
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to cute")
         rule(op, self)
+        if op is self.awaits_behind:
+            self.groups.wait()
         if self.crowded is None and self.scratch.bytes > self.scratch.limit:
             self.crowded = op
 

@@ -18,17 +18,21 @@ copies none if there was one for each iteration:
 
 from __future__ import annotations
 
+from functools import partial
+
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
+from tilewright.lowering.cuda_tile.memory.convert_views import prefetch_ahead
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
@@ -39,6 +43,8 @@ from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
     LineKey,
     Load,
 )
+from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD
+from tilewright.passes.cuda_tile.analysis.stages import is_alone
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 
 
@@ -141,12 +147,28 @@ class CopyRing(LoopPart):
 
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
+        self._prefetch(bounds)
         self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
         plan, scratch = self.plan, self.kernel.scratch
         if plan.last is None:
             scratch.reserved -= self._taken
         if plan.kept is not None and plan.kept.last is plan.loop:
             scratch.reserved -= plan.kept.bytes
+
+    def _prefetch(self, bounds: Range) -> None:
+        """Ask for the lines of a block to come, as many as stay in stages, where a CTA has a
+        multiprocessor: of the one that it will have next."""
+        kernel, emitter, plan, arch = self.kernel, self.kernel.emitter, self.plan, self.kernel.arch
+        if arch is None or plan.last is None or not is_alone(arch, plan.bytes):
+            return
+        far = max(AHEAD, plan.bytes * chip_of(divmod(arch.number, 10)).count)
+        loads = [load.op for load in plan.loads if load.op in kernel.prefetched]
+        number = bounds.lower
+        for _ in range(plan.stages if loads else 0):
+            for op in loads:
+                build = partial(prefetch_ahead, op, kernel, far)
+                at_iteration(kernel, plan.loop, plan.slice, number, build)
+            number = emitter.binary("add", number, bounds.step)
 
     # --- copies ---
 

@@ -141,8 +141,8 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
 # --- lines of blocks to come ---
 
 
-def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
-    """Ask for what lies that far behind the tile of a load, a line for a thread, within the
+def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel, by: int = AHEAD) -> None:
+    """Ask for what lies so many bytes behind the tile of a load, a line for a thread, within the
     tensor."""
     emitter, dimensions = kernel.emitter, tile_dimensions(load)
     bits, along = dim_bits(load.view_type.tile_shape), contiguous(dimensions)
@@ -150,17 +150,17 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel) -> None:
     size = bytes_of(scalar_type(load, element_of(load.tile)))
     run = min(len(bits[along]), log2(LINE // size))
     layout = blocked([*bits[along], *above(bits, along)], kernel.table.thread_bits, run)
-    own, (far, is_inside) = kernel.threads.first_of(layout), _reach(load, size, kernel)
+    own, (far, is_inside) = kernel.threads.first_of(layout), _reach(load, size, by, kernel)
     for access in tile_accesses(load, layout, kernel, run):
-        by = emitter.binary("add", far, access.offset)
-        place = emitter.binary("add", access.address, by)
+        offset = emitter.binary("add", far, access.offset)
+        place = emitter.binary("add", access.address, offset)
         within = kernel.both(kernel.both(own, access.condition), is_inside(place))
         assert within is not None
         emitter.when(within, lambda place=place: emitter.add(address.PrefetchOp(place)))
 
 
 def _reach(
-    load: views.LoadViewTkoOp, size: int, kernel: Kernel
+    load: views.LoadViewTkoOp, size: int, by: int, kernel: Kernel
 ) -> tuple[SSAValue, Callable[[SSAValue], SSAValue]]:
     """How many bytes ahead lines are, and whether an address is one of the tensor, of the last
     block's row, or of the row that the next iteration loads."""
@@ -184,7 +184,7 @@ def _reach(
     for count, stride in counts:
         last = emitter.binary("sub", count, 1)
         end = emitter.binary("add", end, bytes_of_rows(last, stride))
-    return kernel.constant(AHEAD, i64), lambda place: emitter.compare("lt", place, end)
+    return kernel.constant(by, i64), lambda place: emitter.compare("lt", place, end)
 
 
 def _padding(op: views.LoadViewTkoOp) -> Any:

@@ -86,9 +86,11 @@ def reader_layouts(
     for store in descendants(entry, StorePtrTkoOp):
         pointers = store.destination
         layout = written_layout(pointers, store.mask, store.value, WIDEST, table)
-        for load, own in _lying_by(pointers, layout):
-            if load not in staged and _accesses(load, own) <= _most(load, table):
-                wanted.setdefault(load, own)
+        # Lanes tell each other what those of the value's own layout have loaded.
+        for written in (layout, table.layouts.get(store.value, layout)):
+            for load, own in _lying_by(pointers, written):
+                if load not in staged and _accesses(load, own) <= _most(load, table):
+                    wanted.setdefault(load, own)
     for load in entry.walk():
         if isinstance(load, LoadPtrTkoOp) and is_weak(load) and load not in staged:
             free = table.layouts.get(load.source) is None and not run_of(load.source).counting

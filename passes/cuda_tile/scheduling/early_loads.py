@@ -22,7 +22,12 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, needed_ahead
+from tilewright.passes.cuda_tile.analysis.computed_again import (
+    SCALAR,
+    is_computed_from,
+    needed_ahead,
+    places_of,
+)
 from tilewright.passes.cuda_tile.analysis.cost_model import thread_count
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
@@ -50,14 +55,19 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
 
 def _make_earlier(loop: ForOp, most: int) -> None:
     """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
-    what an epilogue reads is there when the sums are."""
-    block = loop.parent
-    later = [op for op in block.ops if loop.is_before_in_block(op)] if block else []
+    what an epilogue reads is there when the sums are. Those from places that are loaded, too, stay
+    where the last products are in flight: in front of the loop all would wait for the places."""
+    ops = list(loop.parent.ops) if loop.parent else []
+    later = [op for op in ops if loop.is_before_in_block(op)]
     if not _multiplies(loop) or any(map(_multiplies, later)):
         return
+    loads = [op for op in ops if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)]
+    numbers = {op.results[0] for op in loads}
     for op in later:
-        loads = isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and is_repeatable(op)
-        if loads and prod(shape_of(op.results[0])) <= most:
+        if (
+            op in loads and is_repeatable(op) and prod(shape_of(op.results[0])) <= most
+            and not any(is_computed_from(x, numbers) for x in places_of(op))
+        ):  # fmt: skip
             _move(op, loop)
 
 

@@ -212,6 +212,23 @@ def test_what_several_loops_load_is_loaded_once() -> None:
     check_folded_twice(body, 0, 248, 520, 1288)
 
 
+def test_lines_of_blocks_behind_those_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles that stay in stages, of CTAs that have a multiprocessor each, are followed by those of
+    the blocks that an H100's 132 take next."""
+    body = folded_twice("%o")
+    for old, new in (("1x256", "16x256"), ("<1xf32>", "<16xf32>"), ("tile=(1)", "tile=(16)")):
+        body = body.replace(old, new)
+    _, _, loops = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx.partition("$for")
+    assert loops.count("prefetch.global") == 1 and f", {132 * 8 * 16 * 1024};" in loops
+    memory = "tilewright.lowering.cuda_tile.memory"
+    monkeypatch.setattr(f"{memory}.convert_views.AHEAD", 1 << 14)
+    monkeypatch.setattr(f"{memory}.convert_copied_loads.CopyRings.held", lambda *_: 1)
+    x = RNG.integers(-4, 5, (40, 520)).astype(np.float32)
+    tiles = np.pad(x, ((0, 0), (0, 248))).reshape(40, 3, 256)
+    got = compiled(OF_ROWS, body, [x, 40, 520, 520, np.zeros(40, np.float32)], grid=(3,))[-1]
+    assert (got == x.sum(axis=1) + tiles.sum(axis=1).max(axis=1)).all()
+
+
 def test_loops_of_other_bounds_load_again() -> None:
     body = folded_twice("%one")
     ptx = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx
