@@ -87,7 +87,7 @@ def reader_layouts(
         pointers = store.destination
         layout = written_layout(pointers, store.mask, store.value, WIDEST, table)
         # Lanes tell each other what those of the value's own layout have loaded.
-        for written in (layout, table.layouts.get(store.value, layout)):
+        for written in (layout, table.layouts.get(store.value) or layout):
             for load, own in _lying_by(pointers, written):
                 if load not in staged and _accesses(load, own) <= _most(load, table):
                     wanted.setdefault(load, own)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tile_ir import entry, run
 
 import tilewright as tw
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import Sm
 
 RNG = np.random.default_rng(0)
 
@@ -219,10 +220,10 @@ def test_lines_of_blocks_behind_those_that_run(monkeypatch: pytest.MonkeyPatch) 
     for old, new in (("1x256", "16x256"), ("<1xf32>", "<16xf32>"), ("tile=(1)", "tile=(16)")):
         body = body.replace(old, new)
     _, _, loops = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx.partition("$for")
-    assert loops.count("prefetch.global") == 1 and f", {132 * 8 * 16 * 1024};" in loops
-    memory = "tilewright.lowering.cuda_tile.memory"
-    monkeypatch.setattr(f"{memory}.convert_views.AHEAD", 1 << 14)
-    monkeypatch.setattr(f"{memory}.convert_copied_loads.CopyRings.held", lambda *_: 1)
+    assert loops.count("prefetch.global") == 8 and f", {132 * 8 * 16 * 1024};" in loops
+    rings = "tilewright.lowering.cuda_tile.memory.convert_copied_loads"
+    monkeypatch.setattr(f"{rings}.AHEAD", 1 << 14)
+    monkeypatch.setattr(f"{rings}.chip_of", lambda _: Sm(2048, 32, 228))
     x = RNG.integers(-4, 5, (40, 520)).astype(np.float32)
     tiles = np.pad(x, ((0, 0), (0, 248))).reshape(40, 3, 256)
     got = compiled(OF_ROWS, body, [x, 40, 520, 520, np.zeros(40, np.float32)], grid=(3,))[-1]
