@@ -38,6 +38,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
 _MOST = 64
 """The bytes of a load that a thread has room for beside the operands of a product."""
@@ -50,29 +51,27 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
             threads = thread_count(entry, arch)
             _make_early(loop, _MOST * threads)
             _make_few_early(loop, threads, arch)
-            _make_earlier(loop, threads)
+            _make_earlier(loop, threads, arch)
 
 
-def _make_earlier(loop: ForOp, most: int) -> None:
+def _make_earlier(loop: ForOp, most: int, arch: Target) -> None:
     """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
     what an epilogue reads is there when the sums are. Those from places that are loaded, too, stay
-    where the last products are in flight: in front of the loop all would wait for the places."""
+    where `wgmma`s are in flight: in front of the loop all would wait for the places."""
     ops = list(loop.parent.ops) if loop.parent else []
     later = [op for op in ops if loop.is_before_in_block(op)]
-    if not _multiplies(loop) or any(map(_multiplies, later)):
+    products = descendants(loop, Multiplication)
+    if not products or any(descendants(op, Multiplication) for op in later):
         return
     loads = [op for op in ops if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)]
-    numbers = {op.results[0] for op in loads}
+    in_flight = all(multiplies_by_warpgroups(op, arch) for op in products)
+    numbers = {op.results[0] for op in loads if in_flight}
     for op in later:
         if (
             op in loads and is_repeatable(op) and prod(shape_of(op.results[0])) <= most
             and not any(is_computed_from(x, numbers) for x in places_of(op))
         ):  # fmt: skip
             _move(op, loop)
-
-
-def _multiplies(op: Operation) -> bool:
-    return bool(descendants(op, Multiplication))
 
 
 def _make_few_early(loop: ForOp, most: int, arch: Target) -> None:
