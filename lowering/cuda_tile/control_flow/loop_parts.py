@@ -114,7 +114,9 @@ class LoopRings(LoopPart):
     def _is_of_few(self, op: Operation) -> bool:
         """True of a load of an element for each thread at most."""
         most = 1 << self._kernel.table.thread_bits
-        return isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and prod(shape_of(op.results[0])) <= most
+        return (
+            isinstance(op, LoadPtrTkoOp | LoadViewTkoOp) and prod(shape_of(op.results[0])) <= most
+        )
 
     def _is_accessed_by_threads(self) -> bool:
         """True where threads access memory in the loop but by copies: ptxas keeps no MMAs in flight

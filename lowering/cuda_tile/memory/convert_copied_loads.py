@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
@@ -166,6 +167,7 @@ class CopyRing(LoopPart):
         number = bounds.lower
         for _ in range(plan.stages if loads else 0):
             for op in loads:
+                assert isinstance(op, LoadViewTkoOp)
                 build = partial(prefetch_ahead, op, kernel, far)
                 at_iteration(kernel, plan.loop, plan.slice, number, build)
             number = emitter.binary("add", number, bounds.step)

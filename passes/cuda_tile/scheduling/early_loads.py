@@ -66,9 +66,9 @@ def _make_earlier(loop: ForOp, most: int, arch: Target) -> None:
     loads = [op for op in ops if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)]
     in_flight = all(multiplies_by_warpgroups(op, arch) for op in products)
     numbers = {op.results[0] for op in loads if in_flight}
-    for op in later:
+    for op in loads:
         if (
-            op in loads and is_repeatable(op) and prod(shape_of(op.results[0])) <= most
+            op in later and is_repeatable(op) and prod(shape_of(op.results[0])) <= most
             and not any(is_computed_from(x, numbers) for x in places_of(op))
         ):  # fmt: skip
             _move(op, loop)
