@@ -11,8 +11,8 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 
 _LINE = 128
-"""The bytes that lanes store side by side: MoE's "up" has 643 TFLOP/s on an H200 by 64 bytes of each
-row and 653 by lines, "down" 620 and 619."""
+"""The bytes that lanes store side by side: by 64 of each row MoE's "up" has 643 TFLOP/s on an H200,
+by lines 653, "down" 620 and 619."""
 
 
 def written_layout(

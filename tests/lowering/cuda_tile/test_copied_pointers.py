@@ -148,6 +148,47 @@ def gathered(mask: str) -> str:
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>", body)
 
 
+SCATTERED = """
+    %w_at = offset %at1, %r : tile<64xptr<i32>>, tile<64xi32> -> tile<64xptr<i32>>
+    %w, %t2 = load_ptr_tko weak %w_at : tile<64xptr<i32>> -> tile<64xi32>, token
+    %w1 = itof %w signed : tile<64xi32> -> tile<64xf32>
+    %w2 = reshape %w1 : tile<64xf32> -> tile<64x1xf32>
+    %weights = broadcast %w2 : tile<64x1xf32> -> tile<64x32xf32>
+    %z = mulf %sum, %weights : tile<64x32xf32>
+    %C_stride = assume div_by<8>, %C_l : tile<i32>
+    %s3 = reshape %C_stride : tile<i32> -> tile<1x1xi32>
+    %s4 = broadcast %s3 : tile<1x1xi32> -> tile<64x32xi32>
+    %c_row = muli %rows, %s4 : tile<64x32xi32>
+    %C_base = assume div_by<16>, %C_p : tile<ptr<f32>>
+    %c_p1 = reshape %C_base : tile<ptr<f32>> -> tile<1x1xptr<f32>>
+    %c_base = broadcast %c_p1 : tile<1x1xptr<f32>> -> tile<64x32xptr<f32>>
+    %c_1 = reshape %i32 : tile<32xi32> -> tile<1x32xi32>
+    %c_2 = broadcast %c_1 : tile<1x32xi32> -> tile<64x32xi32>
+    %c_far = addi %c_row, %c_2 : tile<64x32xi32>
+    %c_at = offset %c_base, %c_far : tile<64x32xptr<f32>>, tile<64x32xi32> -> tile<64x32xptr<f32>>
+    %u = store_ptr_tko weak %c_at, %z : tile<64x32xptr<f32>>, tile<64x32xf32> -> token
+"""
+
+
+def test_scattered_rows_with_weights() -> None:
+    """Weights by the numbers of rows are on their way while the last MMAs are, and lanes store
+    lines: two swaps of the 16 elements of each, half of them sent."""
+    text = gathered("less_than %cs, %size")
+    begin = text.index("    %u = store_view_tko")
+    end = text.index("-> token", begin) + len("-> token\n")
+    text = text[:begin] + SCATTERED + text[end:]
+    ptx = tw.compile(text, "sm_90a").ptx
+    products, _, _ = ptx.rpartition("wgmma.wait_group")
+    assert "ld.global.b32" in products[products.rindex("$for") :]
+    assert ptx.count("\tshfl.sync.bfly") == 16 and "st.shared" not in ptx
+    a, b = operand(64, 136, "f16"), operand(136, 32, "f16")
+    rows = np.random.default_rng(1).permutation(64).astype(np.int32)
+    args = [a, 136, b, 32, rows, 64, np.zeros((64, 32), np.float32), 32, 64, 32, 136]
+    got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[3]
+    want = a.astype(np.float32) @ b.astype(np.float32) * rows[:, None]
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
 def check_gathered(text: str, times: int = 1) -> None:
     """Products of gathered rows for an sm_100a, added up so often."""
     k = 32 * 17 - 8
