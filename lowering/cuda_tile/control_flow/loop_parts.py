@@ -129,7 +129,7 @@ class LoopRings(LoopPart):
 
 
 def _accesses_memory_first(op: ForOp) -> list[Operation]:
-    """What accesses memory, or has a region, before anybody reads the results."""
+    """The ops that access memory, or have a region, before anybody reads the results."""
     first, following = list[Operation](), op.next_op
     while following is not None and not set(op.results) & set(following.operands):
         if isinstance(following, MemoryOp) or following.regions:
