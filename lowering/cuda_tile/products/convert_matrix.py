@@ -111,7 +111,9 @@ class AtomProduct:
         made: dict[str, OperandFragments] = {}
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue]]] = []
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
-            if (fragments := self._there(operand, value)) is not None:
+            known = kernel.emitter.known.get(self._key(operand, value))
+            fragments = known or self._there(operand, value)
+            if fragments is not None:
                 made[operand] = fragments
                 continue
             source = kernel.table.of(value)
@@ -124,7 +126,15 @@ class AtomProduct:
             scratch.written()
             for (own, *_), base in zip(staged, bases, strict=True):
                 made[own.operand] = own.fragments(base, kernel)
+        for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
+            kernel.emitter.remembered(self._key(operand, value), lambda made=made[operand]: made)
         return made["A"], made["B"]
+
+    def _key(self, operand: str, value: SSAValue) -> tuple[Any, ...]:
+        tile = self.kernel[value]
+        if isinstance(tile, PlacedTile):
+            tile = tile.layout, *tile.elements
+        return tile, self.atom, self.layouts.layout(operand), operand
 
     def _there(self, operand: str, value: SSAValue) -> OperandFragments | None:
         """The fragments of an operand that lies in shared memory or in registers as MMAs take
