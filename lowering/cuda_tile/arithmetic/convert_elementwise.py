@@ -307,7 +307,12 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
 @lowers(core.SelectOp)
 def _select(op: core.SelectOp, kernel: Kernel) -> None:
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
-        return x if x is y else kernel.emitter.select(condition, x, y)
+        if x is y:
+            return x
+        both = condition.owner
+        if isinstance(both, arith.AndIOp) and isinstance(y.owner, arith.ConstantOp):
+            return compute(both.lhs, compute(both.rhs, x, y), y)
+        return kernel.emitter.select(condition, x, y)
 
     elementwise(op, kernel, compute)
 
