@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
@@ -226,7 +227,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
 def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one: they fill
     sectors one after the other, and each by itself, unless no thread moves more at once; or where
-    changing it would take the room of another CTA. Else its lanes' own where these fill them."""
+    changing it would take the room of another CTA. Else one of its lanes, if shuffles change it."""
     best, own = access_layout(op, kernel.table), kernel.layout(tile)
     if own is None or kernel.scratch.is_short:
         return own or best
@@ -237,7 +238,9 @@ def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileL
     if fills and neighbours(op, own) * size >= good:
         return own
     lanes = of_lanes(own, best.run_bits)
-    return lanes if lanes is not None and neighbours(op, lanes) * size >= good else best
+    if lanes is None or neighbours(op, lanes) * size < good:
+        return best
+    return lanes if WarpMoves.paying(own, best, kernel.scalar_type(op, tile)) else best
 
 
 def neighbours(
