@@ -4,6 +4,7 @@ where there is no MMA."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -37,6 +38,8 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
     warpgroup_layouts,
 )
 
+_KEPT = 16
+"""The registers of an operand that a thread has room for beside those of a product."""
 _WIDEST_RUN = 2
 """The neighbours along N that a thread computes without MMAs, as bits of their number."""
 
@@ -105,15 +108,14 @@ class AtomProduct:
     # --- operands ---
 
     def operands(self) -> tuple[OperandFragments, OperandFragments]:
-        """The fragments of A and B: as they lie in registers or in shared memory, else laid down
-        there, to be read before anything else is."""
+        """The fragments of A and B: of a product before, or as they lie in registers or in shared
+        memory, else laid down there, to be read before anything else is."""
         kernel, scratch = self.kernel, self.kernel.scratch
         made: dict[str, OperandFragments] = {}
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue]]] = []
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
             known = kernel.emitter.known.get(self._key(operand, value))
-            fragments = known or self._there(operand, value)
-            if fragments is not None:
+            if (fragments := known or self._there(operand, value)) is not None:
                 made[operand] = fragments
                 continue
             source = kernel.table.of(value)
@@ -127,10 +129,12 @@ class AtomProduct:
             for (own, *_), base in zip(staged, bases, strict=True):
                 made[own.operand] = own.fragments(base, kernel)
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
-            kernel.emitter.remembered(self._key(operand, value), lambda made=made[operand]: made)
+            if made[operand].registers <= _KEPT:
+                kernel.emitter.remembered(self._key(operand, value), partial(made.get, operand))
         return made["A"], made["B"]
 
     def _key(self, operand: str, value: SSAValue) -> tuple[Any, ...]:
+        """What the fragments of an operand are known by to products behind this one."""
         tile = self.kernel[value]
         if isinstance(tile, PlacedTile):
             tile = tile.layout, *tile.elements
