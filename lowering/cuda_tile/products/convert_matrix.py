@@ -134,7 +134,7 @@ class AtomProduct:
         return made["A"], made["B"]
 
     def _key(self, operand: str, value: SSAValue) -> tuple[Any, ...]:
-        """What the fragments of an operand are known by to products behind this one."""
+        """The key by which products behind this one find the fragments of an operand."""
         tile = self.kernel[value]
         if isinstance(tile, PlacedTile):
             tile = tile.layout, *tile.elements
