@@ -4,6 +4,7 @@ get the names that the text has for them."""
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -26,6 +27,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     LocalAddressOp,
     MovOp,
+    PackOp,
     SharedAddressOp,
     SregOp,
     TimeOp,
@@ -73,7 +75,9 @@ def constant_bits(text: str, type_: str) -> int | None:
             return None
     if width not in _PACKED:
         return None
-    return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    with suppress(OverflowError):
+        return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    return constant_bits("-inf" if value < 0 else "inf", type_)
 
 
 @dataclass(slots=True)
@@ -192,6 +196,9 @@ class Reader:
         given = width_of(value)
         if given == KINDS[kind]:
             return self.register(value, kind)
+        if given == 8 and self.resizes:
+            byte = self.register(value, "b8")
+            return self.resized(self.add(PackOp(byte, byte)).results[0], kind)
         if not self.resizes or given < KINDS[kind]:
             raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
         return self.resized(self.register(value, f"b{given}"), kind)

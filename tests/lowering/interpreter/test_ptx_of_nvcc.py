@@ -172,6 +172,56 @@ def test_local_memory_without_optimization(ptxas: Ptxas) -> None:
         run(body.replace("st.local.u32 [sp+8], r0;", ""), ptxas, np.arange(32))
 
 
+KEPT = """.local .align 8 .b8 depot[16]; .reg .b64 sp; mov.u64 sp, depot; ld.local.u32 r1, [sp+4];
+and.b32 r1, r1, -256; and.b32 r2, r0, 255; or.b32 r1, r1, r2; st.local.u32 [sp+4], r1;
+ld.local.u8 v0, [sp+12]; st.local.u8 [sp+8], v0; mov.u32 h, %reserved_smem_offset_1;
+cvt.u64.u32 d8, h; cvta.shared.u64 d8, d8; ld.local.u32 r1, [sp+4]; LAST cvt.u64.u32 d6, r1;"""
+
+
+def test_bit_fields_and_empty_objects(ptxas: Ptxas) -> None:
+    """What nothing has written may be copied and masked; where it decides a result, it is an error,
+    told at the first read; so is memory that the system keeps."""
+    assert (run(KEPT.replace("LAST", "and.b32 r1, r1, 255;"), ptxas, LANE)[:32] == LANE).all()
+    for wrong in (
+        "", "setp.lt.s32 p, r1, 5; selp.u32 r1, 1, 0, p;", "and.b32 r1, r1, 0x100;",
+        "setp.eq.s32 p, r1, r1; @p bra stop; stop: and.b32 r1, r1, 0x1ff; add.s64 addr, addr, d7;",
+    ):  # fmt: skip
+        with pytest.raises(tw.ExecutionError, match="local memory that nothing has written"):
+            run(KEPT.replace("LAST", wrong), ptxas, LANE)
+    with pytest.raises(tw.ExecutionError, match="out of bounds"):
+        run("mov.u32 h, %reserved_smem_offset_1; st.shared.u32 [h], h;", ptxas, LANE)
+
+
+def test_constants_have_a_space(ptxas: Ptxas) -> None:
+    text = NAMED.replace(
+        "ld.u32 r2, [d5];\n",
+        """ld.u32 r2, [d5]; cvta.const.u64 d5, c;
+.reg .pred p; isspacep.const p, d5; selp.u32 r2, 5, 0, p; isspacep.const p, d0; @p trap;\n""",
+    )
+    assert ptxas(text, "sm_90").ok
+    assert tw.interpret(text, grid=(1,), block=(1,), args=[np.zeros(4, np.int32)])[0][3] == 5
+
+
+CONVERSIONS = (
+    ("cvt.s8.u8 r1, v0;", lambda x: (x & 255).astype(np.int8).astype(np.int32)),
+    ("cvt.s32.s32 d6, r2; cvt.u32.u64 r1, d6; shr.s64 d6, d6, 32; cvt.u32.u64 r3, d6; "
+     "xor.b32 r1, r1, r3;", lambda x: x ^ x >> 31),
+    ("mov.b16 {b, _}, v0; cvt.s32.s8 r1, b;", lambda x: x.astype(np.int8).astype(np.int32)),
+    (".reg .f32 f; cvt.rz.sat.f32.s32 f, r2; cvt.rzi.s32.f32 r1, f;", lambda x: (x > 0) * 1),
+    (".reg .f32 f; cvt.rp.ftz.f32.u8 f, v0; cvt.rzi.s32.f32 r1, f;", lambda x: x & 255),
+    (".reg .f32 f; mov.b32 f, 1; cvt.rp.ftz.f16.f32 v0, f; cvt.u32.u16 r1, v0;", lambda x: x * 0),
+    (".reg .f32 f; mov.f32 f, 1e39; mov.b32 r1, f;", lambda x: x * 0 + 0x7F800000),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), CONVERSIONS)
+def test_conversions_that_few_write(body: str, expected: Any, ptxas: Ptxas) -> None:
+    x = np.arange(32) * 0x9E3779B1 & 0xFFFFFFFF
+    out = run(f"cvt.u32.u64 r2, d5; cvt.u16.u64 v0, d5; {body} cvt.u64.u32 d6, r1;", ptxas, x)
+    np.testing.assert_array_equal(out[:32].astype(np.uint32).view(np.int32),
+                                  expected(x.astype(np.uint32).view(np.int32)))  # fmt: skip
+
+
 FUNCTIONS = """.version 9.0
 .target sm_90
 .address_size 64

@@ -413,8 +413,8 @@ def test_shuffles_from_beside_the_membermask_give_anything() -> None:
 
 
 def test_spaces_that_a_launch_says_are_refused() -> None:
-    text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
-    with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
+    text = HEAD + "isspacep.param %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
+    with pytest.raises(CompileError, match="expected a space of global, constant, shared and"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
 
 
