@@ -75,10 +75,12 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
             r"cvt.rn.\2.f32 {0}, e",
         ),
         (r"cvt\.(?:r[nmpz]\.)?f64\.bf16", "cvt.f32.bf16 f, {1}", "cvt.f64.f32 {0}, f"),
-        (
-            r"cvt\.(.*)ftz\.(f32\.(?:bf16|f64))", r"cvt.\1\2 f, {1}", "cvt.ftz.f32.f32 {0}, f",
+        (r"cvt\.(?:r[nmpz]\.)?ftz\.f32\.bf16", "cvt.f32.bf16 f, {1}", "cvt.ftz.f32.f32 {0}, f"),
+        (  # NaN stays as it is
+            r"cvt\.(.*)ftz\.f32\.f64", r"cvt.\1f32.f64 f, {1}", "testp.subnormal.f32 s, f",
+            "copysign.f32 e, f, 0f00000000", "selp.f32 {0}, e, f, s",
         ),
-        (r"cvt\.(.*)ftz\.(b?f16|f64)\.f32", "cvt.ftz.f32.f32 f, {1}", r"cvt.\1\2.f32 {0}, f"),
+        (r"cvt\.(.*)ftz\.(bf16|f64)\.f32", "cvt.ftz.f32.f32 f, {1}", r"cvt.\1\2.f32 {0}, f"),
         (r"cvt\.(.*)sat\.f32\.([fus]\d\d?)", r"cvt.\1f32.\2 f, {1}", "cvt.sat.f32.f32 {0}, f"),
         (
             r"cvt\.(.*)sat\.f16\.([fus]\d\d?)", r"cvt.\1f16.\2 h, {1}", "cvt.f32.f16 f, h",

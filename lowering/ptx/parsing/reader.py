@@ -63,7 +63,7 @@ def constant_bits(text: str, type_: str) -> int | None:
     width = int(type_[1:] or 0) if type_ != "pred" else 1
     if _BITS.fullmatch(text) is not None:
         bits, given = int(text[2:], 16), 4 * (len(text) - 2)
-        if given == width:
+        if given <= width:  # of a single one in an f64 ptxas takes the bits
             return bits
         [value] = struct.unpack(f"<{_PACKED[given]}", bits.to_bytes(given // 8, "little"))
     elif text == "WARP_SZ":

@@ -32,7 +32,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"cvt\.(f16\.bf16|bf16\.f16)", r"cvt.rn.\1"),
         (r"cvt\.ftz((?:\.sat)?\.f32\.f16)", r"cvt\1"),
         (r"cvt\.(?:r[nmpz]\.)?f32\.bf16", "cvt.f32.bf16"),
-        (r"cvt\.(r[nz])\.ftz((?:\.sat)?)\.f16\.f32", r"cvt.\1\2.f16.f32"),
+        (r"cvt\.(r[nzmp])\.ftz((?:\.sat)?)\.f16\.f32", r"cvt.\1\2.f16.f32"),
         (r"shr\.b(\d+)", r"shr.u\1"),
         (r"cvt\.([us]8)\.[us]8", r"cvt.\1.u16"),
         (r"((?:ld|st)\..*)\.b128", r"\1.v2.b64"),

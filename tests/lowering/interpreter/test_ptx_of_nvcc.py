@@ -209,7 +209,7 @@ CONVERSIONS = (
     ("mov.b16 {b, _}, v0; cvt.s32.s8 r1, b;", lambda x: x.astype(np.int8).astype(np.int32)),
     (".reg .f32 f; cvt.rz.sat.f32.s32 f, r2; cvt.rzi.s32.f32 r1, f;", lambda x: (x > 0) * 1),
     (".reg .f32 f; cvt.rp.ftz.f32.u8 f, v0; cvt.rzi.s32.f32 r1, f;", lambda x: x & 255),
-    (".reg .f32 f; mov.b32 f, 1; cvt.rp.ftz.f16.f32 v0, f; cvt.u32.u16 r1, v0;", lambda x: x * 0),
+    (".reg .f32 f; mov.b32 f, 1; cvt.rp.ftz.f16.f32 v0, f; cvt.u32.u16 r1, v0;", lambda x: x**0),
     (".reg .f32 f; mov.f32 f, 1e39; mov.b32 r1, f;", lambda x: x * 0 + 0x7F800000),
 )  # fmt: skip
 
@@ -220,6 +220,52 @@ def test_conversions_that_few_write(body: str, expected: Any, ptxas: Ptxas) -> N
     out = run(f"cvt.u32.u64 r2, d5; cvt.u16.u64 v0, d5; {body} cvt.u64.u32 d6, r1;", ptxas, x)
     np.testing.assert_array_equal(out[:32].astype(np.uint32).view(np.int32),
                                   expected(x.astype(np.uint32).view(np.int32)))  # fmt: skip
+
+
+def _added(type_: str, space: str) -> str:
+    """A number that is added to one in memory, by its bits."""
+    kind, at = f"b{type_[-2:]}", {"shared": "s", "global": "addr"}[space]
+    noftz = ".noftz" if kind == "b16" else ""
+    return f""".reg .{kind} old, new; mov.{kind} old, OLD; mov.{kind} new, NEW;
+    setp.ne.u32 p, r0, 0; @p bra over; st.{space}.{kind} [{at}], old;
+    red.{space}.add{noftz}.{type_} [{at}], new; ld.{space}.u{kind[1:]} d6, [{at}]; over:"""
+
+
+ON_A_CHIP = [
+    ("cvt.rn.f16.f64 v0, c0; cvt.u64.u16 d6, v0;", 0x7FF0000000000001, 0x7E00),
+    ("cvt.rm.f16.f64 v0, c0; cvt.u64.u16 d6, v0;", 0xFFF4000000000001, 0xFF00),
+    (
+        ".reg .f32 f; cvt.rz.ftz.f32.f64 f, c0; mov.b32 r1, f; cvt.u64.u32 d6, r1;",
+        0x7FF8000000000000,
+        0x7FC00000,
+    ),
+    (
+        ".reg .f32 f; cvt.rm.ftz.f32.f64 f, c0; mov.b32 r1, f; cvt.u64.u32 d6, r1;",
+        0xB6A0000000000000,
+        0x80000000,
+    ),
+    ("fns.b32 r1, 0x33000000, 44, -1; cvt.u64.u32 d6, r1;", 0, 0xFFFFFFFF),
+    ("mov.f64 a, 0f3f800001; mov.b64 d6, a;", 0, 0x3F800001),
+    *(
+        (_added(type_, space).replace("OLD", old).replace("NEW", new), 0, result)
+        for type_, space, old, new, result in (
+            ("f32", "shared", "0x7f800001", "0", 0x7FFFFFFF),
+            ("f32", "global", "0x3f800000", "0x7f9952e3", 0x7FFFFFFF),
+            ("f16", "global", "0x6899", "0xfcb3", 0x7FFF),
+            ("f16", "shared", "0x7f80", "0x4fb2", 0x7FFF),
+            ("bf16", "shared", "0xfe01", "0xfffb", 0x7FFF),
+            ("f64", "global", "0x7ff0000000000001", "0", 0x7FF0000000000001),
+            ("f64", "global", "0xffffffffffffffff", "0x7ff8000000000000", 0x7FF8000000000000),
+            ("f64", "shared", "0x7ff8000000000000", "0x7fffffffffffffff", 0x7FF8000000000000),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "bits", "expected"), ON_A_CHIP)
+def test_what_an_h200_made_of_nan(body: str, bits: int, expected: int, ptxas: Ptxas) -> None:
+    out = run(f"mov.b64 c0, d5; mov.b64 d6, 0; {body}", ptxas, np.full(32, bits, np.uint64))
+    assert int(out.view(np.uint64)[0]) == expected
 
 
 FUNCTIONS = """.version 9.0
