@@ -98,7 +98,7 @@ def run_kernel(
 
 
 _OCTETS = 0, 0xFF, 0x5A
-"""What local memory that nothing has written may have."""
+"""Bytes that local memory may have where nothing has written them."""
 
 
 def _with_any_local_memory(
