@@ -4,6 +4,7 @@ get the names that the text has for them."""
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -26,6 +27,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     LocalAddressOp,
     MovOp,
+    PackOp,
     SharedAddressOp,
     SregOp,
     TimeOp,
@@ -61,7 +63,7 @@ def constant_bits(text: str, type_: str) -> int | None:
     width = int(type_[1:] or 0) if type_ != "pred" else 1
     if _BITS.fullmatch(text) is not None:
         bits, given = int(text[2:], 16), 4 * (len(text) - 2)
-        if given == width:
+        if given <= width:  # of a single one in an f64 ptxas takes the bits
             return bits
         [value] = struct.unpack(f"<{_PACKED[given]}", bits.to_bytes(given // 8, "little"))
     elif text == "WARP_SZ":
@@ -73,7 +75,9 @@ def constant_bits(text: str, type_: str) -> int | None:
             return None
     if width not in _PACKED:
         return None
-    return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    with suppress(OverflowError):
+        return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    return constant_bits("-inf" if value < 0 else "inf", type_)
 
 
 @dataclass(slots=True)
@@ -192,6 +196,9 @@ class Reader:
         given = width_of(value)
         if given == KINDS[kind]:
             return self.register(value, kind)
+        if given == 8 and self.resizes:
+            byte = self.register(value, "b8")
+            return self.resized(self.add(PackOp(byte, byte)).results[0], kind)
         if not self.resizes or given < KINDS[kind]:
             raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
         return self.resized(self.register(value, f"b{given}"), kind)
