@@ -163,7 +163,7 @@ add.s32 r3, r1, r3; mbarrier.arrive.shared.b64 d6, [r3]; add.s32 r2, r2, 1;
 setp.lt.u32 q, r2, 7; @q bra again; done: mov.b64 d6, 0;"""
     path = tmp_path / "k.ptx"
     path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
-    assert main(["check", str(path)]) == 0
+    assert main(["check", str(path)]) in (0, None)
 
 
 def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
