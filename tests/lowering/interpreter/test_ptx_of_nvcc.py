@@ -154,7 +154,7 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
 
 
 def test_a_copy_of_bytes_behind_an_init(ptxas: Ptxas, tmp_path: Any) -> None:
-    """What `cuda::memcpy_async` becomes has no fence behind `mbarrier.init`, and an H200 runs it."""
+    """What `cuda::memcpy_async` becomes has no fence behind `mbarrier.init`; an H200 runs it."""
     body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, r1; add.u32 r2, r2, 256;
 @!p mbarrier.init.shared.b64 [r2], 32; bar.sync 0; @p bra go;
 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [r2], 256;
