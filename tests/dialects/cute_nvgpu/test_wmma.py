@@ -158,7 +158,7 @@ def test_find_access() -> None:
 
 @pytest.mark.parametrize(
     ("stride", "several", "legal"),
-    [(32, 1, True), (24, 1, False), (0, 1, False), (8, 2, True), (4, 2, False)],
+    [(32, 1, True), (24, 1, True), (20, 1, False), (0, 1, False), (8, 2, True), (4, 2, False)],
 )
 def test_strides(stride: int, several: int, legal: bool) -> None:
     access = parse_access(LOAD if several == 1 else "wmma.load.a.sync.aligned.row.m16n16k16.s8")[0]
