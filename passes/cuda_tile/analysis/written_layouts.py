@@ -30,10 +30,10 @@ def written_layout(
     if min(own.run_bits, run) >= best.run_bits:
         return own
     line = min(run_of(pointers).counting, log2(_LINE // pointee_bytes(pointers)))
-    return _of_lanes(own, best.run_bits, line) or best
+    return of_lanes(own, best.run_bits, line) or best
 
 
-def _of_lanes(own: TileLayout, run: int, line: int) -> TileLayout | None:
+def of_lanes(own: TileLayout, run: int, line: int = 0) -> TileLayout | None:
     """The layout in which registers have so many bits of neighbours, which lanes of a warp have now
     in part, and lanes those of a line; None where other warps have them."""
     missing = [bit for bit in range(run) if bit not in own.registers]
