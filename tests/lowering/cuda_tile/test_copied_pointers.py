@@ -253,3 +253,60 @@ def test_nothing_is_copied_that_no_iteration_loads(
     got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch=arch)
     used = sum(a[step * i : step * i + 32].astype(np.float32).sum(0) for i in range(min(leave, 5)))
     assert np.allclose(got[1], used, atol=1e-3)
+
+
+def sums(name: str, *pointers: str) -> str:
+    """IR for %name: the sums of products of rows of 1024 numbers, as many as %n."""
+    tile, places = "tile<1024xf32>", "tile<1024xptr<f32>>"
+    body = f"""
+    %{name} = for %i in (%zero to %n, step %one) : tile<i32> iter_values(%s = %none) -> ({tile}) {{
+      %first = muli %i, %row : tile<i32>
+      %f1 = reshape %first : tile<i32> -> tile<1xi32>
+      %f2 = broadcast %f1 : tile<1xi32> -> tile<1024xi32>
+      %x = constant <f32: 1.0> : {tile}"""
+    last = "%x"
+    for p in pointers:
+        body += f"""
+      %at_{p} = offset %{p}, %f2 : {places}, tile<1024xi32> -> {places}
+      %of_{p}, %t_{p} = load_ptr_tko weak %at_{p} : {places} -> {tile}, token
+      %to_{p} = mulf {last}, %of_{p} : {tile}"""
+        last = f"%to_{p}"
+    return f"""{body}
+      %sum = addf %s, {last} : {tile}
+      continue %sum : {tile}
+    }}"""
+
+
+@pytest.mark.parametrize("rows", [0, 2, 4, 7])
+def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
+    """Two ways lead behind an `if` in an `if`; on both, what the second loop copies beside is not
+    where it finds the tiles of the first one."""
+    body = """
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %row = constant <i32: 1024> : tile<i32>
+    %none = constant <f32: 0.0> : tile<1024xf32>
+    %i = iota : tile<1024xi32>"""
+    for p, by in (("a", 16), ("b", 16), ("c", 4)):
+        body += f"""
+    %{p}_a = assume div_by<{by}>, %{p}_p : tile<ptr<f32>>
+    %{p}_1 = reshape %{p}_a : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %{p}_s = broadcast %{p}_1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %{p} = offset %{p}_s, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>"""
+    body += f"""
+    %c1 = cmpi equal %way, %one, signed : tile<i32> -> tile<i1>
+    %c2 = cmpi equal %n, %one, signed : tile<i32> -> tile<i1>
+    {sums("u", "a")}
+    if %c1 {{ if %c2 {{ return }} }}
+    {sums("v", "a", "b")}
+    %w = mulf %u, %v : tile<1024xf32>
+    %done = store_ptr_tko weak %c, %w : tile<1024xptr<f32>>, tile<1024xf32> -> token
+"""
+    pointers = ", ".join(f"%{p}_p: tile<ptr<f32>>" for p in "abc")
+    text = entry(f"{pointers}, %n: tile<i32>, %way: tile<i32>", body)
+    a, b = (np.random.default_rng(i).integers(-3, 4, (7, 1024)) for i in range(2))
+    want = a[:rows].sum(0) * (a * b)[:rows].sum(0)
+    for way in range(2):
+        args = [a.astype(np.float32), b.astype(np.float32), np.zeros(1024, np.float32), rows, way]
+        got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch="sm_80")
+        assert (got[2] == want).all()
