@@ -286,13 +286,13 @@ def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
     %one = constant <i32: 1> : tile<i32>
     %row = constant <i32: 1024> : tile<i32>
     %none = constant <f32: 0.0> : tile<1024xf32>
-    %i = iota : tile<1024xi32>"""
+    %numbers = iota : tile<1024xi32>"""
     for p, by in (("a", 16), ("b", 16), ("c", 4)):
         body += f"""
     %{p}_a = assume div_by<{by}>, %{p}_p : tile<ptr<f32>>
     %{p}_1 = reshape %{p}_a : tile<ptr<f32>> -> tile<1xptr<f32>>
     %{p}_s = broadcast %{p}_1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
-    %{p} = offset %{p}_s, %i : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>"""
+    %{p} = offset %{p}_s, %numbers : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>"""
     body += f"""
     %c1 = cmpi equal %way, %one, signed : tile<i32> -> tile<i1>
     %c2 = cmpi equal %n, %one, signed : tile<i32> -> tile<i1>
@@ -300,7 +300,8 @@ def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
     if %c1 {{ if %c2 {{ return }} }}
     {sums("v", "a", "b")}
     %w = mulf %u, %v : tile<1024xf32>
-    %done = store_ptr_tko weak %c, %w : tile<1024xptr<f32>>, tile<1024xf32> -> token
+    %done = store_ptr_tko weak %c, %w
+        : tile<1024xptr<f32>>, tile<1024xf32> -> token
 """
     pointers = ", ".join(f"%{p}_p: tile<ptr<f32>>" for p in "abc")
     text = entry(f"{pointers}, %n: tile<i32>, %way: tile<i32>", body)
