@@ -6,6 +6,8 @@ Each block has a part of every array. Numbers are small and whole, and sums of t
 
 from __future__ import annotations
 
+import re
+
 from draw import Draw
 from tile_chains import Chain
 from tile_writer import DTYPES, tile
@@ -29,6 +31,7 @@ class Memory(Chain):
         self.arrays = [self.array(size, self.kind) for _ in range(2)]
         self.written = self.array(size, self.kind)
         self.places, self.depth = self.array(self.tiles, "i32"), 0
+        self.last: tuple[list[str], str, str, str, str] | None = None
         self.args[-1] = self.args[-1] % self.tiles
 
     def array(self, size: int, element: str) -> str:
@@ -203,13 +206,39 @@ class Memory(Chain):
         self.lines.append(f"      continue {a}, {b} : {own}, token\n      }}")
         return r, s
 
+    def leave(self, number: str, x: str, token: str) -> tuple[str, str]:
+        """Some blocks end, some behind two branches."""
+        inner, outer = self.condition("%i"), self.compared("%i", "equal", self.number(0, 2))
+        lines = [f"      if {inner} {{", "      return", "      }"]
+        if self.draw.chance(60):
+            lines = [f"      if {outer} {{", *lines, "      }"]
+        self.lines += lines
+        return x, token
+
+    def again(self, number: str, x: str, token: str) -> tuple[str, str]:
+        """A loop, or the last one once more, maybe with a statement in it."""
+        if self.last is None or self.draw.chance(40):
+            start = len(self.lines)
+            y, after = self.rounds(number, x, token)
+            self.last = self.lines[start:], x, token, y, after
+            return y, after
+        lines, *values = self.last
+        known, suffix = set(re.findall(r"%v\d+", "\n".join(self.setup))), f"r{len(self.lines)}"
+        given = dict(zip(values, (x, token), strict=False))
+
+        def renamed(name: re.Match[str]) -> str:
+            return given.get(name[0], name[0] if name[0] in known else name[0] + suffix)
+
+        self.lines += [re.sub(r"%v\d+(?:r\d+)*", renamed, line) for line in lines]
+        return values[2] + suffix, values[3] + suffix
+
 
 def tile_memory(draw: Draw) -> TileKernel:
     """A kernel of some such statements."""
     g = Memory(draw)
     x, token = g.constant(0, g.of, g.element), g.do("make_token", "token")
-    for _ in range(draw.number(1, 4)):
-        x, token = draw.pick((g.rounds, g.rounds, g.step))("%zero", x, token)
+    for _ in range(draw.number(1, 5)):
+        x, token = draw.pick((g.again, g.again, g.again, g.step, g.leave))("%zero", x, token)
     out = g.array(g.of[0] * g.of[1], g.element)
     g.kind = g.element
     place, type_ = g.at(out, "%zero")
