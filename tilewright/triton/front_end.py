@@ -6,9 +6,9 @@ of the same names, and compiles a text that binds arguments. Here these are answ
 
 from __future__ import annotations
 
-import ast
 import collections
 import inspect
+import re
 import sys
 import warnings
 from _thread import RLock
@@ -18,6 +18,7 @@ from functools import lru_cache
 from importlib import import_module
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
+from unicodedata import normalize
 from unittest import mock
 
 _signature = lru_cache(maxsize=1024)(inspect.signature)
@@ -64,9 +65,9 @@ _class_of = lru_cache(maxsize=64)(_own_namedtuple)
 
 def _namedtuple(name: str, fields: Any, *, module: str | None = None, **options: Any) -> Any:
     """`collections.namedtuple`, which makes classes of Triton's names once."""
-    if name in ("KernelMetadata", "SpecializationProxy"):
-        return _class_of(name, tuple(fields))
     module = module or sys._getframe(1).f_globals.get("__name__", "__main__")
+    if module.startswith("triton."):
+        return _class_of(name, tuple(fields), module=module)
     return _own_namedtuple(name, fields, module=module, **options)
 
 
@@ -80,20 +81,20 @@ def quick_front_end() -> Generator[None]:
     generator: Any = import_module("triton.compiler.code_generator")
     jit: Any = import_module("triton.runtime.jit")
     function = jit.JITFunction
-    own_parse, own_scope, translate = (
-        function.parse,
-        function.get_capture_scope,
-        generator.ast_to_ttir,
-    )
+    own_parse, own_scope = function.parse, function.get_capture_scope
+    translate = generator.ast_to_ttir
 
     @lru_cache(maxsize=64)
     def parsed(text: str) -> Any:
-        tree = own_parse(SimpleNamespace(_src=text))
-        return tree, {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return own_parse(SimpleNamespace(_src=text))
+
+    @lru_cache(maxsize=64)
+    def words(text: str) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", normalize("NFKC", text)))
 
     def scope(of: Any) -> dict[str, Any]:
         names = own_scope(of)
-        return {name: names[name] for name in parsed(of.src)[1] & names.keys()}
+        return {name: names[name] for name in words(of.src) & names.keys()}
 
     def translated(*args: Any, **named: Any) -> Any:
         with warnings.catch_warnings():
@@ -112,6 +113,6 @@ def quick_front_end() -> Generator[None]:
         mock.patch.object(jit, "exec", _execute, create=True),
         mock.patch.object(collections, "namedtuple", _namedtuple),
         mock.patch.object(function, "get_capture_scope", scope),
-        mock.patch.object(function, "parse", lambda of: parsed(of.src)[0]),
+        mock.patch.object(function, "parse", lambda of: parsed(of.src)),
     ):
         yield
