@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import inspect
 import re
-import sys
 import warnings
 from _thread import RLock
 from collections.abc import Callable, Generator
@@ -21,6 +20,7 @@ from typing import Any
 from unicodedata import normalize
 from unittest import mock
 
+_python: Any = inspect
 _signature = lru_cache(maxsize=1024)(inspect.signature)
 
 
@@ -30,7 +30,7 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 _arguments_of_call = FunctionType(
-    inspect.getcallargs.__code__,
+    _python.getcallargs.__code__,
     {**vars(inspect), "getfullargspec": lru_cache(maxsize=1024)(inspect.getfullargspec)},
 )
 """`inspect.getcallargs`, which asks once for what a function takes."""
@@ -59,13 +59,13 @@ def _execute(text: str, names: dict[str, Any]) -> None:
     exec(_compiled(text), names)
 
 
-_own_namedtuple = collections.namedtuple
+_own_namedtuple: Any = collections.namedtuple
 _class_of = lru_cache(maxsize=64)(_own_namedtuple)
 
 
-def _namedtuple(name: str, fields: Any, *, module: str | None = None, **options: Any) -> Any:
+def _namedtuple(name: str, fields: Any, *, module: Any = None, **options: Any) -> Any:
     """`collections.namedtuple`, which makes classes of Triton's names once."""
-    module = module or sys._getframe(1).f_globals.get("__name__", "__main__")
+    module = module or _python.currentframe().f_back.f_globals.get("__name__", "__main__")
     if module.startswith("triton."):
         return _class_of(name, tuple(fields), module=module)
     return _own_namedtuple(name, fields, module=module, **options)
@@ -92,6 +92,9 @@ def quick_front_end() -> Generator[None]:
     def words(text: str) -> frozenset[str]:
         return frozenset(re.findall(r"\w+", normalize("NFKC", text)))
 
+    def parse(of: Any) -> Any:
+        return parsed(of.src)
+
     def scope(of: Any) -> dict[str, Any]:
         names = own_scope(of)
         return {name: names[name] for name in words(of.src) & names.keys()}
@@ -113,6 +116,6 @@ def quick_front_end() -> Generator[None]:
         mock.patch.object(jit, "exec", _execute, create=True),
         mock.patch.object(collections, "namedtuple", _namedtuple),
         mock.patch.object(function, "get_capture_scope", scope),
-        mock.patch.object(function, "parse", lambda of: parsed(of.src)),
+        mock.patch.object(function, "parse", parse),
     ):
         yield

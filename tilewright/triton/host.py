@@ -52,7 +52,11 @@ def backend() -> Any:
         def make_ttir(mod: Any, *given: Any) -> Any:
             """TTIR: functions are inlined where some are called."""
             names: set[str] = set()
-            mod.walk(lambda op: names.add(op.get_name()))
+
+            def add(op: Any) -> None:
+                names.add(op.get_name())
+
+            mod.walk(add)
             _OF_THREAD.calls = "tt.call" in names
             return ours.make_ttir(mod, *given)
 
