@@ -276,7 +276,8 @@ ON_A_CHIP = [
     (
         """mov.b64 c1, 0x7ff0000000000001; setp.ne.u32 p, r0, 0;
      @p bra over; st.shared.f64 [s], c1; st.shared.f64 [s+8], c1; fence.proxy.async; mov.u32 r1, s;
-     add.s64 d8, d1, 256; st.global.f64 [d8], c0; st.global.f64 [d8+8], c0; fence.proxy.async; cp.async.bulk.commit_group;
+     add.s64 d8, d1, 256; st.global.f64 [d8], c0; st.global.f64 [d8+8], c0; fence.proxy.async;
+     cp.async.bulk.commit_group;
      cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [d8], [r1], 16;
      cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ld.global.u64 d6, [d8]; over:""",
         0x3FF0000000000000,
