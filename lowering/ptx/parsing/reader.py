@@ -35,6 +35,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import (
     ListedRegister,
@@ -335,12 +336,19 @@ class Reader:
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
-        reads; arrivals whose state nothing reads give none, and masked numbers that are addresses
-        lead to the leader of a pair."""
+        reads; an election whose lane something reads gives it, arrivals whose state nothing reads
+        give none, and masked numbers that are addresses lead to the leader of a pair."""
         for op, error in self.unread.items():
-            if _is_read(op.result):
+            if not _is_read(op.result):
+                op.detach()
+            elif isinstance(plain := op.next_op, ElectSyncOp):
+                every = ConstOp((1 << 32) - 1, "b32")
+                members = ElectMembersOp(every.result)
+                every.location = members.location = plain.location
+                Rewriter.replace_op(plain, [every, members], [members.leader])
+                Rewriter.replace_op(op, [], [members.lane])
+            else:
                 raise error
-            op.detach()
         for op, plain in self.states:
             if not _is_read(op.results[0]):
                 stateless = plain.create(operands=op.operands, properties=op.properties)

@@ -153,6 +153,38 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
     assert main(["check", str(path)]) in (0, None)
 
 
+def test_a_copy_of_bytes_behind_an_init(ptxas: Ptxas, tmp_path: Any) -> None:
+    """What `cuda::memcpy_async` becomes has no fence behind `mbarrier.init`; an H200 runs it."""
+    body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, r1; add.u32 r2, r2, 256;
+@!p mbarrier.init.shared.b64 [r2], 32; bar.sync 0; @p bra go;
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [r2], 256;
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [r1], [d0], 256, [r2];
+go: mbarrier.arrive.shared.b64 d6, [r2];
+ask: mbarrier.try_wait.parity.shared.b64 q, [r2], 0; @!q bra ask;
+shl.b32 r3, r0, 3; add.s32 r3, r1, r3; ld.shared.b64 d6, [r3];"""
+    x = np.arange(32, dtype=np.uint64) * 3
+    np.testing.assert_array_equal(run(body, ptxas, x)[:32], x)
+    body = body.replace("[r2], 32", "[r2], 33").replace(
+        "expect_tx.relaxed.cta.shared::cta.b64", "arrive.expect_tx.shared.b64 _,"
+    )
+    path = tmp_path / "k.ptx"
+    path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
+    assert main(["check", str(path)]) in (0, None)
+
+
+def test_check_counts_a_ring_of_three(tmp_path: Any) -> None:
+    """What nvcc makes of `i % 3` is a product with 0xAAAAAAAB, in the text a negative number."""
+    body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, 0; @p bra done;
+mbarrier.init.shared.b64 [r1], 1; mbarrier.init.shared.b64 [r1+8], 1;
+mbarrier.init.shared.b64 [r1+16], 1; again: mul.wide.u32 d3, r2, -1431655765; shr.u64 d3, d3, 33;
+cvt.u32.u64 r3, d3; mul.lo.s32 r3, r3, 3; sub.s32 r3, r2, r3; shl.b32 r3, r3, 3;
+add.s32 r3, r1, r3; mbarrier.arrive.shared.b64 d6, [r3]; add.s32 r2, r2, 1;
+setp.lt.u32 q, r2, 7; @q bra again; done: mov.b64 d6, 0;"""
+    path = tmp_path / "k.ptx"
+    path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
+    assert main(["check", str(path)]) in (0, None)
+
+
 def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
     """An aggregated atomic: the leader's value alone is written, and read by all."""
     body = """setp.ne.u32 p, r0, 0; @p bra go; mov.u32 r1, 77;

@@ -361,6 +361,7 @@ def test_threads_that_have_ended_are_in_no_vote(leave: str, schedule: int | None
     ("shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1", LANE ^ 1),
     ("shfl.sync.down.b32 %r0|%p2, %r1, 4, 31, -1", np.where(LANE < 4, LANE + 4, 0)),
     ("elect.sync %r0|%p2, -1;\nselp.b32 %r0, 1, 0, %p2", LANE == 0),
+    ("elect.sync %r0|%p2, -1;\n@%p2 add.u32 %r0, %r0, 7", 7 * (LANE == 0)),
     ("bar.warp.sync -1;\nmov.u32 %r0, %r1", LANE),
     ("mov.u32 %r0, -1;\nbar.warp.sync %r0;\nmov.u32 %r0, %r1", LANE),
     ("redux.sync.add.u32 %r0, %r1, -1", 28),
