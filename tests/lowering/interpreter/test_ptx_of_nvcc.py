@@ -363,6 +363,10 @@ def test_bytes_of_parameters(ptxas: Ptxas) -> None:
     (out,) = tw.interpret(FUNCTIONS, grid=(1,), block=(1,), args=[np.zeros(2, np.int32)],
                           arch="sm_90a")  # fmt: skip
     assert out.tolist() == [0x3400 + 1, (300 % 256 << 8) - 7]
+    far = FUNCTIONS.replace("mov.u64 d0, low;", "mov.u64 d0, low; add.s64 d0, d0, 64;")
+    assert ptxas(far, "sm_90").ok
+    with pytest.raises(tw.ExecutionError, match=r"call \(a2\), d0, \(a0, a1\), proto"):
+        tw.interpret(far, grid=(1,), block=(1,), args=[np.zeros(2, np.int32)], arch="sm_90a")
 
 
 NAMED = """.version 9.0
