@@ -18,6 +18,7 @@ from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
 
 
 class Rings:
@@ -101,7 +102,8 @@ class Rings:
             first = ring.copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
-        if group.around or op.result_token.first_use is not None:
+        ordered = UNWRITTEN not in op.attributes and op.result_token.first_use is not None
+        if group.around or ordered:
             tile.ready()
         return tile
 
