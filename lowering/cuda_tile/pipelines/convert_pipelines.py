@@ -17,7 +17,10 @@ from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
 
 
@@ -102,10 +105,28 @@ class Rings:
             first = ring.copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
-        ordered = UNWRITTEN not in op.attributes and op.result_token.first_use is not None
-        if group.around or ordered:
+        ordered = op.result_token.first_use is not None
+        if group.around or (ordered and not self._awaited_by_loop(op, group)):
             tile.ready()
         return tile
+
+    def _awaited_by_loop(self, op: Operation, group: LoadGroup) -> bool:
+        """True of a load that no store has to wait for, which a loop behind it waits for whose
+        MMAs read it."""
+        product, layouts = group.product, self._kernel.table.products
+        loop = product.parent_op()
+        return (
+            UNWRITTEN in op.attributes
+            and isinstance(loop, ForOp)
+            and loop.parent is op.parent
+            and isinstance(layouts.get(product.results[0]), WarpgroupLayouts)
+            and any(
+                (source := loaded_by(value)) is not None
+                and source.load is op
+                and not loop.is_ancestor(value.owner)
+                for value in product.operands[:2]
+            )
+        )
 
     def produce(self, op: LoadViewTkoOp) -> None:
         """Copy for a load, by the thread that does nothing else: a group with its last load."""
