@@ -8,7 +8,7 @@ from functools import partial
 from xdsl.dialects import gpu
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
@@ -106,19 +106,20 @@ class Rings:
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         ordered = op.result_token.first_use is not None
-        if group.around or (ordered and not self._awaited_by_loop(op, group)):
+        if group.around or (ordered and not self._is_awaited(op, group)):
             tile.ready()
         return tile
 
-    def _awaited_by_loop(self, op: Operation, group: LoadGroup) -> bool:
-        """True of a load that no store has to wait for, which a loop behind it waits for whose
-        MMAs read it."""
+    def _is_awaited(self, op: Operation, group: LoadGroup) -> bool:
+        """True of a load that no store has to wait for, but an MMA of its block, or of warpgroups
+        in a loop of that, which is entered behind the wait."""
         product, layouts = group.product, self._kernel.table.products
-        loop = product.parent_op()
-        return (
-            UNWRITTEN in op.attributes
-            and isinstance(loop, ForOp)
-            and loop.parent is op.parent
+        loop, block = product.parent_op(), op.parent
+        if UNWRITTEN not in op.attributes or block is None or may_leave(block):
+            return False
+        return product.parent is block or (
+            isinstance(loop, ForOp)
+            and loop.parent is block
             and isinstance(layouts.get(product.results[0]), WarpgroupLayouts)
             and any(
                 (source := loaded_by(value)) is not None

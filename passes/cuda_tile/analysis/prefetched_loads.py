@@ -83,10 +83,10 @@ def row_of(load: LoadViewTkoOp) -> Row | None:
     moved = tensor_of(load.view).base.owner
     if not isinstance(moved, core.OffsetOp):
         return None
-    product = narrow(moved.offset).owner
+    product = _narrow(moved.offset).owner
     if isinstance(product, integer.MulIOp):
         for factor, stride in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
-            number, loop = narrow(factor), load.parent_op()
+            number, loop = _narrow(factor), load.parent_op()
             if isinstance(loop, ForOp) and number is loop.region.block.args[0]:
                 return Row(moved.ptr, number, stride, loop)
             block = number.owner
@@ -95,7 +95,7 @@ def row_of(load: LoadViewTkoOp) -> Row | None:
     return None
 
 
-def narrow(value: SSAValue) -> SSAValue:
+def _narrow(value: SSAValue) -> SSAValue:
     """A number before it was extended."""
     return value.owner.operands[0] if isinstance(value.owner, ExtIOp) else value
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from math import inf
 
 from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -36,17 +35,9 @@ from tilewright.dialects.cuda_tile.ops.views import (
     MakeView,
     StoreViewTkoOp,
 )
-from tilewright.dialects.cuda_tile.types import (
-    TOKEN,
-    PartitionViewType,
-    PointerType,
-    TileType,
-    TileView,
-)
-from tilewright.passes.cuda_tile.analysis.prefetched_loads import narrow
+from tilewright.dialects.cuda_tile.types import TOKEN, PointerType, TileType, TileView
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
-from tilewright.passes.cuda_tile.analysis.view_access import tile_dimensions
 from tilewright.passes.cuda_tile.legalization.shaped_builder import at_start
 
 DISJOINT = "tt.disjoint"
@@ -86,39 +77,12 @@ def forget_order(entry: EntryOp) -> None:
 
 
 def _alone(stores: Iterable[_Weak], times: Counter[SSAValue | None]) -> Iterator[_Weak]:
-    """The stores behind others through parameters that nothing else is accessed through, which
-    write each element once."""
+    """The stores behind others through parameters that nothing else is accessed through, each made
+    once."""
     for op in stores:
-        if times[_parameter(op)] == 1 and not reads_only(op.token) and _writes_once(op):
+        alone = times[_parameter(op)] == 1 and not reads_only(op.token)
+        if alone and not any(isinstance(around, ForOp | LoopOp) for around in ancestors(op)):
             yield op
-
-
-def _writes_once(store: _Weak) -> bool:
-    """True of a store that writes no element twice: of tiles of a partition that every loop around
-    it numbers, of a tensor whose elements along those dimensions and the tile's are apart."""
-    loops = [op for op in ancestors(store) if isinstance(op, ForOp | LoopOp)]
-    if not loops:
-        return True
-    if not isinstance(store, StoreViewTkoOp) or not isinstance(store.view_type, PartitionViewType):
-        return False
-    numbers = {loop.region.block.args[0] for loop in loops if isinstance(loop, ForOp)}
-    indices = [*map(narrow, store.index)]
-    fixed = [x for x in (store.view, *indices) if x not in numbers]
-    if len(numbers.intersection(indices)) < len(loops) or any(
-        loops[-1].is_ancestor(x.owner) for x in fixed
-    ):
-        return False
-    reach: float = 1
-    spans = [
-        (dimension.stride, dimension.size if index in numbers else dimension.extent)
-        for dimension, index in zip(tile_dimensions(store), indices, strict=True)
-        if index in numbers or dimension.extent > 1
-    ]
-    for stride, size in sorted(spans, key=lambda span: isinstance(span[0], int) and span[0]):
-        if not isinstance(stride, int) or stride < reach:
-            return False
-        reach += stride * (size - 1) if isinstance(size, int) else inf
-    return True
 
 
 def _gives_numbers(op: Operation) -> bool:

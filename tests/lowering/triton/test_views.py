@@ -249,48 +249,6 @@ def test_single_stores_wait_for_no_other_where_memory_is_disjoint(more: str, fre
     assert isinstance(last.token.owner, MakeTokenOp) == free
 
 
-@pytest.mark.parametrize("stride, more, free", [
-    (64, "", True), (32, "", True), (16, "", False), (64, "tt.store %b, %f : !tt.ptr<f32>", False),
-])  # fmt: skip
-def test_stores_of_a_loop_wait_for_none_where_it_writes_no_element_twice(
-    stride: int, more: str, free: bool
-) -> None:
-    """Tiles of four rows, one beside the other as far as a row goes, which another may begin in."""
-    tile, row = "tensor<4x8x!tt.ptr<f32>>", "tensor<8xi32>"
-    text = f"""module attributes {{tt.disjoint = true}} {{
-    tt.func public @k(%b: !tt.ptr<f32>, %n: i32) {{
-    %f = arith.constant 1.0 : f32
-    %zero = arith.constant 0 : i32
-    %one = arith.constant 1 : i32
-    %eight = arith.constant 8 : i32
-    %values = arith.constant dense<1.0> : tensor<4x8xf32>
-    %strides = arith.constant dense<{stride}> : tensor<4x1xi32>
-    %width = arith.constant dense<32> : tensor<1x8xi32>
-    %i = tt.make_range {{end = 4 : i32, start = 0 : i32}} : tensor<4xi32>
-    %i0 = tt.expand_dims %i {{axis = 1 : i32}} : tensor<4xi32> -> tensor<4x1xi32>
-    %rows = arith.muli %i0, %strides : tensor<4x1xi32>
-    %row = tt.broadcast %rows : tensor<4x1xi32> -> tensor<4x8xi32>
-    %j = tt.make_range {{end = 8 : i32, start = 0 : i32}} : {row}
-    scf.for %k = %zero to %n step %one : i32 {{
-      %first = arith.muli %k, %eight : i32
-      %firsts = tt.splat %first : i32 -> {row}
-      %own = arith.addi %firsts, %j : {row}
-      %own0 = tt.expand_dims %own {{axis = 0 : i32}} : {row} -> tensor<1x8xi32>
-      %in = arith.cmpi slt, %own0, %width : tensor<1x8xi32>
-      %mask = tt.broadcast %in : tensor<1x8xi1> -> tensor<4x8xi1>
-      %column = tt.broadcast %own0 : tensor<1x8xi32> -> tensor<4x8xi32>
-      %at = arith.addi %row, %column : tensor<4x8xi32>
-      %base = tt.splat %b : !tt.ptr<f32> -> {tile}
-      %p = tt.addptr %base, %at : {tile}, tensor<4x8xi32>
-      tt.store %p, %values, %mask : {tile}
-      {more}
-    }}
-    tt.return }} }}"""
-    module, _ = seen_through(text)
-    (store,) = (op for op in module.walk() if op.name == "cuda_tile.store_view_tko")
-    assert isinstance(store.token.owner, MakeTokenOp) == free
-
-
 def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:
     """By `tl.multiple_of`, of the stride that is loaded and of the pointer."""
     said = kernel(
