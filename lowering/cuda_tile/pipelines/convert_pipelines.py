@@ -115,7 +115,7 @@ class Rings:
         in a loop of that, which is entered behind the wait."""
         product, layouts = group.product, self._kernel.table.products
         loop, block = product.parent_op(), op.parent
-        if UNWRITTEN not in op.attributes or block is None or may_leave(block):
+        if UNWRITTEN not in op.attributes or group.beside or block is None or may_leave(block):
             return False
         return product.parent is block or (
             isinstance(loop, ForOp)
