@@ -46,7 +46,7 @@ def registers_of(form: str) -> tuple[str, int]:
     *words, type_ = form.split(".")
     if type_ == "b128":
         return "b64", 2
-    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
+    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4", "v8") else 1
     return REGISTER_OF[type_], count
 
 
@@ -280,8 +280,8 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-UNKNOWN_SPACES = ("const", "param", "param::entry")
-"""Of `isspacep`: where constants and parameters are, a launch says."""
+UNKNOWN_SPACES = ("param", "param::entry")
+"""Of `isspacep`: where parameters are, a launch says."""
 
 PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),

@@ -42,7 +42,6 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
-from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -81,10 +80,8 @@ Boxes = Callable[[int], tuple[TensorImage, Corner]]
 
 
 def _mode(op: Any) -> str:
-    """The mode of a copy. Raises OpError for one of which PTX does not say what it copies where."""
+    """The mode of a copy."""
     mode: str = content(getattr(op, "mode", bulk_copy.TILE))
-    if mode.startswith("im2col::w"):
-        raise OpError(op, f"'{op.name}' by {mode} cannot be interpreted; nearest legal: im2col")
     return mode
 
 
@@ -112,6 +109,8 @@ def _boxes(
                 f"expected pixels of the tensor for {mode}, got image {corner[0]} of {pixels} "
                 "(an H200 traps)"
             )
+        if mode in rows.OF_A_ROW:
+            return image, image.pixels_of_a_row(corner, *moved[index])
         return image, image.pixels(corner, moved[index][2 - len(corner) :])
 
     return box
@@ -119,8 +118,9 @@ def _boxes(
 
 def _check_mode(box: TensorBox, mode: str) -> None:
     """Raise Fault where a tensor map is for copies of another mode."""
-    legal = "im2col" if mode.startswith("im2col") else "tile"
-    if (box.im2col is not None) != (legal == "im2col"):
+    plain = "im2col" if mode.startswith("im2col") else "tile"
+    legal = mode if mode in rows.OF_A_ROW else plain
+    if ("tile" if box.im2col is None else box.im2col.mode) != legal:
         raise Fault(f"expected a tensor map for {legal}, got one of {box}")
     if mode in rows.FOUR_ROWS and (box.rank != 2 or box.shape[0] != 1):
         raise Fault(f"expected a tensor map of one row for {mode}, got one of {box}")
@@ -182,6 +182,7 @@ def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
     read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int, *,
     pair: bool = False, change: Callable[..., Bits] | None = None, generic: bool = False,
+    needs_fence: bool = True,
 ) -> None:  # fmt: skip
     """Copy what is read of a source, None being registers, to the places in each CTA of a mask, or
     combine what is there with it as a `change`; the mbarriers there, or in the other CTAs of a
@@ -189,8 +190,9 @@ def land(
     data = read()
     for cta, place in machine.mbarriers.receivers(lane, barrier, mask, pair=pair):
         phase = machine.mbarriers.land(
-            lane, place, places(cta), data, read, op, change, generic=generic
-        )
+            lane, place, places(cta), data, read, op, change, generic=generic,
+            needs_fence=needs_fence,
+        )  # fmt: skip
         if isinstance(source, Stream):
             source.commit([phase])
         elif source is not None:
@@ -238,6 +240,8 @@ def _start_loads(
     machine: Machine, gang: Gang, boxes: Boxes, dest: Bits, barrier: Bits, mask: Bits | None,
     number: int, *, is_pair: bool = False,
 ) -> None:  # fmt: skip
+    """Start a copy of each thread. That of bytes to its own CTA needs no fence behind the init of
+    its mbarrier: libcu++'s `memcpy_async` has none."""
     barriers, starts = _every(gang, barrier), _every(gang, dest)
     masks = [None] * gang.count if mask is None else _every(gang, mask)
 
@@ -251,8 +255,9 @@ def _start_loads(
 
         source = machine.accesses.begin_box(lane, image, corner, number)
         read = partial(image.read, corner)
+        own = isinstance(image.box, ElementRun) and masks[index] is None
         land(machine, lane, barriers[index], masks[index], source, read, places, number,
-             pair=is_pair)  # fmt: skip
+             pair=is_pair, needs_fence=not own)  # fmt: skip
 
     each_thread(gang, copy)
 
