@@ -23,13 +23,8 @@ def is_counted(op: ForOp) -> bool:
 
 
 def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
-<<<<<<< HEAD
-    """The bounds and the step, in 64 bits where the number behind the last one may be none of its
-    type, or is unsigned, in 32 where it is small."""
-=======
     """The bounds and the step, in 64 bits where a number behind the last one may be none of its
-    type, or is unsigned, or PTX has no such type."""
->>>>>>> main
+    type, or is unsigned, or PTX has no such type, in 32 where it is small."""
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
@@ -38,15 +33,10 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
-<<<<<<< HEAD
-    small = last is not None and by is not None and last + by < 1 << (width - 1)
+    small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
     if width == 64 and (narrow := _narrow(kernel, lower, upper, step)) is not None:
         return narrow
-    if (small and not unsigned) or width == 64:
-=======
-    small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
     if (small and not unsigned and width > 8) or width == 64:
->>>>>>> main
         return Range(lower, upper, step, lower)
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     lower, upper, step = (kernel.emit(cast, [bound], i64) for bound in (lower, upper, step))
@@ -59,7 +49,7 @@ def _narrow(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) ->
     if first is None or by is None or not isinstance(least, arith.MinSIOp):
         return None
     most = [known for known in map(known_integer, least.operands) if known is not None]
-    if not most or first < 0 or max(first, *most) + by >= 1 << 31:
+    if not most or first < 0 or max(first, *most) + _AHEAD * by >= 1 << 31:
         return None
     upper = on_integers(kernel, arith.MaxSIOp, upper, lower)
     lower, upper, step = (kernel.emit(arith.TruncIOp, [x], i32) for x in (lower, upper, step))
