@@ -273,7 +273,15 @@ RELATIONS = {
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     relation, signed = word(op, "comparison_predicate"), is_signed(op)
     number = IntegerAttr(RELATIONS[relation][not signed], i64)
-    compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
+    whole = kernel.emits(arith.CmpiOp, i1, predicate=number)
+
+    def compare(x: SSAValue, y: SSAValue) -> SSAValue:
+        parts = x.owner, y.owner
+        if all(isinstance(part, arith.ExtSIOp) for part in parts):
+            # Numbers that are extended are in the order that they were in.
+            a, b = (part.operands[0] for part in parts)  # type: ignore[union-attr]
+            return whole(a, b) if a.type == b.type else whole(x, y)
+        return whole(x, y)
 
     def never(*_: SSAValue) -> SSAValue:
         return kernel.constant(0, i1)
