@@ -15,6 +15,7 @@ from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.checks import ASKED
+from tilewright.lowering.interpreter.machine.global_memory import Allocation as Buffer
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.grid import run_grid
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -23,7 +24,7 @@ from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.register_builder import Allocation, RegisterBuilder
 from tilewright.lowering.interpreter.runners import Engine, runner_of
 from tilewright.lowering.interpreter.state import thread_state
-from tilewright.source.diagnostic import OpError
+from tilewright.source.diagnostic import ExecutionError, OpError
 
 RULES_OF = (base, instructions, tile)
 """Importing them fills the table of rules."""
@@ -91,4 +92,46 @@ def run_kernel(
         launch.runner = runner_of(engine, op, program, builder.registers)
     for watcher in watchers:
         watcher.watch(program, builder, launch)
-    return run_grid(program, launch, memory, arguments)
+    if memory.local is None or watchers:
+        return run_grid(program, launch, memory, arguments)
+    return _with_any_local_memory(program, launch, memory, memory.local, arguments)
+
+
+_OCTETS = 0, 0xFF, 0x5A
+"""Bytes that local memory may have where nothing has written them."""
+
+
+def _with_any_local_memory(
+    program: Program, launch: Launch, memory: GlobalMemory, local: Buffer, arguments: list[Any]
+) -> int:
+    """Run a kernel of threads with memory of their own. They may read what nothing has written
+    there where no result depends on it: it is the same for several contents."""
+    buffers = [buffer.data for buffer in memory.allocations if buffer is not local]
+    before, texts, say = [data.copy() for data in buffers], list[str](), launch.say
+    launch.say = texts.append
+    try:
+        return run_grid(program, launch, memory, arguments)
+    except ExecutionError as error:
+        if not local.was_read:
+            raise
+        results, executed, launch.runner = list[list[Any]](), 0, None
+        for local.octet in _OCTETS:
+            for data, given in zip(buffers, before, strict=True):
+                data[:] = given
+            local.data[:], texts[:] = local.octet, []
+            assert local.unwritten is not None
+            local.unwritten[:] = True
+            try:
+                executed = run_grid(program, launch, memory, arguments)
+            except ExecutionError:
+                raise error from None
+            results.append([*(data.tobytes() for data in buffers), *texts])
+            if launch.share is None:
+                launch.max_steps = launch.max_steps or 4 * executed + 1024
+        if any(result != results[0] for result in results):
+            raise
+        return executed
+    finally:
+        launch.say = say
+        for text in texts:
+            say(text)

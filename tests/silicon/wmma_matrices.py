@@ -37,9 +37,12 @@ def accesses_of(arch: str) -> list[tuple[str, WmmaAccess, WmmaSpace]]:
 
 
 def stride_of(access: WmmaAccess, space: WmmaSpace) -> int:
-    """A legal stride, in elements, that leaves a gap between rows (columns)."""
+    """A legal stride, in elements, that leaves a gap between rows (columns): of a fragment, or a
+    row."""
     _, length = access.lines
-    return length + access.alignment(space) * 8 // access.element.bits
+    kind, count = access.row.registers
+    gap = min(count * register_bits(kind), length * access.element.bits)
+    return length + max(gap, access.alignment(space) * 8) // access.element.bits
 
 
 def access_arguments(access: WmmaAccess, space: WmmaSpace) -> list[NDArray[np.uint32]]:

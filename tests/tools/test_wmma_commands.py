@@ -40,7 +40,7 @@ def test_a_load(capsys: pytest.CaptureFixture[str]) -> None:
         "  operands  {r0,r1,r2,r3,r4,r5,r6,r7}, [p], stride",
         f"  op        cute_nvgpu.wmma.load ... <{parameters}>",
     ]
-    assert "  memory    16 rows on 32 bytes each, 16 elements apart, or the stride" in lines
+    assert "  memory    16 rows on 16 bytes each, 16 elements apart, or the stride" in lines
     assert "  modifiers .row, .col, .global, .shared" in lines
 
 

@@ -280,8 +280,8 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-UNKNOWN_SPACES = ("const", "param", "param::entry")
-"""Of `isspacep`: where constants and parameters are, a launch says."""
+UNKNOWN_SPACES = ("param", "param::entry")
+"""Of `isspacep`: where parameters are, a launch says."""
 
 PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),

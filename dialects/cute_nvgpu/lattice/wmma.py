@@ -150,16 +150,18 @@ class WmmaAccessRow(NeedingRow):
         return (rows, columns) if major == "row" else (columns, rows)
 
     def alignment(self, major: Major, space: WmmaSpace | None) -> int:
-        """On how many bytes each run must lie: on the size of the fragment, but no more than a
-        run has. PTX ISA 9.7.14.4.2. What ptxas reads from shared memory as `ldmatrix` would needs
-        the 16 bytes of its rows, as an H100 shows."""
+        """On how many bytes each run must lie: on the size of the fragment (PTX ISA 9.7.14.4.2),
+        but no more than a run has, nor than the 16 that `load_matrix_sync` of CUDA C++ asks of
+        strides, as an H200 shows. What ptxas reads from shared memory as `ldmatrix` would needs
+        them, as an H100 shows."""
         register, count = self.registers
         _, length = self.lines(major)
-        fragment = min(count * register_bits(register), length * self.element.bits) // 8
+        bits = min(count * register_bits(register), length * self.element.bits)
+        fragment = min(bits // 8, MATRIX_ROW_BYTES)
         along_k = (self.operand, major) in (("A", "row"), ("B", "col"))
         as_rows = self.element.bits == 16 or (along_k and self.element.bits < 16)
         if space == "shared" and self.operand in ("A", "B") and as_rows:
-            return max(fragment, MATRIX_ROW_BYTES)
+            return MATRIX_ROW_BYTES
         return fragment
 
     def mnemonic(self, major: Major, space: WmmaSpace | None) -> str:

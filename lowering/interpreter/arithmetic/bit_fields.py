@@ -70,7 +70,7 @@ def _find_nth(type_: str, *_: str) -> Function:
     def run(a: Bits, b: Bits, c: Bits) -> Bits:
         a, b, c = np.broadcast_arrays(a, b, c)
         place, offset = b.astype(np.int64), c.view(np.int32).astype(np.int64)
-        left = np.maximum(np.abs(offset), 1)
+        left = np.where(place < 32, np.maximum(np.abs(offset), 1), 0)
         result = np.full(a.shape, 0xFFFFFFFF, np.uint32)
         for _ in range(32):
             inside = (place >= 0) & (place < 32) & (left > 0)

@@ -145,13 +145,17 @@ def _directed(a: Bits, to: str, source: str, rounding: Any) -> Bits:
 
 
 def _convert_double(a: Bits, to: str, source: str) -> Bits:
-    """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload (H200)."""
+    """Between f64 and a smaller float: a NaN keeps its sign and the top of its payload, quiet
+    (H200)."""
     narrow = typed(a, source)
     result = narrow.astype(DTYPES[to])
     bits: Bits = result.view(bits_dtype(to))
     if to == "f64":
         nan = np.isnan(result)
         return np.where(nan, bits | QUIET, bits) if nan.any() else bits
+    if to == "f16":
+        top = (a >> np.uint64(42)).astype(np.uint16) & 0x1FF | 0x7E00 | bits & 0x8000
+        return np.where(np.isnan(result), top, bits)
     return bits
 
 

@@ -48,7 +48,7 @@ QUIET = np.uint64(1 << 51)
 _INVALID = np.uint64(0xFFF8000000000000)
 
 
-def kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
+def kept_nan(result: Bits, operands: tuple[Bits, ...], quiet: np.uint64 = QUIET) -> Bits:
     """An f64 NaN is the last operand that is NaN, quieted, sign and payload kept; where none is,
     the operation was invalid and has its own (H200)."""
     nan = np.isnan(result.view(np.float64))
@@ -56,5 +56,5 @@ def kept_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
         return result
     kept = np.where(nan, _INVALID, result)
     for operand in operands:
-        kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | QUIET, kept)
+        kept = np.where(nan & np.isnan(operand.view(np.float64)), operand | quiet, kept)
     return kept

@@ -32,7 +32,8 @@ _WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64,
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
     its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
-    none are. Of local memory each thread has a `share` of bytes."""
+    none are. Of local memory each thread has a `share` of bytes; `was_read` where a thread read
+    what nothing has written, `octet` what is there if that is no error."""
 
     name: str
     base: int
@@ -41,6 +42,8 @@ class Allocation:
     read_only: BoolArray | None = None
     unwritten: BoolArray | None = None
     share: int = 0
+    octet: int | None = None
+    was_read: bool = False
 
     def check_own(self, address: Bits, size: int, threads: Bits) -> None:
         """Raise Fault, with its row, where a thread of the grid accesses more than its share."""
@@ -60,7 +63,8 @@ class Allocation:
         if self.unwritten is None:
             return
         wrong = self.unwritten[first[:, None] + np.arange(size)].any(axis=1)
-        if (row := first_of(wrong)) is not None:
+        if self.octet is None and (row := first_of(wrong)) is not None:
+            self.was_read = True
             raise Fault(f"read of {self.name} that nothing has written", int(lanes[row]))
 
     def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None:
@@ -82,6 +86,7 @@ class GlobalMemory:
         self.allocations: list[Allocation] = []
         self._tensor_maps: dict[int, TensorImage] = {}
         self.variables: dict[str, int] = {}
+        self.constants: list[int] = []
         self.local: Allocation | None = None
 
     def place(self, name: str, content: UInt8Array) -> int:
@@ -96,6 +101,7 @@ class GlobalMemory:
             self.variables[name] = buffer.base
             if constant:
                 buffer.read_only = np.ones(buffer.size, np.bool_)
+                self.constants.append(window_of(buffer.base))
 
     def link(self, variable: str, names: Mapping[int, str]) -> None:
         """Add the addresses of variables to words of one, by the number of the word."""
@@ -117,7 +123,10 @@ class GlobalMemory:
         first = addresses.astype(np.int64) - self.local.base
         if (first < 0).any() or (first > self.local.size - size).any():
             return False
-        self.local.unwritten[first[:, None] + np.arange(size)] = True
+        octets = first[:, None] + np.arange(size)
+        self.local.unwritten[octets] = True
+        if self.local.octet is not None:
+            self.local.data[octets] = self.local.octet
         return True
 
     def add_tensor_map(

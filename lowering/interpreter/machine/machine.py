@@ -187,7 +187,7 @@ class Machine:
             self.clocks, clusters, self.threads, self.slots, cluster
         )
         self._special = SpecialRegisters(
-            launch.block, launch.grid, launch.cluster, ctas, self.slots
+            launch.block, launch.grid, launch.cluster, ctas, self.slots, launch.arch
         )
         accesses.begin(
             len(ctas), self.slots, cluster, self.clocks, self.shared.op_names, self._special

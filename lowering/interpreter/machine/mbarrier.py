@@ -322,12 +322,14 @@ class Mbarriers:
         change: Callable[..., Bits] | None = None,
         *,
         generic: bool = False,
+        needs_fence: bool = True,
     ) -> tuple[int, int]:
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
         longer; its clock and number. A copy that lands late reads its source `again`, but for one
         that combines, as a `change`."""
         barrier = self._at[place]
-        self._check_fenced(barrier)
+        if needs_fence:
+            self._check_fenced(barrier)
         when = (barrier.column, barrier.completed)
         barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")

@@ -4,6 +4,8 @@ from math import prod
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import SMS
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
@@ -34,11 +36,14 @@ class SpecialRegisters:
     slots, whole warps, and with a multiprocessor for itself; CTAs of a cluster stand side by
     side."""
 
-    def __init__(self, block: Dim, grid: Dim, cluster: Dim, ctas: Int64Array, slots: int):
+    def __init__(
+        self, block: Dim, grid: Dim, cluster: Dim, ctas: Int64Array, slots: int, arch: str
+    ):
         self._block, self._grid = block, grid
         self._cluster = cluster
         self._ctas = ctas
         self._slots = slots
+        self._sm = SMS.get(target(arch).number, SMS[90])
         self._known: dict[str, Bits] = {}
 
     def __getitem__(self, register: str) -> Bits:
@@ -55,7 +60,7 @@ class SpecialRegisters:
         if register == "warpid":
             return (slots % self._slots // WARP).astype(np.uint32)
         if register in ("nwarpid", "nsmid"):
-            count = self._slots // WARP if register == "nwarpid" else len(self._ctas)
+            count = self._sm.threads // WARP if register == "nwarpid" else len(self._ctas)
             return np.full(len(slots), count, dtype=np.uint32)
         if register == "smid":
             return (slots // self._slots).astype(np.uint32)

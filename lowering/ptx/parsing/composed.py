@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
-from tilewright.lowering.ptx.parsing.instructions import composes, rule_of
+from tilewright.lowering.ptx.parsing.instructions import composes, pieces, resizing, rule_of
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.ssa import Variable
@@ -75,17 +75,19 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
             r"cvt.rn.\2.f32 {0}, e",
         ),
         (r"cvt\.(?:r[nmpz]\.)?f64\.bf16", "cvt.f32.bf16 f, {1}", "cvt.f64.f32 {0}, f"),
-        (
-            r"cvt\.(.*)ftz\.(f32\.(?:bf16|f64))", r"cvt.\1\2 f, {1}", "cvt.ftz.f32.f32 {0}, f",
+        (r"cvt\.(?:r[nmpz]\.)?ftz\.f32\.bf16", "cvt.f32.bf16 f, {1}", "cvt.ftz.f32.f32 {0}, f"),
+        (  # NaN stays as it is
+            r"cvt\.(.*)ftz\.f32\.f64", r"cvt.\1f32.f64 f, {1}", "testp.subnormal.f32 s, f",
+            "copysign.f32 e, f, 0f00000000", "selp.f32 {0}, e, f, s",
         ),
         (r"cvt\.(.*)ftz\.(bf16|f64)\.f32", "cvt.ftz.f32.f32 f, {1}", r"cvt.\1\2.f32 {0}, f"),
-        (r"cvt\.(.*)sat\.f32\.(f\d\d)", r"cvt.\1f32.\2 f, {1}", "cvt.sat.f32.f32 {0}, f"),
+        (r"cvt\.(.*)sat\.f32\.([fus]\d\d?)", r"cvt.\1f32.\2 f, {1}", "cvt.sat.f32.f32 {0}, f"),
         (
-            r"cvt\.(.*)sat\.f16\.(f\d\d)", r"cvt.\1f16.\2 h, {1}", "cvt.f32.f16 f, h",
+            r"cvt\.(.*)sat\.f16\.([fus]\d\d?)", r"cvt.\1f16.\2 h, {1}", "cvt.f32.f16 f, h",
             "cvt.sat.f32.f32 e, f", "cvt.rn.f16.f32 {0}, e",
         ),
         (
-            r"cvt\.(.*)sat\.f64\.(f\d\d)", r"cvt.\1f64.\2 d, {1}", "max.f64 m, d, 0.0",
+            r"cvt\.(.*)sat\.f64\.([fus]\d\d?)", r"cvt.\1f64.\2 d, {1}", "max.f64 m, d, 0.0",
             "min.f64 {0}, m, 1.0",
         ),
     )
@@ -97,7 +99,9 @@ is none."""
 
 @composes
 def composed(mnemonic: str) -> ReadingRule | None:
-    """The rule of a mnemonic of the table."""
+    """The rule of a mnemonic of the table, or of a conversion to an integer of the same width."""
+    if (same := re.fullmatch(r"cvt\.([us](16|32|64))\.[us]\2", mnemonic)) is not None:
+        return _of_its_width(same[1])
     for pattern, lines in COMPOSED:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             parts = [match.expand(line).partition(" ") for line in lines]
@@ -108,6 +112,16 @@ def composed(mnemonic: str) -> ReadingRule | None:
             ]
             return _in_turn(rules) if len(rules) == len(parts) else None
     return None
+
+
+def _of_its_width(type_: str) -> ReadingRule:
+    """A conversion that changes nothing, but in a wider register."""
+
+    def rule(reader: Reader, operands: str) -> None:
+        dest, source = pieces(operands)
+        reader.give(dest, reader.take(source, type_))
+
+    return resizing(ReadingRule(rule), type_)
 
 
 def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:

@@ -4,6 +4,7 @@ get the names that the text has for them."""
 import re
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -26,6 +27,7 @@ from tilewright.dialects.ptx.registers import (
     ListMakeOp,
     LocalAddressOp,
     MovOp,
+    PackOp,
     SharedAddressOp,
     SregOp,
     TimeOp,
@@ -33,6 +35,7 @@ from tilewright.dialects.ptx.registers import (
 )
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
 from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import (
     ListedRegister,
@@ -61,7 +64,7 @@ def constant_bits(text: str, type_: str) -> int | None:
     width = int(type_[1:] or 0) if type_ != "pred" else 1
     if _BITS.fullmatch(text) is not None:
         bits, given = int(text[2:], 16), 4 * (len(text) - 2)
-        if given == width:
+        if given <= width:  # of a single one in an f64 ptxas takes the bits
             return bits
         [value] = struct.unpack(f"<{_PACKED[given]}", bits.to_bytes(given // 8, "little"))
     elif text == "WARP_SZ":
@@ -73,7 +76,9 @@ def constant_bits(text: str, type_: str) -> int | None:
             return None
     if width not in _PACKED:
         return None
-    return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    with suppress(OverflowError):
+        return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
+    return constant_bits("-inf" if value < 0 else "inf", type_)
 
 
 @dataclass(slots=True)
@@ -192,6 +197,9 @@ class Reader:
         given = width_of(value)
         if given == KINDS[kind]:
             return self.register(value, kind)
+        if given == 8 and self.resizes:
+            byte = self.register(value, "b8")
+            return self.resized(self.add(PackOp(byte, byte)).results[0], kind)
         if not self.resizes or given < KINDS[kind]:
             raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
         return self.resized(self.register(value, f"b{given}"), kind)
@@ -328,12 +336,19 @@ class Reader:
 
     def check_unread(self) -> None:
         """Raise PtxError where something reads what no op gives, but for moves that nothing
-        reads; arrivals whose state nothing reads give none, and masked numbers that are addresses
-        lead to the leader of a pair."""
+        reads; an election whose lane something reads gives it, arrivals whose state nothing reads
+        give none, and masked numbers that are addresses lead to the leader of a pair."""
         for op, error in self.unread.items():
-            if _is_read(op.result):
+            if not _is_read(op.result):
+                op.detach()
+            elif isinstance(plain := op.next_op, ElectSyncOp):
+                every = ConstOp((1 << 32) - 1, "b32")
+                members = ElectMembersOp(every.result)
+                every.location = members.location = plain.location
+                Rewriter.replace_op(plain, [every, members], [members.leader])
+                Rewriter.replace_op(op, [], [members.lane])
+            else:
                 raise error
-            op.detach()
         for op, plain in self.states:
             if not _is_read(op.results[0]):
                 stateless = plain.create(operands=op.operands, properties=op.properties)

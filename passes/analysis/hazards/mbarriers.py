@@ -5,6 +5,7 @@ from heapq import heappush
 from xdsl.dialects import memref
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.ptx.bulk_copy import BulkLoadOp
 from tilewright.passes.analysis.hazards.phases import Clock, MbarrierState
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, Hazard
 from tilewright.passes.analysis.hazards.roles import RoleNumbers
@@ -91,7 +92,9 @@ class MbarrierPhases(ThreadBarriers):
         op, maker, time = barrier.made
         if maker != role and self.knows[role][maker] < time:
             raise Hazard("made", event.op, op)
-        if asynchronous and not barrier.fenced:
+        # Bytes to the own CTA need no fence: libcu++'s memcpy_async has none.
+        own = isinstance(event.op, BulkLoadOp) and event.op.mask is None
+        if asynchronous and not (barrier.fenced or own):
             raise Hazard("unseen", event.op, op)
 
     def _is_ours(self, event: Event) -> bool:

@@ -167,7 +167,8 @@ def _scalar(op: ScalarOp) -> Callable[..., Any] | None:
     if function is None or (above and name != "mul") or op.name + form.suffix[0] == "ptx.bfes":
         return None
     widths = [KINDS[kind] for kind in kinds[:-1]]
-    plain = form.types[0][0] == "s" or not (above or name in _WITHOUT_SIGN)
+    widened = above or op.form.data.startswith("wide.")
+    plain = form.types[0][0] == "s" or not (widened or name in _WITHOUT_SIGN)
 
     def result(*values: Any) -> Any:
         if not plain:

@@ -153,6 +153,38 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
     assert main(["check", str(path)]) in (0, None)
 
 
+def test_a_copy_of_bytes_behind_an_init(ptxas: Ptxas, tmp_path: Any) -> None:
+    """What `cuda::memcpy_async` becomes has no fence behind `mbarrier.init`; an H200 runs it."""
+    body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, r1; add.u32 r2, r2, 256;
+@!p mbarrier.init.shared.b64 [r2], 32; bar.sync 0; @p bra go;
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [r2], 256;
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [r1], [d0], 256, [r2];
+go: mbarrier.arrive.shared.b64 d6, [r2];
+ask: mbarrier.try_wait.parity.shared.b64 q, [r2], 0; @!q bra ask;
+shl.b32 r3, r0, 3; add.s32 r3, r1, r3; ld.shared.b64 d6, [r3];"""
+    x = np.arange(32, dtype=np.uint64) * 3
+    np.testing.assert_array_equal(run(body, ptxas, x)[:32], x)
+    body = body.replace("[r2], 32", "[r2], 33").replace(
+        "expect_tx.relaxed.cta.shared::cta.b64", "arrive.expect_tx.shared.b64 _,"
+    )
+    path = tmp_path / "k.ptx"
+    path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
+    assert main(["check", str(path)]) in (0, None)
+
+
+def test_check_counts_a_ring_of_three(tmp_path: Any) -> None:
+    """What nvcc makes of `i % 3` is a product with 0xAAAAAAAB, in the text a negative number."""
+    body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, 0; @p bra done;
+mbarrier.init.shared.b64 [r1], 1; mbarrier.init.shared.b64 [r1+8], 1;
+mbarrier.init.shared.b64 [r1+16], 1; again: mul.wide.u32 d3, r2, -1431655765; shr.u64 d3, d3, 33;
+cvt.u32.u64 r3, d3; mul.lo.s32 r3, r3, 3; sub.s32 r3, r2, r3; shl.b32 r3, r3, 3;
+add.s32 r3, r1, r3; mbarrier.arrive.shared.b64 d6, [r3]; add.s32 r2, r2, 1;
+setp.lt.u32 q, r2, 7; @q bra again; done: mov.b64 d6, 0;"""
+    path = tmp_path / "k.ptx"
+    path.write_text(HEAD.replace("TARGET", "sm_90") + body + TAIL)
+    assert main(["check", str(path)]) in (0, None)
+
+
 def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
     """An aggregated atomic: the leader's value alone is written, and read by all."""
     body = """setp.ne.u32 p, r0, 0; @p bra go; mov.u32 r1, 77;
@@ -170,6 +202,102 @@ def test_local_memory_without_optimization(ptxas: Ptxas) -> None:
     assert (run(body, ptxas, np.arange(32))[:32] == 2 * LANE).all()
     with pytest.raises(tw.ExecutionError, match="nothing has written"):
         run(body.replace("st.local.u32 [sp+8], r0;", ""), ptxas, np.arange(32))
+
+
+KEPT = """.local .align 8 .b8 depot[16]; .reg .b64 sp; mov.u64 sp, depot; ld.local.u32 r1, [sp+4];
+and.b32 r1, r1, -256; and.b32 r2, r0, 255; or.b32 r1, r1, r2; st.local.u32 [sp+4], r1;
+ld.local.u8 v0, [sp+12]; st.local.u8 [sp+8], v0; mov.u32 h, %reserved_smem_offset_1;
+cvt.u64.u32 d8, h; cvta.shared.u64 d8, d8; ld.local.u32 r1, [sp+4]; LAST cvt.u64.u32 d6, r1;"""
+
+
+def test_bit_fields_and_empty_objects(ptxas: Ptxas) -> None:
+    """What nothing has written may be copied and masked; where it decides a result, it is an error,
+    told at the first read; so is memory that the system keeps."""
+    assert (run(KEPT.replace("LAST", "and.b32 r1, r1, 255;"), ptxas, LANE)[:32] == LANE).all()
+    for wrong in (
+        "", "setp.lt.s32 p, r1, 5; selp.u32 r1, 1, 0, p;", "and.b32 r1, r1, 0x100;",
+        "setp.eq.s32 p, r1, r1; @p bra stop; stop: and.b32 r1, r1, 0x1ff; add.s64 addr, addr, d7;",
+    ):  # fmt: skip
+        with pytest.raises(tw.ExecutionError, match="local memory that nothing has written"):
+            run(KEPT.replace("LAST", wrong), ptxas, LANE)
+    with pytest.raises(tw.ExecutionError, match="out of bounds"):
+        run("mov.u32 h, %reserved_smem_offset_1; st.shared.u32 [h], h;", ptxas, LANE)
+
+
+def test_constants_have_a_space(ptxas: Ptxas) -> None:
+    text = NAMED.replace(
+        "ld.u32 r2, [d5];\n",
+        """ld.u32 r2, [d5]; cvta.const.u64 d5, c;
+.reg .pred p; isspacep.const p, d5; selp.u32 r2, 5, 0, p; isspacep.const p, d0; @p trap;\n""",
+    )
+    assert ptxas(text, "sm_90").ok
+    assert tw.interpret(text, grid=(1,), block=(1,), args=[np.zeros(4, np.int32)])[0][3] == 5
+
+
+CONVERSIONS = (
+    ("cvt.s8.u8 r1, v0;", lambda x: (x & 255).astype(np.int8).astype(np.int32)),
+    ("cvt.s32.s32 d6, r2; cvt.u32.u64 r1, d6; shr.s64 d6, d6, 32; cvt.u32.u64 r3, d6; "
+     "xor.b32 r1, r1, r3;", lambda x: x ^ x >> 31),
+    ("mov.b16 {b, _}, v0; cvt.s32.s8 r1, b;", lambda x: x.astype(np.int8).astype(np.int32)),
+    (".reg .f32 f; cvt.rz.sat.f32.s32 f, r2; cvt.rzi.s32.f32 r1, f;", lambda x: (x > 0) * 1),
+    (".reg .f32 f; cvt.rp.ftz.f32.u8 f, v0; cvt.rzi.s32.f32 r1, f;", lambda x: x & 255),
+    (".reg .f32 f; mov.b32 f, 1; cvt.rp.ftz.f16.f32 v0, f; cvt.u32.u16 r1, v0;", lambda x: x**0),
+    (".reg .f32 f; mov.f32 f, 1e39; mov.b32 r1, f;", lambda x: x * 0 + 0x7F800000),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), CONVERSIONS)
+def test_conversions_that_few_write(body: str, expected: Any, ptxas: Ptxas) -> None:
+    x = np.arange(32) * 0x9E3779B1 & 0xFFFFFFFF
+    out = run(f"cvt.u32.u64 r2, d5; cvt.u16.u64 v0, d5; {body} cvt.u64.u32 d6, r1;", ptxas, x)
+    np.testing.assert_array_equal(out[:32].astype(np.uint32).view(np.int32),
+                                  expected(x.astype(np.uint32).view(np.int32)))  # fmt: skip
+
+
+def _added(type_: str, space: str) -> str:
+    """A number that is added to one in memory, by its bits."""
+    kind, at = f"b{type_[-2:]}", {"shared": "s", "global": "addr"}[space]
+    noftz = ".noftz" if kind == "b16" else ""
+    return f""".reg .{kind} old, new; mov.{kind} old, OLD; mov.{kind} new, NEW;
+    setp.ne.u32 p, r0, 0; @p bra over; st.{space}.{kind} [{at}], old;
+    red.{space}.add{noftz}.{type_} [{at}], new; ld.{space}.u{kind[1:]} d6, [{at}]; over:"""
+
+
+ON_A_CHIP = [
+    ("cvt.rn.f16.f64 v0, c0; cvt.u64.u16 d6, v0;", 0x7FF0000000000001, 0x7E00),
+    ("cvt.rm.f16.f64 v0, c0; cvt.u64.u16 d6, v0;", 0xFFF4000000000001, 0xFF00),
+    (
+        ".reg .f32 f; cvt.rz.ftz.f32.f64 f, c0; mov.b32 r1, f; cvt.u64.u32 d6, r1;",
+        0x7FF8000000000000,
+        0x7FC00000,
+    ),
+    (
+        ".reg .f32 f; cvt.rm.ftz.f32.f64 f, c0; mov.b32 r1, f; cvt.u64.u32 d6, r1;",
+        0xB6A0000000000000,
+        0x80000000,
+    ),
+    ("fns.b32 r1, 0x33000000, 44, -1; cvt.u64.u32 d6, r1;", 0, 0xFFFFFFFF),
+    ("mov.f64 a, 0f3f800001; mov.b64 d6, a;", 0, 0x3F800001),
+    *(
+        (_added(type_, space).replace("OLD", old).replace("NEW", new), 0, result)
+        for type_, space, old, new, result in (
+            ("f32", "shared", "0x7f800001", "0", 0x7FFFFFFF),
+            ("f32", "global", "0x3f800000", "0x7f9952e3", 0x7FFFFFFF),
+            ("f16", "global", "0x6899", "0xfcb3", 0x7FFF),
+            ("f16", "shared", "0x7f80", "0x4fb2", 0x7FFF),
+            ("bf16", "shared", "0xfe01", "0xfffb", 0x7FFF),
+            ("f64", "global", "0x7ff0000000000001", "0", 0x7FF0000000000001),
+            ("f64", "global", "0xffffffffffffffff", "0x7ff8000000000000", 0x7FF8000000000000),
+            ("f64", "shared", "0x7ff8000000000000", "0x7fffffffffffffff", 0x7FF8000000000000),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "bits", "expected"), ON_A_CHIP)
+def test_what_an_h200_made_of_nan(body: str, bits: int, expected: int, ptxas: Ptxas) -> None:
+    out = run(f"mov.b64 c0, d5; mov.b64 d6, 0; {body}", ptxas, np.full(32, bits, np.uint64))
+    assert int(out.view(np.uint64)[0]) == expected
 
 
 FUNCTIONS = """.version 9.0

@@ -124,7 +124,7 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "nanosleep.u32 %r2;\nmov.u32 %r5, %clock;\nprefetch.global.L1 [%rd3+128];\n"
         "mov.u32 %r3, %smid;\nmov.u32 %r4, %nwarpid;\nadd.u32 %r0, %r3, %r4;\n"
         "sub.u32 %r2, %r5, %r2;\nshr.u32 %r2, %r2, 31;\nadd.u32 %r0, %r0, %r2;\n",
-        LANE * 0 + 1,
+        LANE * 0 + 64,
     ),
     "generic atomics": (  # of odd threads in shared, of even ones in global memory
         "mov.u64 %rd4, tile;\ncvta.shared.u64 %rd5, %rd4;\nst.shared.u32 [tile], 0;\nbar.sync 0;\n"
@@ -361,6 +361,7 @@ def test_threads_that_have_ended_are_in_no_vote(leave: str, schedule: int | None
     ("shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1", LANE ^ 1),
     ("shfl.sync.down.b32 %r0|%p2, %r1, 4, 31, -1", np.where(LANE < 4, LANE + 4, 0)),
     ("elect.sync %r0|%p2, -1;\nselp.b32 %r0, 1, 0, %p2", LANE == 0),
+    ("elect.sync %r0|%p2, -1;\n@%p2 add.u32 %r0, %r0, 7", 7 * (LANE == 0)),
     ("bar.warp.sync -1;\nmov.u32 %r0, %r1", LANE),
     ("mov.u32 %r0, -1;\nbar.warp.sync %r0;\nmov.u32 %r0, %r1", LANE),
     ("redux.sync.add.u32 %r0, %r1, -1", 28),
@@ -413,8 +414,8 @@ def test_shuffles_from_beside_the_membermask_give_anything() -> None:
 
 
 def test_spaces_that_a_launch_says_are_refused() -> None:
-    text = HEAD + "isspacep.const %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
-    with pytest.raises(CompileError, match="expected a space of global, shared and local memory"):
+    text = HEAD + "isspacep.param %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
+    with pytest.raises(CompileError, match="expected a space of global, constant, shared and"):
         tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
 
 

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.row_ops import memory_operand
+from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, kept_nan, raw
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
@@ -75,15 +76,22 @@ def word_type(form: str) -> str:
 
 def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
     """The new value, by a form, of the one that is there and others, as raw bits. What adds f32 in
-    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; `red` side by side: H200)."""
+    global memory has no subnormal numbers (PTX ISA 9.7.13, `atom`; `red` side by side: H200), of
+    f64 there a NaN stays as it is: the added one, else that in memory; in shared memory the other
+    way around (H200)."""
     operation, *_, type_ = form.split(".")
-    compute, dtype = _OPERATIONS[operation], _dtype(type_.removesuffix("x2"))
+    element = type_.removesuffix("x2")
+    compute, dtype = _OPERATIONS[operation], _dtype(element)
     if (operation, type_) == ("add", "f32") and not shared:
         compute = flushing(compute)
 
     def combined(old: Bits, *values: Bits) -> Bits:
         operands = (value.view(dtype) for value in values)
-        return compute(old.view(dtype), *operands).view(old.dtype)
+        result = compute(old.view(dtype), *operands)
+        if element == "f64":
+            given = (*values, old) if shared else (old, *values)
+            return kept_nan(result.view(old.dtype), given, np.uint64(shared << 51))
+        return (raw(result, element) if element in FLOATS else result).view(old.dtype)
 
     return combined
 

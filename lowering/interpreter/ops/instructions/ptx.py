@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
 from tilewright.dialects.cute_nvgpu.lattice.scalar import UNKNOWN_SPACES
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT, RESERVED
 from tilewright.dialects.ptx import (
     carry,
     control_flow,
@@ -113,8 +114,8 @@ def _cvta(op: ScalarOp, builder: Builder) -> Step:
 def _isspacep(op: ScalarOp, builder: Builder) -> Step:
     space = op.form.data
     if space in UNKNOWN_SPACES:
-        raise OpError(op, f"'{op.name}' expected a space of global, shared and local memory when "
-                      f"it runs, got {space}")  # fmt: skip
+        raise OpError(op, f"'{op.name}' expected a space of global, constant, shared and local "
+                      f"memory when it runs, got {space}")  # fmt: skip
 
     def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
         shared = address >> np.uint64(32) == SHARED_WINDOW >> 32
@@ -123,6 +124,8 @@ def _isspacep(op: ScalarOp, builder: Builder) -> Step:
             return shared & (rank_of(machine, gang, address.astype(np.uint32)) == own)
         if space.startswith("shared"):
             return shared
+        if space == "const":
+            return np.isin(window_of(address), machine.memory.constants)
         own = machine.memory.local
         local = np.False_ if own is None else window_of(address) == window_of(own.base)
         return local & ~shared if space == "local" else ~(shared | local)
@@ -146,8 +149,11 @@ def _sreg(op: registers.SregOp, builder: Builder) -> Step:
 
 @runs(registers.TimeOp)
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
-    """The steps that all threads have executed: time goes on with them."""
+    """The steps that all threads have executed: time goes on with them. Shared memory that the
+    system takes is where no CTA has its own."""
     register = op.register.data
+    if register.startswith("reserved_smem"):
+        return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip

@@ -182,6 +182,7 @@ def land(
     machine: Machine, lane: int, barrier: int, mask: int | None, source: Any,
     read: Callable[[], UInt8Array], places: Callable[[int], Int64Array], op: int, *,
     pair: bool = False, change: Callable[..., Bits] | None = None, generic: bool = False,
+    needs_fence: bool = True,
 ) -> None:  # fmt: skip
     """Copy what is read of a source, None being registers, to the places in each CTA of a mask, or
     combine what is there with it as a `change`; the mbarriers there, or in the other CTAs of a
@@ -189,8 +190,9 @@ def land(
     data = read()
     for cta, place in machine.mbarriers.receivers(lane, barrier, mask, pair=pair):
         phase = machine.mbarriers.land(
-            lane, place, places(cta), data, read, op, change, generic=generic
-        )
+            lane, place, places(cta), data, read, op, change, generic=generic,
+            needs_fence=needs_fence,
+        )  # fmt: skip
         if isinstance(source, Stream):
             source.commit([phase])
         elif source is not None:
@@ -238,6 +240,8 @@ def _start_loads(
     machine: Machine, gang: Gang, boxes: Boxes, dest: Bits, barrier: Bits, mask: Bits | None,
     number: int, *, is_pair: bool = False,
 ) -> None:  # fmt: skip
+    """Start a copy of each thread. That of bytes to its own CTA needs no fence behind the init of
+    its mbarrier: libcu++'s `memcpy_async` has none."""
     barriers, starts = _every(gang, barrier), _every(gang, dest)
     masks = [None] * gang.count if mask is None else _every(gang, mask)
 
@@ -251,8 +255,9 @@ def _start_loads(
 
         source = machine.accesses.begin_box(lane, image, corner, number)
         read = partial(image.read, corner)
+        own = isinstance(image.box, ElementRun) and masks[index] is None
         land(machine, lane, barriers[index], masks[index], source, read, places, number,
-             pair=is_pair)  # fmt: skip
+             pair=is_pair, needs_fence=not own)  # fmt: skip
 
     each_thread(gang, copy)
 

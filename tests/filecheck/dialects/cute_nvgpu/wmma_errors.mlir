@@ -155,16 +155,16 @@ func.func @f(%m: memref<?x?xf16, strided<[?, ?]>>, %i: index) {
 
 // -----
 
-func.func @f(%m: memref<64x64xf16, strided<[72, 1]>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected a stride of at least 16 and a multiple of 16 (a row on 32 bytes), got 72; nearest legal: 80 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
-  %a = cute_nvgpu.wmma.load %m[%i, %i] <16x16x16, operand = a, elem_type = f16, layout = row> : memref<64x64xf16, strided<[72, 1]>> -> !cute_nvgpu.fragment<16xf16>
+func.func @f(%m: memref<64x64xf16, strided<[68, 1]>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected a stride of at least 16 and a multiple of 8 (a row on 16 bytes), got 68; nearest legal: 72 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
+  %a = cute_nvgpu.wmma.load %m[%i, %i] <16x16x16, operand = a, elem_type = f16, layout = row> : memref<64x64xf16, strided<[68, 1]>> -> !cute_nvgpu.fragment<16xf16>
   func.return
 }
 
 // -----
 
 func.func @f(%m: memref<64x64xf16, strided<[8, 1]>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected a stride of at least 16 and a multiple of 16 (a row on 32 bytes), got 8; nearest legal: 16 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
+  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected a stride of at least 16 and a multiple of 8 (a row on 16 bytes), got 8; nearest legal: 16 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
   %a = cute_nvgpu.wmma.load %m[%i, %i] <16x16x16, operand = a, elem_type = f16, layout = row> : memref<64x64xf16, strided<[8, 1]>> -> !cute_nvgpu.fragment<16xf16>
   func.return
 }
@@ -187,9 +187,9 @@ func.func @f(%m: memref<8x32xi8, strided<[22, 1]>>, %i: index) {
 
 // -----
 
-func.func @f(%m: memref<4x64x64xf16, strided<[4104, 64, 1]>>, %i: index) {
-  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected matrices on 32 bytes, got memref<4x64x64xf16, strided<[4104, 64, 1]>> (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
-  %a = cute_nvgpu.wmma.load %m[%i, %i, %i] <16x16x16, operand = a, elem_type = f16, layout = row> : memref<4x64x64xf16, strided<[4104, 64, 1]>> -> !cute_nvgpu.fragment<16xf16>
+func.func @f(%m: memref<4x64x64xf16, strided<[4100, 64, 1]>>, %i: index) {
+  // expected-error @+1 {{'cute_nvgpu.wmma.load' memory expected matrices on 16 bytes, got memref<4x64x64xf16, strided<[4100, 64, 1]>> (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
+  %a = cute_nvgpu.wmma.load %m[%i, %i, %i] <16x16x16, operand = a, elem_type = f16, layout = row> : memref<4x64x64xf16, strided<[4100, 64, 1]>> -> !cute_nvgpu.fragment<16xf16>
   func.return
 }
 

@@ -75,8 +75,8 @@ ptx.entry @f(%s: u32, %g: u64, %n: u32) {
 
 // A stride that is known.
 ptx.entry @f(%s: u32, %g: u64, %n: u32) {
-  %c = ptx.const 24 : !ptx.reg<b32>
-  // expected-error @+1 {{'ptx.wmma.load' expected a stride of at least 16 and a multiple of 16 (a row on 32 bytes), got 24; nearest legal: 32 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
+  %c = ptx.const 20 : !ptx.reg<b32>
+  // expected-error @+1 {{'ptx.wmma.load' expected a stride of at least 16 and a multiple of 8 (a row on 16 bytes), got 20; nearest legal: 24 (wmma.load.a.sync.aligned.row.m16n16k16.f16, PTX ISA 9.7.14.4.2)}}
   %a = ptx.wmma.load "a.row.m16n16k16.shared.f16" %s, 0, %c : !ptx.reg<b32> -> !ptx.reg<b32 x 8>
   ptx.ret
 }
@@ -86,7 +86,7 @@ ptx.entry @f(%s: u32, %g: u64, %n: u32) {
 ptx.entry @f(%s: u32, %g: u64, %n: u32) {
   %c = ptx.const 8 : !ptx.reg<b32>
   %v = ptx.undef : !ptx.reg<f32 x 8>
-  // expected-error @+1 {{'ptx.wmma.store' expected a stride of at least 16 and a multiple of 8 (a column on 32 bytes), got 8; nearest legal: 16 (wmma.store.d.sync.aligned.col.m16n16k16.f32, PTX ISA 9.7.14.4.2)}}
+  // expected-error @+1 {{'ptx.wmma.store' expected a stride of at least 16 and a multiple of 4 (a column on 16 bytes), got 8; nearest legal: 16 (wmma.store.d.sync.aligned.col.m16n16k16.f32, PTX ISA 9.7.14.4.2)}}
   ptx.wmma.store "d.col.m16n16k16.shared.f32" %s, 0, %v, %c : !ptx.reg<b32>, !ptx.reg<f32 x 8>
   ptx.ret
 }
