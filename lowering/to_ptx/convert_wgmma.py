@@ -19,6 +19,7 @@ from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.registers import PackOp, UndefOp
 from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
+from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.source.diagnostic import OpError
@@ -97,7 +98,7 @@ def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
         wgmma.WgmmaOp(
             to[op.a],
             to[op.b],
-            to.emit(UndefOp(to[op.c].type)) if known == 0 else to[op.c],
+            to.emit(UndefOp(reg(*op.mma_atom.registers("C")))) if known == 0 else to[op.c],
             op.mma_atom,
             negated=op.negated,
             scale_d=to.given(op.scale_d) if known is None else None,
