@@ -238,7 +238,6 @@ def ptx_input_page() -> str:
         ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
         ["read and checked, not run", _listed((
             "tensormap.replace", "tensormap.cp_fenceproxy",
-            *(f"cp.async.bulk.tensor by {mode}" for mode in ("im2col::w", "im2col::w::128")),
             *(f"isspacep.{space}" for space in UNKNOWN_SPACES),
         ))],
         *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),

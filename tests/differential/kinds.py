@@ -13,6 +13,7 @@ from reductions import reductions
 from scalars import blocks, scalars, vectors
 from tile_attention import tile_attention
 from tile_gemms import tile_gemms
+from tile_memory import tile_memory
 from tile_poison import tile_poison
 from tile_products import tile_products, tile_scaled
 from tile_rows import tile_rows
@@ -43,7 +44,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
         tile_shared,
-        tile_poison,
+        tile_poison, tile_memory,
     )
 }  # fmt: skip
 

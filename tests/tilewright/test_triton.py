@@ -1,6 +1,7 @@
 """Launches of Triton kernels on the CPU, by Triton's own front end."""
 
 import ast
+import collections
 import inspect
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
-from triton.compiler import ASTSource, code_generator
+from triton.compiler import ASTSource, CompilationError, code_generator
 from triton.tools.tensor_descriptor import TensorDescriptor
 from xdsl.printer import Printer
 
@@ -130,6 +131,51 @@ def test_the_front_end_reads_a_text_once(monkeypatch):
         kernels.add.warmup(*[np.zeros(32, np.int16)] * 3, 32, BLOCK=32, grid=(1,))
     assert read == [kernels.add.src] and warnings.filters == filters
     assert code_generator.warnings is warnings and code_generator.inspect is inspect
+
+
+def test_a_functions_text_is_looked_for_once_in_a_file(tmp_path, monkeypatch):
+    file, ends, getblock = tmp_path / "written.py", [], inspect.getblock
+    monkeypatch.setattr(inspect, "getblock", lambda lines: ends.append(1) or getblock(lines))
+    with tw.triton.on_cpu():
+        for count in (1, 2):
+            file.write_text("def kernel(x):\n" + "    x += 1\n" * count + "other = 1\n")
+            names = {}
+            exec(compile(file.read_text(), file, "exec"), names)
+            texts = [triton.JITFunction(names["kernel"]).raw_src for _ in range(2)]
+            assert texts == [["def kernel(x):\n", *["    x += 1\n"] * count]] * 2
+            assert len(ends) == count
+
+
+def test_classes_of_triton_alone_are_made_once():
+    out = np.zeros(4, np.float32)
+    with tw.triton.on_cpu():
+        kernels.add.device_caches.clear()
+        few, many = (
+            kernels.add.warmup(out, out, out, 4, BLOCK=block, grid=(1,)) for block in (2, 4)
+        )
+        pairs = [collections.namedtuple("Pair", "a b") for _ in range(2)]
+    assert type(few.metadata) is type(many.metadata) and few.metadata != many.metadata
+    assert pairs[0] is not pairs[1] and pairs[0].__module__ == __name__
+
+
+def test_wrong_calls_of_functions_are_what_python_says():
+    with pytest.raises(CompilationError, match=r"TypeError\(.*missing .*'x'"), tw.triton.on_cpu():
+        kernels.miscalling[(1,)](np.zeros(4, np.int32))
+
+
+def test_functions_are_inlined_where_they_are_called(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    common, inlined = triton._C.libtriton.passes.common, []
+    add = common.add_inliner
+    monkeypatch.setattr(common, "add_inliner", lambda manager: inlined.append(1) or add(manager))
+    out = np.zeros(4, np.int32)
+    with tw.triton.on_cpu():
+        kernels.racing.device_caches.clear()
+        kernels.racing.warmup(out, BLOCK=4, grid=(1,))
+        assert not inlined
+        called = kernels.calling[(1,)](out + 2, out, BLOCK=4)
+    assert inlined and (out == 4).all()
+    assert "tt.call" in called.asm["source"] and "tt.call" not in called.asm["ttir"]
 
 
 def printed(module):

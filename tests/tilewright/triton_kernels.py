@@ -35,6 +35,22 @@ def added(x, n, once, twice, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def doubled(x):
+    return 2 * x
+
+
+@triton.jit
+def calling(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, doubled(tl.load(x + i)))
+
+
+@triton.jit
+def miscalling(out):
+    tl.store(out, doubled())
+
+
+@triton.jit
 def locked(flag):
     while tl.atomic_cas(flag, 0, 1) == 1:
         pass

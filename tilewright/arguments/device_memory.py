@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
+from tilewright.dialects.cute_nvgpu.lattice.tma import OF_A_ROW
 from tilewright.lowering.interpreter.array_types import UInt8Array
 
 
@@ -64,8 +65,15 @@ class DeviceMemory:
         if (pixels := box.im2col) is not None:
             steps = (1, *pixels.steps[::-1], 1)
             boxes = [[*pixels.lower[::-1]], [*pixels.upper[::-1]], *box.shape[::-1]]
-        return self._call(
+        encode, modes = (
             "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col",
+            [],
+        )
+        if pixels is not None and pixels.mode in OF_A_ROW:
+            encode, boxes[:2] = f"{encode}Wide", [pixels.lower[-1], pixels.upper[-1]]
+            modes.append(driver.CUtensorMapIm2ColWideMode(OF_A_ROW.index(pixels.mode)))
+        return self._call(
+            encode,
             getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{box.element.driver}"),
             box.rank,
             address,
@@ -74,6 +82,7 @@ class DeviceMemory:
             *boxes,
             [driver.cuuint32_t(step) for step in steps],
             driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            *modes,
             getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_{swizzle}"),
             driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
             getattr(driver.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{outside}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, TypeGuard, cast
+from typing import Any, Literal, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +37,16 @@ _NUMPY_ELEMENTS = {
 class Im2col(tensor_box.PixelBox):
     """The pixels that a copy of images may begin at, in DHW space, outermost first: from `lower` on
     to as far from the last one as `upper` says, each so many `strides` (1) behind the one before.
-    PTX ISA 5.5.4. Raises TensorMapError for what the hardware does not copy.
+    Of the modes `im2col::w` and `im2col::w::128` those of W alone count. PTX ISA 5.5.4, 5.5.5.
+    Raises TensorMapError for what the hardware does not copy.
     """
 
     @checked(TensorMapArgumentError)
     def __init__(
-        self, lower: Sequence[int], upper: Sequence[int], strides: Sequence[int] = ()
-    ) -> None:
-        super().__init__(tuple(lower), tuple(upper), tuple(strides))
+        self, lower: Sequence[int], upper: Sequence[int], strides: Sequence[int] = (),
+        mode: Literal["im2col", "im2col::w", "im2col::w::128"] = "im2col",
+    ) -> None:  # fmt: skip
+        super().__init__(tuple(lower), tuple(upper), tuple(strides), mode)
 
 
 class TensorMap:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -352,6 +352,17 @@ class IfOp(CudaTileOp):
 def may_leave(block: Block) -> bool:
     """True of a block in which a branch of an `if` does not go on behind it."""
     return any(isinstance(op, IfOp) and op.leaves for op in block.ops)
+
+
+def is_reached(op: Operation, first: Operation | None = None) -> bool:
+    """True of an op that no branch of its block leaves out, from another one on or from the
+    beginning."""
+    before = op.prev_op
+    while before is not None and before is not first:
+        if isinstance(before, IfOp) and before.leaves:
+            return False
+        before = before.prev_op
+    return True
 
 
 def assigned(

@@ -23,6 +23,7 @@ class TensorMapError(Error, ValueError):
 class PixelBox:
     """The pixels that a copy may begin at, in DHW space, outermost first: from `lower` on to as far
     from the last one as `upper` says, each so many `strides` behind the one before. PTX ISA 5.5.4.
+    Of `im2col::w` and `im2col::w::128` those of W alone count. PTX ISA 5.5.5.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -30,8 +31,11 @@ class PixelBox:
     lower: tuple[int, ...]
     upper: tuple[int, ...]
     strides: tuple[int, ...] = ()
+    mode: str = "im2col"
 
     def __post_init__(self) -> None:
+        if self.mode not in (modes := ("im2col", *rows.OF_A_ROW)):
+            raise TensorMapError(f"expected a mode of {', '.join(modes)}, got {self.mode}")
         rank, most = len(self.lower), 1 << self.bits >> 1
         if not most or {len(self.upper), len(self.steps)} != {rank}:
             raise TensorMapError(f"expected corners of 1 to 3 dimensions, got {self}")
@@ -84,6 +88,8 @@ class TensorBox:
         expected = f"a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes"
         if (why := why_not(self.swizzle, rows.SWIZZLES, expected)) is not None:
             raise TensorMapError(why)
+        if self.im2col is not None and self.im2col.mode in rows.OF_A_ROW and not self.swizzle:
+            raise TensorMapError(f"expected a swizzle for {self.im2col.mode}, got none")
         self._check_row()
 
     def _check_row(self) -> None:

@@ -61,7 +61,16 @@ _SUMS_SIDE_BY_SIDE: dict[tuple[str, int], str] = {
     for type_, counts in {"f32": (2, 4), "f16x2": (1, 2, 4), "bf16x2": (1, 2, 4)}.items()
     for count in counts
 }
-SIDE_BY_SIDE = tuple(_SUMS_SIDE_BY_SIDE.values())
+_HALVES_SIDE_BY_SIDE = (
+    f"{operation}.noftz.v{count}.{type_}"
+    for type_, counts in {"f16": (2, 4, 8), "f16x2": (2, 4)}.items()
+    for operation in ("add", "min", "max")
+    for count in counts
+)
+SIDE_BY_SIDE = tuple(dict.fromkeys((
+    *_SUMS_SIDE_BY_SIDE.values(),
+    *(form.replace("f16", of) for form in _HALVES_SIDE_BY_SIDE for of in ("f16", "bf16")),
+)))  # fmt: skip
 SUMS: dict[tuple[str, int], str] = {
     **{(t, 1): f"{operations[0]}.{t}" for t, operations in OPERATIONS.items() if "f" in t},
     **_SUMS_SIDE_BY_SIDE,

@@ -46,7 +46,7 @@ def registers_of(form: str) -> tuple[str, int]:
     *words, type_ = form.split(".")
     if type_ == "b128":
         return "b64", 2
-    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4") else 1
+    count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4", "v8") else 1
     return REGISTER_OF[type_], count
 
 

@@ -68,7 +68,7 @@ class TensorCopyRow(NeedingRow):
         """The operands of a copy of that rank, in PTX's order."""
         policy = (CACHE_POLICY,) if hint else ()
         box = BoxForm("tensorMap", 1 + 4 if self.mode in FOUR_ROWS else rank)
-        offsets = {"im2col": rank - 2, "im2col::w": 2, "im2col::w::128": 2}.get(self.mode)
+        offsets = {"im2col": rank - 2, **dict.fromkeys(OF_A_ROW, 2)}.get(self.mode)
         info = () if offsets is None else (Vector("im2colInfo", "b16", offsets),)
         return *self.before, box, *self.after[:1], *info, *self.after[1:], *policy
 
@@ -84,6 +84,8 @@ class TensorCopyRow(NeedingRow):
 
 FOUR_ROWS = ("tile::gather4", "tile::scatter4")
 """The modes of a copy of four rows."""
+OF_A_ROW = ("im2col::w", "im2col::w::128")
+"""The modes of a copy of pixels along W alone."""
 MAX_RANK = 5
 _RANKS = range(1, MAX_RANK + 1)
 _HOPPER = needs("sm_90 8.0")
@@ -341,7 +343,7 @@ CP_FENCEPROXY = InstructionRow(
     threads="all of the warp",
 )  # fmt: skip
 
-_OF_BLACKWELL = "im2col::w", "im2col::w::128", "tile::gather4"
+_OF_BLACKWELL = *OF_A_ROW, "tile::gather4"
 
 
 def _in_modes(row: TensorCopyRow, *modes: str) -> dict[str, TensorCopyRow]:

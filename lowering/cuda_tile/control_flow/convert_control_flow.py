@@ -102,9 +102,9 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     kernel.groups.wait()
     tensor = kernel.tensor.before_branches()
     flushed, regions = order.flushed, list[Region]()
-    read = scratch.state
+    read, reserved, left = scratch.state, scratch.reserved, list[int]()
     for region in (op.then_region, op.else_region):
-        order.flushed, scratch.state = flushed, read
+        order.flushed, scratch.state, scratch.reserved = flushed, read, reserved
         kernel.tensor.resume(tensor)
         place_rings(rings, begun)
         outer = emitter.enter(Block())
@@ -115,8 +115,10 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
         emitter.add(scf.YieldOp(*values, *places_of(rings)))
         regions.append(Region(emitter.block))
         emitter.leave(outer)
+        left.append(scratch.reserved)
     order.forget(flushed)
-    scratch.state = True
+    # Loops that follow the `if` may have been the last to read what is reserved.
+    scratch.state, scratch.reserved = True, min(left)
     kernel.tensor.resume(tensor, behind=True)
     kernel.at(op)
     types = [*leaf.types, *(value.type for value in begun)]

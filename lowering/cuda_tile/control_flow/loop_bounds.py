@@ -13,6 +13,9 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
+_AHEAD = 32
+"""The iterations that a copy may be ahead, or more: their numbers are of the variable's type."""
+
 
 def is_counted(op: ForOp) -> bool:
     """True of a loop over unsigned i64, which counts its iterations instead."""
@@ -20,8 +23,8 @@ def is_counted(op: ForOp) -> bool:
 
 
 def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
-    """The bounds and the step, in 64 bits where the number behind the last one may be none of its
-    type, or is unsigned."""
+    """The bounds and the step, in 64 bits where a number behind the last one may be none of its
+    type, or is unsigned, or PTX has no such type."""
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
@@ -30,8 +33,8 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
-    small = last is not None and by is not None and last + by < 1 << (width - 1)
-    if (small and not unsigned) or width == 64:
+    small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
+    if (small and not unsigned and width > 8) or width == 64:
         return Range(lower, upper, step, lower)
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     lower, upper, step = (kernel.emit(cast, [bound], i64) for bound in (lower, upper, step))

@@ -5,7 +5,7 @@ loads, `tcgen05.ld.red`, and of memory with a box, `cp.reduce.async.bulk.tensor`
 import numpy as np
 
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
-from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS
+from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, kept_nan
 from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.lowering.interpreter.values import Bits
 
@@ -49,7 +49,8 @@ def combined(element: str, kind: str, before: Bits, values: Bits) -> Bits:
         wraps = (before == 0) | (before > values)
         return np.where(wraps, values, before - 1)
     reduced: Bits = scalar(kind, _form(element, kind, 8 * before.itemsize))(before, values)
-    return reduced
+    # NaN stays as it is (H200).
+    return kept_nan(reduced, (before, values), np.uint64(0)) if element == "f64" else reduced
 
 
 def _form(element: str, kind: str, width: int) -> str:

@@ -18,10 +18,10 @@ from tilewright.lowering.interpreter.values import Lanes
 
 
 class ProxyFence(NamedTuple):
-    """A warp's fence: a thread of it, when it was, and what its threads knew then."""
+    """A warp's fence: its threads, when it was, and what they knew then."""
 
     cluster: int
-    lane: int
+    lanes: frozenset[int]
     stamp: int
     known: Elsewhere
 
@@ -39,24 +39,26 @@ class GlobalProxyFences:
         """Threads execute a fence."""
         for warp in np.unique(lanes // WARP).tolist():
             own = lanes[lanes // WARP == warp]
-            lane, stamp = int(own[0]), int(clocks.now(own)[0])
+            stamp = int(clocks.now(own)[0])
             cluster, known = self._order.known_by(own)
-            self._fences.append(ProxyFence(cluster, lane % clocks.lanes, stamp, known))
+            there = frozenset((own % clocks.lanes).tolist())
+            self._fences.append(ProxyFence(cluster, there, stamp, known))
 
     def unfenced(self, lane: int, writes: Row) -> BoolArray:
         """Which of these writes by threads have no fence between them and a thread's copy."""
         who, stamps, ops = writes
         actor, clusters = (who & LOCAL).astype(np.int32), who // (LOCAL + 1)
         open_ = (who >= 0) & (actor < COPIES) & ~np.isin(np.abs(ops), list(self.copies))
-        _, mine = self._order.known_by(np.array([lane]))
+        cluster, mine = self._order.known_by(np.array([lane]))
         for fence in reversed(self._fences):
             if not open_.any():
                 break
-            when = np.array([fence.lane], np.int32), np.array([fence.stamp], np.int32)
-            if not knows(mine, fence.cluster, *when).all():
+            when = np.array([min(fence.lanes)], np.int32), np.array([fence.stamp], np.int32)
+            own = fence.cluster == cluster and lane % mine[cluster][0].lanes in fence.lanes
+            if not own and not knows(mine, fence.cluster, *when).all():
                 continue
-            for cluster in np.unique(clusters[open_]).tolist():
-                rows = np.flatnonzero(open_ & (clusters == cluster))
-                seen = knows(fence.known, cluster, actor[rows], stamps[rows])
+            for of in np.unique(clusters[open_]).tolist():
+                rows = np.flatnonzero(open_ & (clusters == of))
+                seen = knows(fence.known, of, actor[rows], stamps[rows])
                 open_[rows[seen]] = False
         return open_

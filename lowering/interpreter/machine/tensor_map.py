@@ -146,6 +146,37 @@ class TensorImage:
                 batch += 1
         return corners
 
+    def pixels_of_a_row(self, begin: Sequence[int], offset: int, halo: int) -> Corner:
+        """The corners of the pixels of a copy along W, then N: behind all of them, or each 32 of
+        `im2col::w::128`, those of a halo. PTX ISA 5.5.5."""
+        box = self.box.im2col
+        assert box is not None
+        count, group, most = self.box.shape[0], self.box.shape[0], 512
+        if box.mode == "im2col::w::128":
+            count, group, most = 128, 32, 32
+        if not (0 <= halo < most and 0 <= offset < 32):
+            raise Fault(
+                f"expected wHalo below {most} and wOffset below 32 of {box.mode}, got {halo} and "
+                f"{offset}"
+            )
+        (batch, *lines, place, channel), step = begin, box.steps[-1]
+        last, corners = self.shape[-2] - 1 + box.upper[-1], list[list[int]]()
+        if place > last:
+            raise Fault(f"expected pixels up to {last}, as the tensor map has them, got {place}")
+        for index in range(1, count + 1):
+            pieces = 1 if index % group else 1 + halo
+            if place + (pieces - 1) * step > last:
+                raise Fault(
+                    f"expected a halo up to pixel {last}, as the tensor map has them, got {halo} "
+                    f"behind {place}: PTX does not say where those beyond are"
+                )
+            for piece in range(pieces):
+                corners.append([batch, *lines, place + piece * step + offset, channel])
+            place += step
+            if place > last:
+                batch, place = batch + 1, box.lower[-1]
+        return corners
+
     def places(self, corner: Corner, *, written: bool = False) -> tuple[BoolArray, Int64Array]:
         """The elements of the box in the tensor, or those that are written, and their places in
         elements from its beginning on."""

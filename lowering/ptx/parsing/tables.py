@@ -18,8 +18,8 @@ Functions = Callable[[str], Sequence[str]]
 
 def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequence[PtxStatement]:
     """The statements, where a branch by a table is one for each of its labels, and a call of an
-    address one for each of its functions. An index beyond the labels, and an address of no such
-    function, of which PTX says nothing, go to the last. Raises PtxError."""
+    address one for each of its functions. An index beyond the labels, of which PTX says nothing,
+    goes to the last; an address of no such function traps. Raises PtxError."""
     if not any(one.name in _TABLES for one in body):
         return body
     tables = {
@@ -42,6 +42,7 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
                 (function, [(plainly, f"{results}{function}{arguments}"), ("bra", past)])
                 for function in _table(tables, name, one)
             ]
+            ways.append(("none", [("trap", "")]))
             plain += [*_ways(one, address, "u64", ways), one._replace(kind="label", text=past)]
         elif one.name not in _TABLES:
             plain.append(one)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, may_leave
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, is_reached, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
@@ -320,6 +320,8 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
     loop = load.parent_op()
     if not isinstance(loop, ForOp):
         return "it is in no loop over a range, or in a branch within one"
+    if not is_reached(load):
+        return "iterations may end before it"
     needed = needed_ahead(places_of(load), loop)
     if isinstance(needed, str):
         return needed

@@ -14,6 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.builder import TileBuilder
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -23,19 +24,16 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.legalization.shaped_builder import UNSIGNED, replace_others
 
-_MOST = 1 << 31
-"""The iterations that a variable of 32 bits cannot count."""
-
 
 def collapse_loops(entry: EntryOp) -> None:
     """Make one loop of two, the inner ones first, where the inner one multiplies and constants say
-    how often both run."""
+    how often both run, which the type of their variables has room for."""
     for outer in reversed(descendants(entry, ForOp)):
         inner = _only_loop(outer)
         if inner is None or inner.step.type != outer.step.type:
             continue
         counts = _count(outer), _count(inner)
-        if 0 < prod(counts) < _MOST:
+        if 0 < prod(counts) < 1 << (ELEMENT_OF[element_of(outer.step)].bits - 1):
             _collapse(outer, inner, counts)
 
 

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, is_reached
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -90,11 +90,8 @@ def _make_early(loop: ForOp, room: int) -> None:
 def _move(load: Operation, first: Operation) -> None:
     """Move a load in front of an op of its block, if nothing that it needs is behind that one but
     what is computed of numbers, and no branch between them leaves the block."""
-    op = load.prev_op
-    while op is not None and op is not first:
-        if isinstance(op, IfOp) and op.leaves:
-            return
-        op = op.prev_op
+    if not is_reached(load, first):
+        return
     moved, todo = dict[Operation, None](), list[Operation]([load])
     while todo:
         op = todo.pop()

@@ -198,3 +198,116 @@ def test_gathers_are_copied_ahead(relation: str, copies: int) -> None:
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_80", schedule=1)[3]
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+
+
+def counted(first: int, step: int, trips: int, leave: int) -> str:
+    """A @k that adds up products of ones and 32x64 of A, from row %i - %first on; iterations from
+    one on end before they load."""
+    tile, last = "tile<64x64xf32>", first + step * trips
+    body = places("q", "%A", 32, 64, 64) + matrix("C", "%m", "%n", "f32", "64x64")
+    numbers = {"first": first, "last": last, "step": step, "leave": first + step * leave}
+    for name, number in numbers.items():
+        body += f"    %{name} = constant <i16: {number}> : tile<i16>\n"
+    body += f"""
+    %ones = constant <f16: 1.0> : tile<64x32xf16>
+    %zero = constant <f32: 0.0> : {tile}
+    %o = constant <i32: 0> : tile<i32>
+    %row = constant <i32: 64> : tile<i32>
+    %sum = for %i in (%first to %last, step %step) : tile<i16>
+        iter_values(%acc = %zero) -> ({tile}) {{
+      %over = cmpi greater_than_or_equal %i, %leave, signed : tile<i16> -> tile<i1>
+      if %over {{
+        continue %acc : {tile}
+      }}
+      %passed = subi %i, %first : tile<i16>
+      %wide = exti %passed signed : tile<i16> -> tile<i32>
+      %far = muli %wide, %row : tile<i32>
+      %far1 = reshape %far : tile<i32> -> tile<1x1xi32>
+      %far2 = broadcast %far1 : tile<1x1xi32> -> tile<32x64xi32>
+      %at = offset %q, %far2 : tile<32x64xptr<f16>>, tile<32x64xi32> -> tile<32x64xptr<f16>>
+      %y, %t1 = load_ptr_tko weak %at : tile<32x64xptr<f16>> -> tile<32x64xf16>, token
+      %next = mmaf %ones, %y, %acc : tile<64x32xf16>, tile<32x64xf16>, {tile}
+      continue %next : {tile}
+    }}
+    %u = store_view_tko weak %sum, %C[%o, %o] : {tile}, {view("f32", "64x64")}, tile<i32> -> token
+"""
+    if leave >= trips:
+        body = body.replace(body[body.index("      %over") : body.index("      %passed")], "")
+    return entry(
+        "%A: tile<ptr<f16>>, %C_p: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>, %C_l: tile<i32>",
+        body,
+    )
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("first, step, leave", [(31000, 300, 5), (0, 32, 2)])
+def test_nothing_is_copied_that_no_iteration_loads(
+    arch: str, first: int, step: int, leave: int
+) -> None:
+    """Numbers of iterations that are copied ahead may be none of the variable's type; those that
+    leave before a load do not make it."""
+    text, rows = counted(first, step, 5, leave), 32 + step * (min(leave, 5) - 1)
+    assert (COPY in tw.compile(text, arch).ptx) == (leave >= 5)
+    a = operand(rows, 64, "f16")
+    args = [a, np.zeros((64, 64), np.float32), 64, 64, 64]
+    got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch=arch)
+    used = sum(a[step * i : step * i + 32].astype(np.float32).sum(0) for i in range(min(leave, 5)))
+    assert np.allclose(got[1], used, atol=1e-3)
+
+
+def sums(name: str, *pointers: str) -> str:
+    """IR for %name: the sums of products of rows of 1024 numbers, as many as %n."""
+    tile, places = "tile<1024xf32>", "tile<1024xptr<f32>>"
+    body = f"""
+    %{name} = for %i in (%zero to %n, step %one) : tile<i32> iter_values(%s = %none) -> ({tile}) {{
+      %first = muli %i, %row : tile<i32>
+      %f1 = reshape %first : tile<i32> -> tile<1xi32>
+      %f2 = broadcast %f1 : tile<1xi32> -> tile<1024xi32>
+      %x = constant <f32: 1.0> : {tile}"""
+    last = "%x"
+    for p in pointers:
+        body += f"""
+      %at_{p} = offset %{p}, %f2 : {places}, tile<1024xi32> -> {places}
+      %of_{p}, %t_{p} = load_ptr_tko weak %at_{p} : {places} -> {tile}, token
+      %to_{p} = mulf {last}, %of_{p} : {tile}"""
+        last = f"%to_{p}"
+    return f"""{body}
+      %sum = addf %s, {last} : {tile}
+      continue %sum : {tile}
+    }}"""
+
+
+@pytest.mark.parametrize("rows", [0, 2, 4, 7])
+def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
+    """Two ways lead behind an `if` in an `if`; on both, what the second loop copies beside is not
+    where it finds the tiles of the first one."""
+    body = """
+    %zero = constant <i32: 0> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %row = constant <i32: 1024> : tile<i32>
+    %none = constant <f32: 0.0> : tile<1024xf32>
+    %numbers = iota : tile<1024xi32>"""
+    for p, by in (("a", 16), ("b", 16), ("c", 4)):
+        body += f"""
+    %{p}_a = assume div_by<{by}>, %{p}_p : tile<ptr<f32>>
+    %{p}_1 = reshape %{p}_a : tile<ptr<f32>> -> tile<1xptr<f32>>
+    %{p}_s = broadcast %{p}_1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
+    %{p} = offset %{p}_s, %numbers : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>"""
+    body += f"""
+    %c1 = cmpi equal %way, %one, signed : tile<i32> -> tile<i1>
+    %c2 = cmpi equal %n, %one, signed : tile<i32> -> tile<i1>
+    {sums("u", "a")}
+    if %c1 {{ if %c2 {{ return }} }}
+    {sums("v", "a", "b")}
+    %w = mulf %u, %v : tile<1024xf32>
+    %done = store_ptr_tko weak %c, %w
+        : tile<1024xptr<f32>>, tile<1024xf32> -> token
+"""
+    pointers = ", ".join(f"%{p}_p: tile<ptr<f32>>" for p in "abc")
+    text = entry(f"{pointers}, %n: tile<i32>, %way: tile<i32>", body)
+    a, b = (np.random.default_rng(i).integers(-3, 4, (7, 1024)) for i in range(2))
+    want = a[:rows].sum(0) * (a * b)[:rows].sum(0)
+    for way in range(2):
+        args = [a.astype(np.float32), b.astype(np.float32), np.zeros(1024, np.float32), rows, way]
+        got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch="sm_80")
+        assert (got[2] == want).all()

@@ -85,16 +85,12 @@ IMAGES = {"shape": (2, 5, 64), "strides": (320, 64, 1), "im2col": tw.Im2col((0,)
     (LOAD, {"box": (4, 16)}, "expected a tensor map of one row for tile::gather4"),
     (LOAD, {"box": (4, 16), **IMAGES},
      "expected a tensor map for tile, got one of"),
+    (LOAD.replace("2d", "3d").replace("tile::gather4", "im2col::w").replace("r4, 9}], [r2]",
+     "r4}], [r2], {h, h}").replace("r5, r4}", "r4}"), {"box": (4, 16), **IMAGES},
+     "expected a tensor map for im2col::w, got one of"),
     (LOAD.replace("2d", "3d").replace("tile::gather4", "im2col").replace("r4, 9}], [r2]",
      "r4}], [r2], {h}").replace("r5, r4}", "r4}"), {}, "expected a tensor map for im2col"),
 ])  # fmt: skip
 def test_maps_are_of_a_mode(load: str, map_: dict[str, Any], message: str) -> None:
     with pytest.raises(tw.ExecutionError, match=message):
         run(text_of(load), **map_)
-
-
-def test_what_pixels_of_a_row_are_is_not_said() -> None:
-    load = """cp.async.bulk.tensor.3d.shared::cta.global.im2col::w.mbarrier::complete_tx::bytes
-[r1], [d0, {r3, r4, r5}], [r2], {h, h};"""
-    with pytest.raises(tw.CompileError, match="by im2col::w cannot be interpreted; nearest"):
-        run(text_of(load))

@@ -291,6 +291,30 @@ ON_A_CHIP = [
             ("f64", "shared", "0x7ff8000000000000", "0x7fffffffffffffff", 0x7FF8000000000000),
         )
     ),
+    *(
+        (
+            f"""mul.wide.u32 d3, r0, 16; add.s64 addr, d1, d3; mov.b64 d7, {0xFE00000180003C00};
+         mov.b64 {{v0, v1, v2, v3}}, d5; st.global.b64 [addr], d7; red.global.{kind}.noftz.v4.f16
+         [addr], {{v0, v1, v2, v3}}; ld.global.b64 d6, [addr];""",
+            0x3C00000000007E00,
+            expected,
+        )
+        for kind, expected in (
+            ("min", 0x3C00000080003C00),
+            ("max", 0x3C00000100003C00),
+            ("add", 0x7FFF000100007FFF),
+        )
+    ),
+    (
+        """mov.b64 c1, 0x7ff0000000000001; setp.ne.u32 p, r0, 0;
+     @p bra over; st.shared.f64 [s], c1; st.shared.f64 [s+8], c1; fence.proxy.async; mov.u32 r1, s;
+     add.s64 d8, d1, 256; st.global.f64 [d8], c0; st.global.f64 [d8+8], c0; fence.proxy.async;
+     cp.async.bulk.commit_group;
+     cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [d8], [r1], 16;
+     cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ld.global.u64 d6, [d8]; over:""",
+        0x3FF0000000000000,
+        0x7FF0000000000001,
+    ),
 ]
 
 
@@ -298,6 +322,20 @@ ON_A_CHIP = [
 def test_what_an_h200_made_of_nan(body: str, bits: int, expected: int, ptxas: Ptxas) -> None:
     out = run(f"mov.b64 c0, d5; mov.b64 d6, 0; {body}", ptxas, np.full(32, bits, np.uint64))
     assert int(out.view(np.uint64)[0]) == expected
+
+
+def test_each_thread_fences_what_it_has_written(ptxas: Ptxas) -> None:
+    """A fence of a warp is one of each of its threads."""
+    body = """shl.b32 r1, r0, 3; mov.u32 r2, s; add.u32 r2, r2, r1; add.u32 r2, r2, r1;
+    st.shared.u64 [r2], d5; st.shared.u64 [r2+8], d5; fence.proxy.async; add.s64 d8, addr, d3;
+    st.global.u64 [d8], d5; st.global.u64 [d8+8], d5; FENCE
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64 [d8], [r2], 16;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; bra end; end: ld.global.u64 d6, [d8];
+    mov.u64 addr, d8;"""
+    out = run(body.replace("FENCE", "fence.proxy.async;"), ptxas, np.arange(32))
+    np.testing.assert_array_equal(out, 2 * np.repeat(np.arange(32, dtype=np.uint64), 2))
+    with pytest.raises(tw.ExecutionError, match=r"with no fence\.proxy\.async between"):
+        run(body.replace("FENCE", ""), ptxas, np.arange(32))
 
 
 FUNCTIONS = """.version 9.0
@@ -325,6 +363,10 @@ def test_bytes_of_parameters(ptxas: Ptxas) -> None:
     (out,) = tw.interpret(FUNCTIONS, grid=(1,), block=(1,), args=[np.zeros(2, np.int32)],
                           arch="sm_90a")  # fmt: skip
     assert out.tolist() == [0x3400 + 1, (300 % 256 << 8) - 7]
+    far = FUNCTIONS.replace("mov.u64 d0, low;", "mov.u64 d0, low; add.s64 d0, d0, 64;")
+    assert ptxas(far, "sm_90").ok
+    with pytest.raises(tw.ExecutionError, match=r"call \(a2\), d0, \(a0, a1\), proto"):
+        tw.interpret(far, grid=(1,), block=(1,), args=[np.zeros(2, np.int32)], arch="sm_90a")
 
 
 NAMED = """.version 9.0

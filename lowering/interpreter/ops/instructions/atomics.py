@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import FENCE
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.row_ops import memory_operand
+from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, kept_nan, raw
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import faults_of
@@ -82,6 +83,8 @@ def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
     operation, *_, type_ = form.split(".")
     element = type_.removesuffix("x2")
     compute, dtype = _OPERATIONS[operation], _dtype(element)
+    if element in FLOATS and operation in ("min", "max"):
+        return scalar(operation, element)
     if (operation, type_) == ("add", "f32") and not shared:
         compute = flushing(compute)
 

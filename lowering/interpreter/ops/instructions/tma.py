@@ -42,7 +42,6 @@ from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
-from tilewright.source.diagnostic import OpError
 
 # Where boxes are
 
@@ -81,10 +80,8 @@ Boxes = Callable[[int], tuple[TensorImage, Corner]]
 
 
 def _mode(op: Any) -> str:
-    """The mode of a copy. Raises OpError for one of which PTX does not say what it copies where."""
+    """The mode of a copy."""
     mode: str = content(getattr(op, "mode", bulk_copy.TILE))
-    if mode.startswith("im2col::w"):
-        raise OpError(op, f"'{op.name}' by {mode} cannot be interpreted; nearest legal: im2col")
     return mode
 
 
@@ -112,6 +109,8 @@ def _boxes(
                 f"expected pixels of the tensor for {mode}, got image {corner[0]} of {pixels} "
                 "(an H200 traps)"
             )
+        if mode in rows.OF_A_ROW:
+            return image, image.pixels_of_a_row(corner, *moved[index])
         return image, image.pixels(corner, moved[index][2 - len(corner) :])
 
     return box
@@ -119,8 +118,9 @@ def _boxes(
 
 def _check_mode(box: TensorBox, mode: str) -> None:
     """Raise Fault where a tensor map is for copies of another mode."""
-    legal = "im2col" if mode.startswith("im2col") else "tile"
-    if (box.im2col is not None) != (legal == "im2col"):
+    plain = "im2col" if mode.startswith("im2col") else "tile"
+    legal = mode if mode in rows.OF_A_ROW else plain
+    if ("tile" if box.im2col is None else box.im2col.mode) != legal:
         raise Fault(f"expected a tensor map for {legal}, got one of {box}")
     if mode in rows.FOUR_ROWS and (box.rank != 2 or box.shape[0] != 1):
         raise Fault(f"expected a tensor map of one row for {mode}, got one of {box}")

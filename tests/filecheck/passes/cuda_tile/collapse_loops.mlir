@@ -31,3 +31,27 @@ cuda_tile.module @m {
 // CHECK-NEXT: %d = mmaf %x, %x, %s
 // CHECK-NEXT: continue %d
 // CHECK-NOT: for
+
+// 12 turns of 12 are more than an i8 counts.
+
+cuda_tile.module @small {
+  entry @k() {
+    %x = constant <f16: 1.0> : tile<16x16xf16>
+    %z = constant <f32: 1.0> : tile<16x16xf32>
+    %0 = constant <i8: 0> : tile<i8>
+    %1 = constant <i8: 1> : tile<i8>
+    %12 = constant <i8: 12> : tile<i8>
+    %r = for %i in (%0 to %12, step %1) : tile<i8> iter_values(%s = %z) -> (tile<16x16xf32>) {
+      %t = for %j in (%0 to %12, step %1) : tile<i8> iter_values(%u = %s) -> (tile<16x16xf32>) {
+        %d = mmaf %x, %x, %u : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+        continue %d : tile<16x16xf32>
+      }
+      continue %t : tile<16x16xf32>
+    }
+    return
+  }
+}
+
+// CHECK: cuda_tile.module @small
+// CHECK: for %i in (%0 to %2
+// CHECK-NEXT: for %j in (%0 to %2
