@@ -276,11 +276,10 @@ def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     whole = kernel.emits(arith.CmpiOp, i1, predicate=number)
 
     def compare(x: SSAValue, y: SSAValue) -> SSAValue:
-        parts = x.owner, y.owner
-        if all(isinstance(part, arith.ExtSIOp) for part in parts):
-            # Numbers that are extended are in the order that they were in.
-            a, b = (part.operands[0] for part in parts)  # type: ignore[union-attr]
-            return whole(a, b) if a.type == b.type else whole(x, y)
+        # Numbers that are extended are in the order that they were in.
+        parts = [z.owner.input for z in (x, y) if isinstance(z.owner, arith.ExtSIOp)]
+        if [part.type for part in parts] == [i32, i32]:
+            return whole(*parts)
         return whole(x, y)
 
     def never(*_: SSAValue) -> SSAValue:
