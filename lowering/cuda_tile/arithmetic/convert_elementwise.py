@@ -306,10 +306,25 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
 
 @lowers(core.SelectOp)
 def _select(op: core.SelectOp, kernel: Kernel) -> None:
+    nested = op.cond.has_one_use() and _is_shared(op.cond)
+
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
-        return x if x is y else kernel.emitter.select(condition, x, y)
+        if x is y:
+            return x
+        both = condition.owner
+        if nested and isinstance(both, arith.AndIOp) and isinstance(y.owner, arith.ConstantOp):
+            return compute(both.lhs, compute(both.rhs, x, y), y)
+        return kernel.emitter.select(condition, x, y)
 
     elementwise(op, kernel, compute)
+
+
+def _is_shared(condition: SSAValue) -> bool:
+    """True of conditions that rows, columns or other tiles have too: they are few predicates, and
+    what they say together is one an element."""
+    if isinstance(both := condition.owner, integer.AndIOp):
+        return all(map(_is_shared, both.operands))
+    return isinstance(both, core.BroadcastOp) or condition.has_more_than_one_use()
 
 
 @lowers(core.OffsetOp)

@@ -20,6 +20,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
+from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
@@ -39,6 +40,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import (
     tensor_of,
     tile_dimensions,
 )
+from tilewright.passes.cuda_tile.analysis.written_layouts import of_lanes
 from tilewright.passes.cuda_tile.layouts.elements import element_of, number_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import (
@@ -225,7 +227,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
 def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one: they fill
     sectors one after the other, and each by itself, unless no thread moves more at once; or where
-    changing it would take the room of another CTA."""
+    changing it would take the room of another CTA. Else one of its lanes, if shuffles change it."""
     best, own = access_layout(op, kernel.table), kernel.layout(tile)
     if own is None or kernel.scratch.is_short:
         return own or best
@@ -233,7 +235,12 @@ def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileL
     good = min(neighbours(op, best) * size, SECTOR)
     alone = neighbours(op, own, run, 0) >> run
     fills = alone or neighbours(op, own, run) * size >= good
-    return own if fills and neighbours(op, own) * size >= good else best
+    if fills and neighbours(op, own) * size >= good:
+        return own
+    lanes = of_lanes(own, best.run_bits)
+    if lanes is None or neighbours(op, lanes) * size < good:
+        return best
+    return lanes if WarpMoves.paying(own, best, kernel.scalar_type(op, tile)) else best
 
 
 def neighbours(

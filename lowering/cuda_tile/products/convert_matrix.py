@@ -4,6 +4,7 @@ where there is no MMA."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -37,6 +38,8 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
     warpgroup_layouts,
 )
 
+_KEPT = 16
+"""The registers of an operand that a thread has room for beside those of a product."""
 _WIDEST_RUN = 2
 """The neighbours along N that a thread computes without MMAs, as bits of their number."""
 
@@ -105,13 +108,14 @@ class AtomProduct:
     # --- operands ---
 
     def operands(self) -> tuple[OperandFragments, OperandFragments]:
-        """The fragments of A and B: as they lie in registers or in shared memory, else laid down
-        there, to be read before anything else is."""
+        """The fragments of A and B: of a product before, or as they lie in registers or in shared
+        memory, else laid down there, to be read before anything else is."""
         kernel, scratch = self.kernel, self.kernel.scratch
         made: dict[str, OperandFragments] = {}
         staged: list[tuple[StagedOperand, TileLayout, Sequence[SSAValue]]] = []
         for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
-            if (fragments := self._there(operand, value)) is not None:
+            known = kernel.emitter.known.get(self._key(operand, value))
+            if (fragments := known or self._there(operand, value)) is not None:
                 made[operand] = fragments
                 continue
             source = kernel.table.of(value)
@@ -124,7 +128,17 @@ class AtomProduct:
             scratch.written()
             for (own, *_), base in zip(staged, bases, strict=True):
                 made[own.operand] = own.fragments(base, kernel)
+        for operand, value in (("A", self.op.lhs), ("B", self.op.rhs)):
+            if made[operand].registers <= _KEPT:
+                kernel.emitter.remembered(self._key(operand, value), partial(made.get, operand))
         return made["A"], made["B"]
+
+    def _key(self, operand: str, value: SSAValue) -> tuple[Any, ...]:
+        """The key by which products behind this one find the fragments of an operand."""
+        tile = self.kernel[value]
+        if isinstance(tile, PlacedTile):
+            tile = tile.layout, *tile.elements
+        return tile, self.atom, self.layouts.layout(operand), operand
 
     def _there(self, operand: str, value: SSAValue) -> OperandFragments | None:
         """The fragments of an operand that lies in shared memory or in registers as MMAs take

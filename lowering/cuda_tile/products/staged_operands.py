@@ -157,6 +157,8 @@ class OperandFragments:
         self._emitter, self._words = emitter, words
         self._numbers = {place: number for number, place in enumerate(layouts.fragments(operand))}
         self._made: dict[tuple[int, ...], SSAValue] = {}
+        self.registers = len(self._numbers) * layouts.values(operand) * element.bits // 32
+        """Those of all of them."""
 
     @property
     def steps(self) -> list[int]:

@@ -24,10 +24,10 @@ def written_layout(
         return best
     if min(own.run_bits, run) >= best.run_bits:
         return own
-    return _of_lanes(own, best.run_bits) or best
+    return of_lanes(own, best.run_bits) or best
 
 
-def _of_lanes(own: TileLayout, run: int) -> TileLayout | None:
+def of_lanes(own: TileLayout, run: int) -> TileLayout | None:
     """The layout in which registers have so many bits of neighbours, which lanes of a warp have now
     in part; None where other warps have them."""
     missing = [bit for bit in range(run) if bit not in own.registers]
