@@ -154,10 +154,10 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
 
 
 def test_who_works_is_not_kept_by_who_spins(ptxas: Ptxas) -> None:
-    """Threads of a warp that spin where the loop of all begins let the one go on that has work:
-    in 20 thousand steps of gangs, of which half are seen before anybody suspects a livelock."""
-    body = """mov.u32 r1, s; setp.ne.u32 p, r0, 0; @p bra made; mov.b32 r2, 12; st.shared.b32 [r1], r2;
-mov.b32 r2, 0; st.shared.b32 [r1+4], r2; made: bar.warp.sync -1;
+    """Threads of a warp that spin where the loop of all begins let the one go on that has work
+    once they were seen to spin."""
+    body = """mov.u32 r1, s; setp.ne.u32 p, r0, 0; @p bra made; mov.b32 r2, 12;
+st.shared.b32 [r1], r2; mov.b32 r2, 0; st.shared.b32 [r1+4], r2; made: bar.warp.sync -1;
 again: ld.relaxed.cta.shared.b32 r2, [r1]; setp.le.s32 p, r2, 0; @p bra done;
 atom.acquire.cta.shared.cas.b32 r3, [r1+4], 0, 1; setp.ne.u32 p, r3, 0; @p bra again;
 ld.relaxed.cta.shared.b32 r2, [r1]; setp.le.s32 p, r2, 0; @p bra free; add.s32 r2, r2, -1;
