@@ -9,7 +9,7 @@ cycle), its memory only once the registers of all gangs were the same.
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,9 @@ class GangPlace(Protocol):
     regs: list[Any]
     block: CodeBlock
     awaited: Any
+
+
+Running = TypeVar("Running", bound=GangPlace)
 
 
 @entity
@@ -79,9 +82,14 @@ class Livelock:
         self._turns += turns
 
     def release(self) -> None:
-        """A gang goes on that others had to run for: it may end what they spin for."""
+        """A gang goes on that others had to run for: it may end what they spin for. Turns are
+        counted anew, so that what comes next is soon seen."""
         self.stuck, self._state = False, None
-        self._released, self._next = self._turns + 1, self._turns + 2
+        self._turns, self._released, self._next = 0, 1, 2
+
+    def unheard(self, gangs: Sequence[Running]) -> list[Running]:
+        """The gangs that have not run since the state that those came back to who spin."""
+        return [gang for gang in gangs if int(gang.lanes[0]) not in self._ran]
 
     @property
     def suspicion(self) -> str:

@@ -241,6 +241,8 @@ class Machine:
                 ready = _not_ahead([gang for gang in gangs if gang.awaited is None])
                 if not ready:
                     self._deadlock(gangs)
+        if self._livelock.stuck:
+            ready = self._livelock.unheard(ready) or ready
         numbers = [gang.block.number for gang in ready]
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
         if self._livelock.stuck and first not in _not_ahead(gangs):

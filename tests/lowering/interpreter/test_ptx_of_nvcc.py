@@ -153,6 +153,23 @@ def test_check_takes_no_other_numbers_for_integers(body: str, tmp_path: Any) -> 
     assert main(["check", str(path)]) in (0, None)
 
 
+def test_who_works_is_not_kept_by_who_spins(ptxas: Ptxas) -> None:
+    """Threads of a warp that spin where the loop of all begins let the one go on that has work
+    once they were seen to spin."""
+    body = """mov.u32 r1, s; setp.ne.u32 p, r0, 0; @p bra made; mov.b32 r2, 12;
+st.shared.b32 [r1], r2; mov.b32 r2, 0; st.shared.b32 [r1+4], r2; made: bar.warp.sync -1;
+again: ld.relaxed.cta.shared.b32 r2, [r1]; setp.le.s32 p, r2, 0; @p bra done;
+atom.acquire.cta.shared.cas.b32 r3, [r1+4], 0, 1; setp.ne.u32 p, r3, 0; @p bra again;
+ld.relaxed.cta.shared.b32 r2, [r1]; setp.le.s32 p, r2, 0; @p bra free; add.s32 r2, r2, -1;
+setp.gt.u32 q, r0, 40; @q bra free; st.relaxed.cta.shared.b32 [r1], r2;
+free: mov.b32 r2, 0; st.release.cta.shared.b32 [r1+4], r2; bra again; done: mov.b64 d6, 7;"""
+    text = HEAD.replace("TARGET", "sm_90") + body + TAIL
+    assert ptxas(text, "sm_90").ok
+    args = [np.zeros(32, np.uint64), np.zeros(32, np.uint64)]
+    [_, out] = tw.interpret(text, grid=(1,), block=(32,), args=args, arch="sm_90a", max_steps=40000)
+    assert (out == 7).all()
+
+
 def test_a_copy_of_bytes_behind_an_init(ptxas: Ptxas, tmp_path: Any) -> None:
     """What `cuda::memcpy_async` becomes has no fence behind `mbarrier.init`; an H200 runs it."""
     body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.u32 r2, r1; add.u32 r2, r2, 256;
