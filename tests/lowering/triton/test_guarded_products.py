@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -109,7 +111,8 @@ def test_rows_come_ahead_and_are_read_once() -> None:
 def test_results_are_those_of_whole_tiles(rows: int) -> None:
     """What lies beyond the last row is not there."""
     k = np.random.default_rng(1).standard_normal((rows, DEPTH)).astype(ml_dtypes.bfloat16) / 8
-    out, options = np.zeros((ROWS, ROWS), ml_dtypes.bfloat16), {"grid": (1,), "arch": "sm_90a"}
+    out = np.zeros((ROWS, ROWS), ml_dtypes.bfloat16)
+    options: Any = {"grid": (1,), "arch": "sm_90a"}
     _, want = tw.interpret(TEXT, "k", args=[k, out.copy(), rows], level="program", **options)
     _, got = tw.interpret(TEXT, "k", args=[k, out.copy(), rows], level="ptx", **options)
     assert want.any() == (rows > ROWS) and np.array_equal(want, got)
