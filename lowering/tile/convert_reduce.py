@@ -1,5 +1,7 @@
 """`cute.reduce`: what falls on one element, in the order of coordinates, then over lanes."""
 
+from collections.abc import Callable
+
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -48,6 +50,13 @@ def shuffled(value: SSAValue, mask: int, element: Attribute, emitter: Emitter) -
     """The value of the lane whose number differs in the mask's bit, word by word."""
     if element == f32:
         return emitter.emit(ShflSyncOp("bfly", value, mask))
+    return by_words(value, element, emitter, lambda word: ShflSyncOp("bfly", word, mask))
+
+
+def by_words(
+    value: SSAValue, element: Attribute, emitter: Emitter, moved: Callable[[SSAValue], Operation]
+) -> SSAValue:  # fmt: skip
+    """The value that the words of another are, moved."""
     width = element_bits(str(element))
     whole = IntegerType(width)
     bits = value if element == whole else emitter.emit(arith.BitcastOp(value, whole))
@@ -55,7 +64,7 @@ def shuffled(value: SSAValue, mask: int, element: Attribute, emitter: Emitter) -
         emitter.resized(_from(bits, first, width, emitter), width, 32)
         for first in range(0, width, 32)
     ]
-    low, *high = (emitter.emit(ShflSyncOp("bfly", word, mask)) for word in words)
+    low, *high = (emitter.emit(moved(word)) for word in words)
     other = emitter.resized(low, 32, width)
     if high:
         other = emitter.emit(arith.ExtUIOp(low, whole))

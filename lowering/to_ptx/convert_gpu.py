@@ -3,9 +3,12 @@
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
+from tilewright.dialects.ptx.types import B32
+from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 
 _REGISTERS: dict[type[object], str] = {
@@ -65,3 +68,9 @@ def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
 @lowers(gpu.BarrierOp)
 def _barrier(op: gpu.BarrierOp, to: Conversion) -> None:
     to.add(BarSyncOp(0))
+
+
+@lowers(ShflIdxOp)
+def _of_lane(op: ShflIdxOp, to: Conversion) -> None:
+    value, lane, last, every = to[op.value], to[op.lane], to.const(31, "b32"), to.const(-1, "b32")
+    to[op.result] = to.emit(ShuffleOp(value, lane, last, every, result=B32, mode="idx"))

@@ -11,14 +11,16 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import wgmma
-from tilewright.dialects.ptx.registers import PackOp
+from tilewright.dialects.ptx.registers import PackOp, UndefOp
 from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
-from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
+from tilewright.dialects.ptx.types import reg
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.source.diagnostic import OpError
 
@@ -90,17 +92,16 @@ def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SS
 
 @lowers(MmaOp, SparseMmaOp)
 def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
-    scale_d = to.given(op.scale_d)
-    known = None if scale_d is None else constant(scale_d)
+    known = None if op.scale_d is None else constant_index(op.scale_d)
     sparse = isinstance(op, SparseMmaOp)
     to[op.d] = to.emit(
         wgmma.WgmmaOp(
             to[op.a],
             to[op.b],
-            to[op.c],
+            to.emit(UndefOp(reg(*op.mma_atom.registers("C")))) if known == 0 else to[op.c],
             op.mma_atom,
             negated=op.negated,
-            scale_d=scale_d if known is None else None,
+            scale_d=to.given(op.scale_d) if known is None else None,
             zero=known == 0,
             metadata=to[op.e] if sparse else None,
             selector=op.selector.value.data if sparse else None,

@@ -65,10 +65,8 @@ class DeviceMemory:
         if (pixels := box.im2col) is not None:
             steps = (1, *pixels.steps[::-1], 1)
             boxes = [[*pixels.lower[::-1]], [*pixels.upper[::-1]], *box.shape[::-1]]
-        encode, modes = (
-            "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col",
-            [],
-        )
+        encode = "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col"
+        modes = list[Any]()
         if pixels is not None and pixels.mode in OF_A_ROW:
             encode, boxes[:2] = f"{encode}Wide", [pixels.lower[-1], pixels.upper[-1]]
             modes.append(driver.CUtensorMapIm2ColWideMode(OF_A_ROW.index(pixels.mode)))

@@ -1,10 +1,11 @@
 """Values of other threads of the warp: shfl.sync."""
 
-from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr
+from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyAttr, VarConstraint, operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+from tilewright.dialects.cute_nvgpu.lattice.warp import SHUFFLE
 from tilewright.dialects.cute_nvgpu.ops.instruction import Identifier, NvgpuOp
 from tilewright.dialects.fields import NUMBER, fields_op
 
@@ -42,3 +43,24 @@ class ShflSyncOp(NvgpuOp):
         if self.value.type not in SHUFFLED or self.result.type != self.value.type:
             legal = " or ".join(map(str, SHUFFLED))
             raise self.fail(f"{legal}, got {self.value.type} (a lane gives 32 bits)")
+
+
+@fields_op("cute_nvgpu.shfl.idx", SHUFFLE)
+class ShflIdxOp(NvgpuOp):
+    """The value of the lane whose number each thread gives.
+
+    ```mlir
+    %other = cute_nvgpu.shfl.idx %x, %lane
+    ```
+
+    All threads of the warp execute it together. PTX ISA 9.7.9.6.
+    """
+
+    value = operand_def(i32)
+    lane = operand_def(i32)
+    result = result_def(i32)
+
+    assembly_format = "$value `,` $lane attr-dict"
+
+    def __init__(self, value: SSAValue, lane: SSAValue):
+        super().__init__(value, lane, result=i32)

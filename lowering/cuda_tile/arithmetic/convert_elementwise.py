@@ -273,7 +273,14 @@ RELATIONS = {
 def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     relation, signed = word(op, "comparison_predicate"), is_signed(op)
     number = IntegerAttr(RELATIONS[relation][not signed], i64)
-    compare = kernel.emits(arith.CmpiOp, i1, predicate=number)
+    whole = kernel.emits(arith.CmpiOp, i1, predicate=number)
+
+    def compare(x: SSAValue, y: SSAValue) -> SSAValue:
+        # Numbers that are extended are in the order that they were in.
+        parts = [z.owner.input for z in (x, y) if isinstance(z.owner, arith.ExtSIOp)]
+        if [part.type for part in parts] == [i32, i32]:
+            return whole(*parts)
+        return whole(x, y)
 
     def never(*_: SSAValue) -> SSAValue:
         return kernel.constant(0, i1)

@@ -177,9 +177,9 @@ class _Loop:
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
-        hoisted = HoistedOperands(op, kernel, barrier=copies is None)
+        self._hoisted = HoistedOperands(op, kernel, barrier=copies is None)
         parts: tuple[LoopPart | None, ...] = (
-            self._tiles, fresh, LoopRings(op, copies, kernel), hoisted,
+            self._tiles, fresh, LoopRings(op, copies, kernel), self._hoisted,
             TensorAccumulators(op, kernel), copies, self._late,
         )  # fmt: skip
         self._parts = [part for part in parts if part is not None]
@@ -191,6 +191,7 @@ class _Loop:
         # Memory is free of MMAs that a part takes; then those of iterations may be in flight.
         for part in sorted(self._parts, key=lambda part: isinstance(part, TensorAccumulators)):
             part.before(bounds)
+        self._hoisted.wait()
         if (late := self._late) is not None:
             passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
             self._pass(passed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
@@ -24,7 +24,7 @@ def is_counted(op: ForOp) -> bool:
 
 def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     """The bounds and the step, in 64 bits where a number behind the last one may be none of its
-    type, or is unsigned, or PTX has no such type."""
+    type, or is unsigned, or PTX has no such type, in 32 where it is small."""
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
@@ -34,10 +34,25 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     width = lower.type.bitwidth
     unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
     small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
+    if width == 64 and (narrow := _narrow(kernel, lower, upper, step)) is not None:
+        return narrow
     if (small and not unsigned and width > 8) or width == 64:
         return Range(lower, upper, step, lower)
     cast = arith.ExtUIOp if unsigned else arith.ExtSIOp
     lower, upper, step = (kernel.emit(cast, [bound], i64) for bound in (lower, upper, step))
+    return Range(lower, upper, step, lower)
+
+
+def _narrow(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Range | None:
+    """Bounds of 64 bits in 32, of which the upper one is the least of a small number and others."""
+    first, by, least = known_integer(lower), known_integer(step), upper.owner
+    if first is None or by is None or not isinstance(least, arith.MinSIOp):
+        return None
+    most = [known for known in map(known_integer, least.operands) if known is not None]
+    if not most or first < 0 or max(first, *most) + _AHEAD * by >= 1 << 31:
+        return None
+    upper = on_integers(kernel, arith.MaxSIOp, upper, lower)
+    lower, upper, step = (kernel.emit(arith.TruncIOp, [x], i32) for x in (lower, upper, step))
     return Range(lower, upper, step, lower)
 
 

@@ -295,7 +295,7 @@ class Kernel:
         variable = loop.region.block.args[0]
         type_ = self.scalar_type(loop, variable)
         if number.type != type_:
-            number = self.emit(arith.TruncIOp, [number], type_)
+            number = self.emitter.resized(number, number.type.bitwidth, type_.bitwidth)  # type: ignore[attr-defined]
         self.place(variable, self.table.scalar, [number])
 
     def token_of(self, op: TakesToken) -> Token:

@@ -2,8 +2,8 @@
 one move after the other.
 
     swap       a register's bit with a lane's      half of the registers are sent to the lane across
-    exchange   a lane's bit with another lane's    all of them, where the two bits differ
-    spread     a lane's bit to a register's        all of them; the lanes then hold the same
+    send       bits of lanes to others' and to     the registers that are then; each lane says of
+               registers'                          which one it takes the element
     pick       a register's bit to a thread's      threads that held the same keep a half each
 """
 
@@ -19,11 +19,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import extracted, from_elements
-from tilewright.lowering.tile.convert_reduce import shuffled
+from tilewright.lowering.tile.convert_reduce import by_words, shuffled
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
 
 _WORD = 4
@@ -37,14 +38,21 @@ Places = dict[int, SSAValue]
 
 @dataclass(frozen=True)
 class WarpMove:
-    """A move: `bit` of the element's number goes to a thread's bit `to`, or, where that is None, to
-    the registers; what a lane's bit `lane` of it was goes where that came from."""
+    """A move: `bit` of the element's number goes to a thread's bit `to`."""
 
-    kind: Literal["swap", "exchange", "spread", "pick"]
-    bit: int
-    to: int
+    kind: Literal["swap", "send", "pick"]
+    bit: int = 0
+    to: int = 0
     other: int = 0
-    """Of a swap the bit that goes to the registers, of an exchange the other lane's bit."""
+    """Of a swap the bit that goes to the registers."""
+    lanes: tuple[tuple[int | None, ...], tuple[int | None, ...]] = ((), ())
+    """Of what is sent the bits of the lanes before and behind it; registers get the rest."""
+
+    @property
+    def spread(self) -> list[int]:
+        """The bits that go from lanes to registers, of which lanes then hold the same."""
+        before, after = self.lanes
+        return [bit for bit in before if bit is not None and bit not in after]
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class WarpMoves:
         moves = _moves(source, target)
         if moves is None:
             return None
-        still = set(source.registers).difference(move.bit for move in moves)
+        still = set(source.registers).difference(move.bit for move in moves if move.kind != "send")
         still.difference_update(move.other for move in moves if move.kind == "swap")
         kept = [bit for bit in source.registers if bit in still and bit in target.registers]
         count = max(log2(_WORD) - log2(size), 0) if packs else 0
@@ -78,11 +86,9 @@ class WarpMoves:
             match move.kind:
                 case "swap":
                     shuffles += words // 2
-                case "exchange":
+                case "send":
+                    words <<= len(move.spread)
                     shuffles += words
-                case "spread":
-                    shuffles += words
-                    words *= 2
                 case "pick":
                     words //= 2
         return cls(target, moves, packed, shuffles)
@@ -121,14 +127,14 @@ def _moves(source: TileLayout, target: TileLayout) -> tuple[WarpMove, ...] | Non
     if any(bit is not None and bit != other for bit, other in warps):
         return None
 
-    def spread(lane: int) -> None:
-        moves.append(WarpMove("spread", _known(now[lane]), lane))
-        registers.add(_known(now[lane]))
-        now[lane] = None
+    def send(lanes: list[int | None]) -> None:
+        move = WarpMove("send", lanes=(tuple(now[:WARP_BITS]), tuple(lanes)))
+        if move.lanes[0] != move.lanes[1]:
+            moves.append(move)
+            registers.update(move.spread)
+            now[:WARP_BITS] = lanes
 
-    for lane, bit in enumerate(now[:WARP_BITS]):
-        if bit is not None and bit in wanted[WARP_BITS:]:
-            spread(lane)
+    send([None if bit in wanted[WARP_BITS:] else bit for bit in now[:WARP_BITS]])
     while coming := [
         (now[place] is not None, place, bit)
         for place, bit in enumerate(wanted)
@@ -144,21 +150,8 @@ def _moves(source: TileLayout, target: TileLayout) -> tuple[WarpMove, ...] | Non
         else:
             moves.append(WarpMove("swap", bit, place, gone))
             registers.add(gone)
-    for lane in range(min(WARP_BITS, len(now))):
-        bit = wanted[lane]
-        if bit is not None and now[lane] != bit:
-            other = now.index(bit)
-            moves.append(WarpMove("exchange", bit, lane, other))
-            now[lane], now[other] = now[other], now[lane]
-    for lane, bit in enumerate(now[:WARP_BITS]):
-        if bit is not None and wanted[lane] != bit:
-            spread(lane)
+    send(list(wanted[:WARP_BITS]))
     return tuple(moves)
-
-
-def _known(bit: int | None) -> int:
-    assert bit is not None
-    return bit
 
 
 # --- moves ---
@@ -177,21 +170,21 @@ def _swap(move: WarpMove, values: Places, emitter: Emitter, threads: ThreadNumbe
     return moved
 
 
-def _exchange(move: WarpMove, values: Places, emitter: Emitter, threads: ThreadNumber) -> Places:
-    one, two = (threads.is_set(lane) for lane in (move.to, move.other))
-    differ, mask = emitter.binary("xor", one, two), 1 << move.to | 1 << move.other
-    return {
-        place: emitter.select(differ, shuffled(value, mask, value.type, emitter), value)
-        for place, value in values.items()
-    }
-
-
-def _spread(move: WarpMove, values: Places, emitter: Emitter, threads: ThreadNumber) -> Places:
-    there, moved = threads.is_set(move.to), Places()
+def _send(move: WarpMove, values: Places, emitter: Emitter, threads: ThreadNumber) -> Places:
+    before, after = move.lanes
+    weights = [0] * len(after)
+    for lane, bit in enumerate(before):
+        if bit is not None and bit in after:
+            weights[after.index(bit)] = 1 << lane
+    moved, own = Places(), threads.total([*weights, 0])
     for place, value in values.items():
-        got = shuffled(value, 1 << move.to, value.type, emitter)
-        moved[place] = emitter.select(there, got, value)
-        moved[place | 1 << move.bit] = emitter.select(there, value, got)
+        for number in range(1 << len(move.spread)):
+            known = [bit for i, bit in enumerate(move.spread) if number >> i & 1]
+            first = emitter.constant(sum(1 << before.index(bit) for bit in known), 32)
+            lane = first if own is None else emitter.binary("add", own, first) if known else own
+            moved[place | sum(1 << bit for bit in known)] = by_words(
+                value, value.type, emitter, lambda word, lane=lane: ShflIdxOp(word, lane)
+            )
     return moved
 
 
@@ -206,8 +199,7 @@ def _pick(move: WarpMove, values: Places, emitter: Emitter, threads: ThreadNumbe
 
 _MOVES: Mapping[str, Callable[[WarpMove, Places, Emitter, ThreadNumber], Places]] = {
     "swap": _swap,
-    "exchange": _exchange,
-    "spread": _spread,
+    "send": _send,
     "pick": _pick,
 }
 

@@ -8,7 +8,7 @@ from functools import partial
 from xdsl.dialects import gpu
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
@@ -17,7 +17,11 @@ from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
 
 
 class Rings:
@@ -101,9 +105,29 @@ class Rings:
             first = ring.copies()
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
-        if group.around or op.result_token.first_use is not None:
+        ordered = op.result_token.first_use is not None
+        if group.around or (ordered and not self._is_awaited(op, group)):
             tile.ready()
         return tile
+
+    def _is_awaited(self, op: Operation, group: LoadGroup) -> bool:
+        """True of a load that no store has to wait for, but an MMA of its block, or of warpgroups
+        in a loop of that, which is entered behind the wait."""
+        product, layouts = group.product, self._kernel.table.products
+        loop, block = product.parent_op(), op.parent
+        if UNWRITTEN not in op.attributes or group.beside or block is None or may_leave(block):
+            return False
+        return product.parent is block or (
+            isinstance(loop, ForOp)
+            and loop.parent is block
+            and isinstance(layouts.get(product.results[0]), WarpgroupLayouts)
+            and any(
+                (source := loaded_by(value)) is not None
+                and source.load is op
+                and not loop.is_ancestor(value.owner)
+                for value in product.operands[:2]
+            )
+        )
 
     def produce(self, op: LoadViewTkoOp) -> None:
         """Copy for a load, by the thread that does nothing else: a group with its last load."""

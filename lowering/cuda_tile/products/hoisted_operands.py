@@ -25,19 +25,23 @@ class HoistedOperands(LoopPart):
         self._tiles: dict[SSAValue, PlacedTile] = {}
 
     def before(self, bounds: Range) -> None:
-        """Lay them down, and wait for those that copies have laid down."""
+        """Lay them down."""
         kernel = self._kernel
-        for product, _, value in _unchanged(self._loop):
-            if isinstance(kernel.table.products.get(product.result), WarpgroupLayouts):
-                tile = kernel.values.get(value)
-                if isinstance(tile, SharedTile):
-                    tile.ready()
         for product, name, value in _operands(self._loop, kernel):
             self._hoist(product, name, value)
         kernel.hoisted.append(self)
         beside = [own for own in kernel.hoisted if own._loop.parent is self._loop.parent]
         if self._barrier and any(own._tiles for own in beside):
             kernel.scratch.barrier()
+
+    def wait(self) -> None:
+        """Wait for those that copies have laid down, once the loop's own are on their way."""
+        kernel = self._kernel
+        for product, _, value in _unchanged(self._loop):
+            if isinstance(kernel.table.products.get(product.result), WarpgroupLayouts):
+                tile = kernel.values.get(value)
+                if isinstance(tile, SharedTile):
+                    tile.ready()
 
     def _hoist(self, product: Multiplication, name: str, value: SSAValue) -> None:
         kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]

@@ -35,7 +35,7 @@ BARRIERS = (
 ALIGNED = (
     *BARRIERS, RegisterMmaOp, ptx_matrix.WarpMmaOp, wmma.WmmaAccessOp, ptx_wmma.WmmaAccessOp,
     LdmatrixOp, matrix_copy.MatrixCopyOp, matrix_copy.MovmatrixOp, ptx_matrix_copy.MatrixCopyOp,
-    ptx_matrix_copy.MovmatrixOp, shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp,
+    ptx_matrix_copy.MovmatrixOp, shuffle.ShflSyncOp, shuffle.ShflIdxOp, ptx_shuffle.ShflSyncOp,
     warp_specialization.ElectSyncOp, ptx_warps.ElectSyncOp, cluster.ArriveOp, cluster.WaitOp,
     ptx_cluster.ArriveOp, ptx_cluster.WaitOp,
 )  # fmt: skip
@@ -43,7 +43,7 @@ ALIGNED = (
 looked at there."""
 
 MEMBERS = (
-    shuffle.ShflSyncOp, ptx_shuffle.ShflSyncOp, warp_specialization.ElectSyncOp,
+    shuffle.ShflSyncOp, shuffle.ShflIdxOp, ptx_shuffle.ShflSyncOp, warp_specialization.ElectSyncOp,
     ptx_warps.ElectSyncOp,
 )  # fmt: skip
 """Those of them that wait for no thread that has ended (PTX ISA, shfl.sync)."""

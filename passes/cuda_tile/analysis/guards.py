@@ -25,11 +25,11 @@ def guards(op: Operation) -> Iterator[integer.CmpIOp]:
         before = inner.prev_op
         while before is not None:
             if isinstance(before, IfOp) and _leaves(before.else_region):
-                yield from _comparisons(before.condition)
+                yield from comparisons(before.condition)
             before = before.prev_op
         outer = inner.parent_op()
         if isinstance(outer, IfOp) and inner.parent_region() is outer.then_region:
-            yield from _comparisons(outer.condition)
+            yield from comparisons(outer.condition)
         inner = outer
 
 
@@ -38,11 +38,12 @@ def _leaves(region: Region) -> bool:
     return bool(region.blocks) and not isinstance(region.block.last_op, YieldOp)
 
 
-def _comparisons(condition: SSAValue) -> Iterator[integer.CmpIOp]:
+def comparisons(condition: SSAValue) -> Iterator[integer.CmpIOp]:
+    """Those that are true where a condition is."""
     match condition.owner:
         case integer.AndIOp() as op:
-            yield from _comparisons(op.lhs)
-            yield from _comparisons(op.rhs)
+            yield from comparisons(op.lhs)
+            yield from comparisons(op.rhs)
         case integer.CmpIOp() as op if op.comparison_predicate.data not in _EQUALITIES:
             if op.properties["signedness"] == choice_attr(Signedness.SIGNED):
                 yield op

@@ -39,7 +39,7 @@ Monomial = tuple[int, ...]
 """The numbers of its factors, in order."""
 Polynomial = Mapping[Monomial, int]
 """Monomials with their coefficients, which are other than zero."""
-_LESS = (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL)
+LESS = (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL)
 ONE: Monomial = ()
 ZERO: Polynomial = {}
 
@@ -150,7 +150,7 @@ class Polynomials:
             return self.is_natural(polynomial)
         for guard in guards(op):
             less, more = guard.rhs, guard.lhs
-            if guard.comparison_predicate.data in _LESS:
+            if guard.comparison_predicate.data in LESS:
                 less, more = more, less
             low, high = self.of(less), self.of(more)
             if low is None or high is None:

@@ -7,6 +7,13 @@ that nobody copies ahead. What is loaded behind a loop is on its way while that 
     %s = mmaf %q, %k, 0                     ->   %v = load_ptr_tko weak (offset %b, %n)
     %v = load_ptr_tko weak (offset %b, %n)       %s = mmaf %q, %k, 0
     %o = mmaf %s, %v, %o0                        %o = mmaf %s, %v, %o0
+
+A branch that keeps a load from rows that lie outside of the tensor keeps it from nothing that the
+load does not leave out itself: it is made in front of the branch.
+
+    if %row < %rows {                            %k = load_view_tko %a[%row]
+      %k = load_view_tko %a[%row]          ->    if %row < %rows {
+      %s = mmaf %q, %k, %s0                        %s = mmaf %q, %k, %s0
 """
 
 from __future__ import annotations
@@ -17,11 +24,13 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, is_reached
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, is_reached
+from tilewright.dialects.cuda_tile.ops.integer import CmpIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     SCALAR,
     is_computed_from,
@@ -30,13 +39,16 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
 )
 from tilewright.passes.cuda_tile.analysis.cost_model import thread_count
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
+from tilewright.passes.cuda_tile.analysis.guards import comparisons
+from tilewright.passes.cuda_tile.analysis.polynomials import LESS, ONE, Polynomials
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     BoxedAccess,
     boxed_load,
     is_repeatable,
     is_weak,
 )
-from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.analysis.view_access import tile_dimensions
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
@@ -46,12 +58,53 @@ _MOST = 64
 
 def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
     """Move such loads of an entry, and what says where they lie."""
+    numbers = Polynomials()
     for loop in list(entry.walk()):
         if arch is not None and isinstance(loop, ForOp):
             threads = thread_count(entry, arch)
+            for branch in reversed(descendants(loop, IfOp)):
+                _lift(branch, _MOST * threads, numbers)
             _make_early(loop, _MOST * threads)
             _make_few_early(loop, threads, arch)
             _make_earlier(loop, threads, arch)
+
+
+def _lift(branch: IfOp, room: int, numbers: Polynomials) -> None:
+    """Make loads of a branch that multiplies in front of it where it only keeps them from rows
+    outside of their tensor."""
+    guard = branch.condition.owner
+    if not isinstance(guard, CmpIOp) or not any(comparisons(guard.result)):
+        return
+    block = branch.then_region.block
+    multiplies = any(descendants(op, Multiplication) for op in block.ops)
+    for op in list(block.ops) if multiplies else ():
+        if not isinstance(op, LoadViewTkoOp) or not is_repeatable(op):
+            continue
+        size = bytes_of(scalar_type(op, element_of(op.tile)))
+        outside = not any(branch.is_ancestor(operand.owner) for operand in op.operands)
+        if outside and prod(shape_of(op.tile)) * size <= room and _is_outside(op, guard, numbers):
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(branch))
+
+
+def _is_outside(load: LoadViewTkoOp, guard: CmpIOp, numbers: Polynomials) -> bool:
+    """True of a load whose tile begins behind the last row wherever a comparison fails."""
+    less, more = guard.lhs, guard.rhs
+    if guard.comparison_predicate.data not in LESS:
+        less, more = more, less
+    low, high = numbers.of(less), numbers.of(more)
+    if low is None or high is None:
+        return False
+    for dimension, index in zip(tile_dimensions(load), load.index, strict=True):
+        size, number = dimension.size, numbers.of(index)
+        end = {ONE: size} if isinstance(size, int) else numbers.of(size)
+        if dimension.within or dimension.gathered or number is None or end is None:
+            continue
+        begin = numbers.product(number, {ONE: dimension.step})
+        by = numbers.sum(numbers.sum(begin, end, -1), numbers.sum(low, high, -1), -1)
+        if numbers.is_natural(by):
+            return True
+    return False
 
 
 def _make_earlier(loop: ForOp, most: int, arch: Target) -> None:

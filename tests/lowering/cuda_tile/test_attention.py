@@ -109,6 +109,14 @@ def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
     assert ptxas(kernel.ptx, "sm_90a").clean
 
 
+def test_a_product_from_nothing_reads_no_accumulators() -> None:
+    """Nothing is written to them in front of its MMAs, where one fence stands."""
+    ptx = tw.compile(attention(128, 128, 128, GIVEN, "f8E4M3FN"), "sm_90a").ptx
+    products = [group.split("wgmma.fence.sync") for group in ptx.split("commit_group.sync")[:-1]]
+    assert [len(parts) for parts in products] == [2] * 4
+    assert not any("mov.f32" in mmas for _, mmas in products)
+
+
 def with_sums(text: str) -> str:
     """Attention that adds the sums of a row's weights to it."""
     line, sums = "tile<128x1xf32>", "tile<128x128xf32>"

@@ -24,6 +24,16 @@ def held(layout: TileLayout) -> Held:
     return {place: [spread(t, layout.threads) | place for t in threads] for place in layout.places}
 
 
+def sender(move: WarpMove, thread: int, known: int) -> int:
+    """The thread from which one has the elements whose numbers have some bits known."""
+    before, after = move.lanes
+    for bit in before:
+        if bit is not None and bit in after:
+            known |= (thread >> after.index(bit) & 1) << bit
+    own = sum((known >> bit & 1) << i for i, bit in enumerate(before) if bit is not None)
+    return thread >> WARP_BITS << WARP_BITS | own
+
+
 def moved(move: WarpMove, values: Held) -> Held:
     """What a move does, by the numbers of lanes alone."""
     threads = range(len(next(iter(values.values()))))
@@ -33,15 +43,10 @@ def moved(move: WarpMove, values: Held) -> Held:
         match move.kind:
             case "pick":
                 after[low] = [values[high if t >> move.to & 1 else low][t] for t in threads]
-            case "exchange":
-                mask = 1 << move.to | 1 << move.other
-                after[place] = [
-                    own[t ^ mask if (t & mask).bit_count() == 1 else t] for t in threads
-                ]
-            case "spread":
-                lane = 1 << move.to
-                after[place] = [own[t & ~lane] for t in threads]
-                after[high] = [own[t | lane] for t in threads]
+            case "send":
+                for number in range(1 << len(move.spread)):
+                    known = spread(number, move.spread)
+                    after[place | known] = [own[sender(move, t, known)] for t in threads]
             case "swap":
                 lane, gone = 1 << move.to, 1 << move.other
                 after[low] = [values[high if t & lane else low][t & ~lane] for t in threads]
@@ -129,7 +134,7 @@ def test_a_small_tile_is_turned_without_a_barrier(type_: str, dtype: Any, extent
         view=f"partition_view<tile=({extent}x{extent}), {tensor}>",
     )  # fmt: skip
     ptx = tw.compile(text, arch="sm_80").ptx
-    assert "shfl.sync.bfly" in ptx and "bar" not in ptx and ".shared" not in ptx
+    assert "shfl.sync" in ptx and "bar" not in ptx and ".shared" not in ptx
     given = (np.arange(extent * extent) % 5).reshape(extent, extent).astype(dtype)
     arguments = [given, np.zeros_like(given)]
     outputs = tw.interpret(text, "k", grid=(1,), args=arguments, level="ptx", arch="sm_80")

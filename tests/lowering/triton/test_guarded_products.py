@@ -94,10 +94,12 @@ TEXT = f"""module attributes {{"ttg.num-warps" = 1 : i32, tt.disjoint = true}} {
 """
 
 
-def test_fragments_are_read_once() -> None:
-    """Products of the branch have fragments of those in front of it, the sums go to rows by four
-    shuffles, and a mask of rows and columns is no predicate an element."""
+def test_rows_come_ahead_and_are_read_once() -> None:
+    """Both blocks are copied ahead of the branch, whose products have fragments of that in front of
+    it; the sums go to rows by four shuffles, and a mask of rows and columns is no predicate an
+    element."""
     ptx = tw.compile(TEXT, "sm_90a").ptx
+    assert "ld.global" not in ptx and "st.shared" not in ptx
     assert ptx.count("ldmatrix.sync") == 3 * STEP // 16 and ptx.count("mma.sync") == 4 * STEP // 16
     assert ptx.count("shfl.sync.bfly") == 4 and ptx.count("st.global.v4") == 1
     assert ptx.count("selp.f32") == 2 * ROWS * ROWS // 32

@@ -139,3 +139,46 @@ def test_what_a_recurrence_waits_for() -> None:
         np.testing.assert_allclose(ptx[0][rows].astype(np.float32), got, atol=2e-2)
         state += k[rows].T.astype(np.float32) @ (got * g[128 * i : 128 * i + 128 : 2, None])
     np.testing.assert_array_equal(*(x[0] for x in (program, ptx)))
+
+
+def test_what_tiles_beside_one_another_wait_for() -> None:
+    """U = A (V / 2) by columns: V is on its way before A is there."""
+    text = f"""module attributes {{tt.disjoint = true, "ttg.num-warps" = 4 : i32}} {{
+  tt.func public @k(%a: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}},
+      %v: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}},
+      %u: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}}) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %c64 = arith.constant 64 : i32
+    %width = arith.constant dense<128> : tensor<1x64xi32>
+    %half = arith.constant dense<0.5> : {HALF}
+    %none = arith.constant dense<0.0> : tensor<64x64xf32>
+    %i = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32>
+    {tile("a", "%i", "%i", 64, 64)}
+    %at = tt.load %a_tile : tensor<64x64x!tt.ptr<bf16>>
+    scf.for %q = %zero to %two step %one : i32 {{
+      %first = arith.muli %q, %c64 : i32
+      %firsts = tt.splat %first : i32 -> tensor<64xi32>
+      %j = arith.addi %firsts, %i : tensor<64xi32>
+      {tile("v", "%i", "%j", 64, 128)}
+      %vt = tt.load %v_tile : tensor<64x64x!tt.ptr<bf16>>
+      %vh = arith.mulf %vt, %half : {HALF}
+      %s = tt.dot %at, %vh, %none : {HALF} * {HALF} -> tensor<64x64xf32>
+      %sb = arith.truncf %s : tensor<64x64xf32> to {HALF}
+      {tile("u", "%i", "%j", 64, 128)}
+      %in = arith.cmpi slt, %u_column, %width : tensor<1x64xi32>
+      %mask = tt.broadcast %in : tensor<1x64xi1> -> tensor<64x64xi1>
+      tt.store %u_tile, %sb, %mask : tensor<64x64x!tt.ptr<bf16>>
+    }}
+    tt.return
+  }} }}"""
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.index("cp.async.cg") < ptx.index("mbarrier.try_wait") < ptx.index("wgmma.mma")
+    random = np.random.default_rng(0)
+    a, v = (random.standard_normal((64, n)).astype(ml_dtypes.bfloat16) for n in (64, 128))
+    *_, u = tw.interpret(
+        text, "k", grid=(1,), args=[a, v, np.zeros_like(v)], level="ptx", arch="sm_90a"
+    )
+    expected = a.astype(np.float32) @ (v.astype(np.float32) / 2)
+    np.testing.assert_allclose(u.astype(np.float32), expected, rtol=1e-2, atol=1e-2)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, ELECT_SYNC_MEMBERS
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
+from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
@@ -201,6 +202,18 @@ def _shfl_sync(op: Any, builder: Builder) -> Step:
             return values.reshape(-1, WARP)[:, other].reshape(gang.count)
         members = _Members.of(machine, gang, _ALL, f"shfl.sync.{mode}.b32")
         return members.read(machine, values, other[members.lanes])
+
+    return effect(op, builder, run)
+
+
+@runs(ShflIdxOp)
+def _shfl_idx(op: ShflIdxOp, builder: Builder) -> Step:
+    """As a shuffle by a constant."""
+
+    def run(machine: Machine, gang: Gang, value: Bits, lane: Bits) -> Bits:
+        members = _Members.of(machine, gang, _ALL, "shfl.sync.idx.b32")
+        other = spread(lane, gang.count).astype(np.int64) & WARP - 1
+        return members.read(machine, spread(value, gang.count), other)
 
     return effect(op, builder, run)
 

@@ -103,3 +103,42 @@ cuda_tile.module @leaves {
 // CHECK: %b = mmaf
 // CHECK: continue %b
 // CHECK: %n, {{.*}} = load_ptr_tko
+
+// A branch keeps one load from what lies behind the last row, and another from nothing of the kind.
+
+cuda_tile.module @guarded {
+  entry @k(%p: tile<ptr<f16>>, %rows: tile<i32>, %last: tile<i32>) {
+    %x = constant <f16: 1.0> : tile<16x16xf16>
+    %z = constant <f32: 1.0> : tile<16x16xf32>
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %16 = constant <i32: 16> : tile<i32>
+    %a = make_tensor_view %p, shape = [%rows, 16], strides = [16, 1] : tile<i32> -> tensor_view<?x16xf16, strides=[16,1]>
+    %w = make_partition_view %a : partition_view<tile=(16x16), padding_value = zero, tensor_view<?x16xf16, strides=[16,1]>>
+    %t0 = make_token : token
+    %s = for %i in (%0 to %last, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<16x16xf32>) {
+      %row = muli %i, %16 : tile<i32>
+      %next = addi %i, %1 : tile<i32>
+      %is = cmpi less_than %row, %rows, signed : tile<i32> -> tile<i1>
+      %b = if %is -> (tile<16x16xf32>) {
+        %k, %t1 = load_view_tko weak %w[%i, %0] token = %t0 : partition_view<tile=(16x16), padding_value = zero, tensor_view<?x16xf16, strides=[16,1]>>, tile<i32> -> tile<16x16xf16>, token
+        %l, %t2 = load_view_tko weak %w[%next, %0] token = %t0 : partition_view<tile=(16x16), padding_value = zero, tensor_view<?x16xf16, strides=[16,1]>>, tile<i32> -> tile<16x16xf16>, token
+        %m, %t3 = load_view_tko weak %w[%0, %0] token = %t0 : partition_view<tile=(16x16), padding_value = zero, tensor_view<?x16xf16, strides=[16,1]>>, tile<i32> -> tile<16x16xf16>, token
+        %c = mmaf %k, %l, %acc : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+        %d = mmaf %m, %x, %c : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+        yield %d : tile<16x16xf32>
+      } else {
+        yield %acc : tile<16x16xf32>
+      }
+      continue %b : tile<16x16xf32>
+    }
+    return
+  }
+}
+
+// CHECK: cuda_tile.module @guarded
+// CHECK: %is = cmpi
+// CHECK-NEXT: %k, {{.*}} = load_view_tko
+// CHECK-NEXT: %l, {{.*}} = load_view_tko
+// CHECK-NEXT: if %is
+// CHECK-NEXT: %m, {{.*}} = load_view_tko
