@@ -110,7 +110,8 @@ def test_rows_come_ahead_and_are_read_once() -> None:
 @pytest.mark.parametrize("rows", [9, 16, 21, 32])
 def test_results_are_those_of_whole_tiles(rows: int) -> None:
     """What lies beyond the last row is not there."""
-    k = np.random.default_rng(1).standard_normal((rows, DEPTH)).astype(ml_dtypes.bfloat16) / 8
+    numbers = np.random.default_rng(1).standard_normal((rows, DEPTH)) / 8
+    k = numbers.astype(ml_dtypes.bfloat16)
     out = np.zeros((ROWS, ROWS), ml_dtypes.bfloat16)
     options: Any = {"grid": (1,), "arch": "sm_90a"}
     _, want = tw.interpret(TEXT, "k", args=[k, out.copy(), rows], level="program", **options)
