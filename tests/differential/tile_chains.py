@@ -229,6 +229,15 @@ class Chain(Gemm):
         self.lines += [f"      continue {after}, {new} : tile<i32>, {all_}", "      }"]
         return results
 
+    def leave(self) -> None:
+        """Some blocks end here, behind one branch or two."""
+        last, second = (
+            self.do(f"cmpi equal {place}, %one, signed : tile<i32> -> tile<i1>")
+            for place in ("%i", "%j")
+        )
+        inner = ["LEAVE"] if self.draw.chance(30) else [f"if {last} {{", "LEAVE", "}"]
+        self.lines += [f"      {line}" for line in (f"if {second} {{", *inner, "}")]
+
     def halves(
         self, high: str, first: list[str], types: list[str], turn: Callable[[bool], Turn]
     ) -> list[str]:
@@ -241,6 +250,8 @@ class Chain(Gemm):
         if way < 8:
             middle = self.do(f"mini {draw.pick(('%i', '%one', high))}, {high} signed : tile<i32>")
             values = self.loop("%zero", middle, first, types, turn(False))
+            if draw.chance(25):
+                self.leave()
             return self.loop(middle, high, values, types, turn(True))
         outer = self.number(1, 2)
         return self.loop(
@@ -270,6 +281,8 @@ class Chain(Gemm):
         elif way < 5:  # one of the other direction in front
             lines = [f"    %j = subi {self.scalar(grid[1] - 1)}, %jj : tile<i32>", *lines]
             names = "%i, %jj, %bz"
+        end = "continue" if way < 4 else "return"
+        lines = [line.replace("LEAVE", end) for line in lines]
         arch = draw.pick(ARCHS)
         targets = [name for name, of in NAMES.items() if name == "default" or arch in of]
         said: list[str] = []

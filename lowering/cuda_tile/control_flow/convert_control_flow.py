@@ -80,23 +80,23 @@ class _Rest:
     """The end of a branch of an `if` that takes along what follows."""
 
     def __init__(self, op: IfOp, kernel: Kernel, leaf: RegionEnd) -> None:
-        self._op, self._kernel, self._leaf = op, kernel, leaf
+        self._op, self._kernel, self.leaf, self.around = op, kernel, leaf, op.parent_op()
         self.types = leaf.types
 
     def values(self, terminator: Operation) -> list[SSAValue]:
         if not isinstance(terminator, YieldOp):
-            return self._leaf.values(terminator)
+            return self.leaf.values(terminator)
         carried = CarriedTiles(self._op.results, self._kernel)
         carried.bind(carried.registers(terminator.operands))
         carried.bind_tokens([terminator.operands])
-        return _lower_from(self._op.next_op, self._kernel, self._leaf)
+        return _lower_from(self._op.next_op, self._kernel, self.leaf)
 
 
 def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     """An `scf.if` whose branches end in a leaf; its results. Rings go on from where the branch that
     runs has left them."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
-    rings = Rings.in_kernel(kernel).carried_by(op.parent_op() if isinstance(leaf, _Rest) else op)
+    rings = Rings.in_kernel(kernel).carried_by(_until(op, leaf))
     begun = places_of(rings)
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
@@ -125,6 +125,13 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     results = emitter.add(scf.IfOp(condition, types, regions[0], regions[1])).results
     place_rings(rings, results[len(leaf.types) :])
     return list(results[: len(leaf.types)])
+
+
+def _until(op: Operation | None, leaf: RegionEnd) -> Operation | None:
+    """The op whose regions the branches of an `if` go on in, to their end."""
+    while isinstance(leaf, _Rest):
+        op, leaf = leaf.around, leaf.leaf
+    return op
 
 
 class _Yields:
