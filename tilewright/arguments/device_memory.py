@@ -61,7 +61,8 @@ class DeviceMemory:
         outer = strides[:-1][::-1] or strides
         outside = "NAN_REQUEST_ZERO_FMA" if box.nan else "NONE"
         swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
-        boxes, steps = [[driver.cuuint32_t(extent) for extent in box.shape[::-1]]], (1,) * box.rank
+        boxes = list[Any]([[driver.cuuint32_t(extent) for extent in box.shape[::-1]]])
+        steps = (1,) * box.rank
         if (pixels := box.im2col) is not None:
             steps = (1, *pixels.steps[::-1], 1)
             boxes = [[*pixels.lower[::-1]], [*pixels.upper[::-1]], *box.shape[::-1]]
