@@ -16,7 +16,7 @@ WARP = 32
 
 # What every candidate may use.
 REGISTERS = (
-    ".reg .pred %p<2>;", ".reg .b8 %q<4>;", ".reg .b16 %h<4>;", ".reg .b32 %r<144>;",
+    ".reg .pred %p<2>;", ".reg .b8 %q<4>;", ".reg .b16 %h<8>;", ".reg .b32 %r<144>;",
     ".reg .b64 %rd<4>;", ".reg .f32 %f<144>;", ".reg .f64 %fd<64>;",
     ".reg .b128 %x<4>;",
 )  # fmt: skip
