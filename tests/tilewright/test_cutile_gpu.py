@@ -260,18 +260,18 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     "fields, blocks, grid, told",
     [
         ({"ctas": 2}, (3, 5, 7), (6, 5, 7), ()),
-        ({"takes_blocks": True}, (300, 5, 7), (132, 1, 1), (300, 5, 7)),
-        ({"takes_blocks": True}, (3, 5, 1), (15, 1, 1), (3, 5, 1)),
-        ({"takes_blocks": True, "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1)),
+        ({"takes_blocks": "alike"}, (30, 5, 7), (132, 1, 1), (30, 5, 7, 0, 1050)),
+        ({"takes_blocks": "alike"}, (3, 5, 1), (15, 1, 1), (3, 5, 1, 0, 15)),
+        ({"takes_blocks": "alike", "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1, 0, 300)),
     ],
 )
 def test_grids_of_ctas(
-    fields: dict[str, Any], blocks: Extents, grid: Extents, told: Extents,
+    fields: dict[str, Any], blocks: Extents, grid: Extents, told: tuple[int, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
     own = Entry("k", (), 0, None, None, (), **fields)
-    assert launched(own, blocks) == (grid, told)
+    assert launched([own], blocks) == [(grid, told)]
 
 
 def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def measured(launch: bytes) -> float:
     kernel = kernel_of(record, Kernel)
     kernel.load(kernel.entry())
     try:
-        return microseconds(lambda: start(kernel, flat, grid), None, flush=flush)
+        return microseconds(lambda: start([kernel], flat, grid), None, flush=flush)
     finally:
         for base in importer.opened.values():
             launcher.call("cuIpcCloseMemHandle", base)

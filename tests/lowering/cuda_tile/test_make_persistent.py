@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -62,10 +63,10 @@ def test_blocks_taken_in_turn(
     options: dict[str, Any] = {"arch": arch}
     want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
     assert np.abs(want).max() > 0
-    along_x = grid[1:] == (1, 1)
+    along_x, told = grid[1:] == (1, 1), [*grid, 0, prod(grid)]
     for level in ("tile", "ptx"):
         got = tw.interpret(
-            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
+            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *told], level=level,
             schedule=None if level == "tile" else 3, **options,
         )[2]  # fmt: skip
         assert (got.view(np.uint32) == want.view(np.uint32)).all()
@@ -89,7 +90,7 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, **options)[-1]
     got = tw.interpret(
-        taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1], level="ptx", schedule=3,
+        taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1, 0, 6], level="ptx", schedule=3,
         **options,
     )[-1]  # fmt: skip
     assert (got.view(np.uint32) == want.view(np.uint32)).all()
@@ -120,7 +121,7 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
     a, b = operand(40, depth, "f16"), operand(depth, 32, "f16")
     rows = np.random.default_rng(1).integers(0, 39, 192).astype(np.int32)
     c = np.zeros((192, 32), np.float32)
-    args = [a, depth, b, 32, rows, 192, c, 32, 192, 32, depth, 3, 1, 1]
+    args = [a, depth, b, 32, rows, 192, c, 32, 192, 32, depth, 3, 1, 1, 0, 3]
     got = tw.interpret(taken(text), "k", grid=(ctas,), args=args, level="ptx", arch="sm_90a",
                        schedule=3)[3]  # fmt: skip
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
