@@ -248,6 +248,10 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     schedules = [BlockSchedule.of(alone, grid) for grid in grids]
     assert [one.ctas for one in schedules] == [8, 8, 2, 2, 1, 1, 1]
     assert [one.taken for one in schedules] == [*[False] * 5, True, False]
+    lasts = {
+        blocks: BlockSchedule.of(alone, (blocks, 1, 1)).last for blocks in (264, 265, 297, 298)
+    }
+    assert lasts == {264: 1, 265: 8, 297: 4, 298: 1}
     pair = replace(alone, entries=(replace(own, ctas=2),))
     half = replace(alone, entries=(replace(own, shared_bytes=100_000),))
     assert BlockSchedule.of(pair, (67, 1, 1)).taken

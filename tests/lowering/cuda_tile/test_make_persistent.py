@@ -24,6 +24,7 @@ from tilewright.launch import ptxas
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
+from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.source.parsing import parse_module
 
 TYPES, FP8 = ("bf16", "f32"), "f8E4M3FN"
@@ -265,3 +266,22 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert want.any() and (got == want).all()
     ptx = tw.compile(text, "sm_80").ptx
     assert ("%nctaid" in ptx) == (slow is not None)
+
+
+def test_last_blocks_that_ctas_share() -> None:
+    """Blocks from a number on, of which four CTAs have a part each, are those that one CTA leaves
+    out."""
+    (m, n, k), tile, arch = (136, 512, 40), (128, 256, 16), "sm_90a"
+    text, grid = product(TYPES, tile, more=True), (2, 2, 1)
+    a, b, c = operand(m, k, "bf16"), operand(k, n, "bf16"), operand(m, n, "f32")
+    given = [a, k, b, n, c, n, m, n, k]
+    want = tw.interpret(text, "k", grid=grid, args=given, arch=arch)[2]
+    module = parse_module(text, "shared")
+    CudaTileShareBlocksPass(4).apply(Context(), module)
+    CudaTileMakePersistentPass().apply(Context(), module)
+    assert tw.compile(module, arch).entry().ctas == 4
+    for kernel, ctas, first, end in ((taken(text), 2, 0, 3), (module, 4, 3, 4)):
+        given[4] = tw.interpret(
+            kernel, "k", grid=(ctas,), args=[*given, *grid, first, end], level="ptx", arch=arch
+        )[2]  # fmt: skip
+    assert (given[4].view(np.uint32) == want.view(np.uint32)).all() and (want != c).any()
