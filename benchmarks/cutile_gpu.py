@@ -112,8 +112,8 @@ class Bench:
         they take blocks in turn."""
         grids = launched([kernel.entry() for kernel in kernels], self.grid, room)
         launches = [
-            launch_of(kernel, [*map(dense, self.flat), *told], grid)
-            for kernel, (grid, told) in zip(kernels, grids, strict=True)
+            launch_of(kernel, [*map(dense, self.flat), *told], grid, programmatic=number > 0)
+            for number, (kernel, (grid, told)) in enumerate(zip(kernels, grids, strict=True))
         ]
         return lambda: [launch() for launch in launches]
 

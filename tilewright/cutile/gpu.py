@@ -48,7 +48,8 @@ class BlockSchedule:
     """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
     take one after the other. Of small sizes of arrays, by their places among the parameters, the
     powers of two that are no less are `known`. Those that are taken may all lie `along_x`; so many
-    CTAs share each of the `last` ones, which are too few for all multiprocessors."""
+    CTAs share each of the `last` ones, which are too few for all multiprocessors; 0: these are
+    those, of a grid that starts while the one of the others ends, and waits for it."""
 
     ctas: int = 1
     taken: bool = False
@@ -87,7 +88,7 @@ class BlockSchedule:
         if self.known:
             passes.append(CudaTileBoundSizesPass(*zip(*self.known, strict=True)))
         if self.taken:
-            passes.append(CudaTileMakePersistentPass(self.along_x))
+            passes.append(CudaTileMakePersistentPass(self.along_x, not self.last))
         module: Any = verified(bytecode, name)[0] if passes else bytecode
         for one in passes:
             one.apply(default_context(), module)
@@ -124,7 +125,7 @@ def scheduled(schedule: BlockSchedule, made: Callable[[BlockSchedule], Kernel]) 
     one."""
     kernels = [made(replace(schedule, last=1))]
     if schedule.last > 1 and kernels[0].entry().takes_blocks == "alike":
-        last = made(replace(schedule, ctas=schedule.last, last=1))
+        last = made(replace(schedule, ctas=schedule.last, last=0))
         if last.entry().ctas >= _WORTH * kernels[0].entry().ctas:
             kernels.append(last)
     return kernels
@@ -167,7 +168,7 @@ def start(
         kernels = kernels[:1]  # there and back once
     entries = [kernel.entry() for kernel in kernels]
     for kernel, entry, (ctas, told) in zip(kernels, entries, launched(entries, grid), strict=True):
-        _start(kernel, entry, flat, ctas, told, stream, programmatic and kernel is kernels[0])
+        _start(kernel, entry, flat, ctas, told, stream, programmatic or kernel is not kernels[0])
 
 
 def _start(

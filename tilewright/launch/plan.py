@@ -87,7 +87,8 @@ class LaunchTemplate:
 class LaunchPlan:
     """How a function on the GPU is launched on a grid: for each of its parameters the place of the
     argument that it is, or the tensor maps of one. `told` are arguments behind those given, and
-    `extents` the driver's numbers; `then` another one is launched on the same arguments.
+    `extents` the driver's numbers; `then` another one is launched on the same arguments, which
+    waits for it by itself.
 
     Nothing is checked but numbers: it is for arguments of which a launch before had the same types,
     ranks and assumptions.
@@ -155,6 +156,6 @@ class LaunchPlan:
             ],
             then=self.then
             and self.then.template(
-                given, scalars, number_of, programmatic=False, cooperative=cooperative
+                given, scalars, number_of, programmatic=True, cooperative=cooperative
             ),
         )

@@ -30,11 +30,11 @@ from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import GdcWaitTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.types import TileType, TokenType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -45,6 +45,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     INDEX,
     UNSIGNED,
     ShapedBuilder,
+    at_start,
     loop_of,
 )
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
@@ -63,16 +64,20 @@ _PAIR, _MOST_ROWS = 2, 128
 class CudaTileMakePersistentPass(ModulePass):
     """Let CTAs compute tile blocks one after the other, in kernels that load from views, of one
     product of matrices and blocks that take as long as each other, or of two in each of its loops,
-    as in attention; no block waits for another. Blocks may all lie `along_x`."""
+    as in attention; no block waits for another. Blocks may all lie `along_x`, and be those `behind`
+    the ones that a grid computes which ends first."""
 
     name = "cuda-tile-make-persistent"
 
     along_x: bool = False
+    behind: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in descendants(op, EntryOp):
             if _may_be_persistent(entry):
                 _make_persistent(entry, self.along_x)
+                if self.behind:
+                    at_start(entry).insert(GdcWaitTkoOp.create(result_types=[TokenType()]))
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:

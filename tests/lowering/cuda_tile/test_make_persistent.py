@@ -269,8 +269,8 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
 
 
 def test_last_blocks_that_ctas_share() -> None:
-    """Blocks from a number on, of which four CTAs have a part each, are those that one CTA leaves
-    out."""
+    """Blocks from a number on, of which four CTAs have a part each, are those that others leave
+    out, of a grid that waits for theirs."""
     (m, n, k), tile, arch = (136, 512, 40), (128, 256, 16), "sm_90a"
     text, grid = product(TYPES, tile, more=True), (2, 2, 1)
     a, b, c = operand(m, k, "bf16"), operand(k, n, "bf16"), operand(m, n, "f32")
@@ -278,8 +278,9 @@ def test_last_blocks_that_ctas_share() -> None:
     want = tw.interpret(text, "k", grid=grid, args=given, arch=arch)[2]
     module = parse_module(text, "shared")
     CudaTileShareBlocksPass(4).apply(Context(), module)
-    CudaTileMakePersistentPass().apply(Context(), module)
-    assert tw.compile(module, arch).entry().ctas == 4
+    CudaTileMakePersistentPass(behind=True).apply(Context(), module)
+    last = tw.compile(module, arch)
+    assert last.entry().ctas == 4 and last.ptx.count("\tgriddepcontrol.wait;") == 2
     for kernel, ctas, first, end in ((taken(text), 2, 0, 3), (module, 4, 3, 4)):
         given[4] = tw.interpret(
             kernel, "k", grid=(ctas,), args=[*given, *grid, first, end], level="ptx", arch=arch
