@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.compiler import compile
 
 ALIKE = 0.01
-"""What times of launches differ by that measurements do not tell apart."""
+"""The part by which times of launches differ that measurements do not tell apart."""
 
 
 class ModelledTimeWarning(UserWarning):
