@@ -16,8 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from xdsl.dialects.builtin import ModuleOp
-
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
@@ -28,7 +26,7 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.kept_modules import kept_module
-from tilewright.triton.parameters import flat, memory
+from tilewright.triton.parameters import flat, for_negative, memory
 
 
 def backend() -> Any:
@@ -88,8 +86,9 @@ _FEW = 1 << 13
 class HostKernel:
     """A kernel: `entry` as it is kept."""
 
-    def __init__(self, module: ModuleOp, name: str) -> None:
-        self._module, self._name = module, name
+    def __init__(self, code: bytes, name: str) -> None:
+        self._code, self._name = code, name
+        self._module = module = kept_module(code, name)
         self.entry = find_entry(module, None, name)
         pointers = [
             op.source if isinstance(op, LoadPtrTkoOp) else op.destination
@@ -97,8 +96,11 @@ class HostKernel:
         ]
         self._elements = max((prod(shape_of(tile)) for tile in pointers), default=0)
 
-    def of_blocks(self, grid: Extents) -> EntryOp:
-        """The entry that is the quickest for a grid."""
+    def of_launch(self, grid: Extents, values: Sequence[Any]) -> EntryOp:
+        """The entry for the values of its parameters that is the quickest for a grid."""
+        code = for_negative(self._code, values)
+        if code != self._code:
+            return _kernel(code, self._name).of_launch(grid, [])
         return self.entry if prod(grid) * self._elements <= _FEW else self.viewed
 
     @cached_property
@@ -221,12 +223,14 @@ class HostDriver:
         """There is none."""
 
 
-@lru_cache(maxsize=64)
+_kernel = lru_cache(maxsize=64)(HostKernel)
+"""Sweeps of parameters compile the same text again and again."""
+
+
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and the kernel; no registers, no spills, and threads of a block at most.
-    Sweeps of parameters compile the same text again and again."""
-    module = kept_module(code, name)
-    return module, HostKernel(module, name), 0, 0, 1024
+    """A kernel's module and the kernel; no registers, no spills, and threads of a block at most."""
+    kernel = _kernel(code, name)
+    return kernel, kernel, 0, 0, 1024
 
 
 def _unload_module(_: Any) -> None:

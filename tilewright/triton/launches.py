@@ -59,7 +59,8 @@ def on_cpu(
 
     def run(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
         blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
-        run_in_place(kernel.of_blocks(grid), TileLaunch(blocks, arch=arch, **options), parameters)
+        entry = kernel.of_launch(grid, [value for _, value in parameters])
+        run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
 
     def time(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> float:
         values = [value for _, value in parameters]

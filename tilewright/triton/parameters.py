@@ -13,8 +13,11 @@ from tilewright.arguments.arrays import is_array
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_types import UInt8Array
+from tilewright.lowering.interpreter.cuda_tile.allocations import PointedArray
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
+from tilewright.tile_kernel import negative_places
 
 
 class HostArray(np.ndarray[Any, Any]):
@@ -89,8 +92,17 @@ def flat(
         yield name, argument
 
 
+def for_negative(code: bytes, values: Sequence[Any]) -> bytes:
+    """A text of TTIR for launches on the flat values of its parameters, some of them negative."""
+    if not (places := negative_places(values)):
+        return code
+    own = f"attributes {{{NEGATIVE} = array<i32: {', '.join(map(str, places))}>, "
+    return code.replace(b"attributes {", own.encode(), 1)
+
+
 def memory(name: str, argument: Any) -> UInt8Array:
-    """The bytes from where a pointer points to the end of its memory. Raises ArgumentError."""
+    """The bytes from where a pointer points to the end of its memory, all of which it reaches.
+    Raises ArgumentError."""
     owner, first = argument, int(argument.data_ptr())
     if is_array(argument):
         while is_array(owner.base):
@@ -107,6 +119,10 @@ def memory(name: str, argument: Any) -> UInt8Array:
             )
         storage = owner.untyped_storage()
         start, size, writeable = storage.data_ptr(), storage.nbytes(), True
-    octets = np.ctypeslib.as_array((c_uint8 * (start + size - first)).from_address(first))
+    octets = np.ctypeslib.as_array((c_uint8 * size).from_address(start))
     octets.flags.writeable = writeable
-    return octets
+    if first == start:
+        return octets
+    pointed = octets[first - start :].view(PointedArray)
+    pointed.memory = octets
+    return pointed

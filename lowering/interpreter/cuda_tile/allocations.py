@@ -54,6 +54,12 @@ class Allocations:
         return self.all[window] if 0 <= window < len(self.all) else None
 
 
+class PointedArray(np.ndarray[Any, Any]):
+    """An array whose pointer reaches what lies in front of it, too: all of `memory`."""
+
+    memory: AnyArray
+
+
 class ArrayTable:
     """A list of arrays as a kernel takes it: for each a row of 64-bit words in memory, its address,
     its shape and its strides in elements."""
@@ -84,6 +90,8 @@ class PlacedArguments:
         names: Sequence[str],
         memory: Allocations,
     ):
+        pointed = [array.ctypes.data for array in arrays]
+        arrays = [x.memory if isinstance(x, PointedArray) else x for x in arrays]
         self.arrays = arrays
         self._names = names
         self.addresses: list[int] = []
@@ -114,7 +122,7 @@ class PlacedArguments:
             allocation.written |= written[i]
             begin = array.ctypes.data - start
             self._spans.append((allocation, begin))
-            self.addresses.append(allocation.base + begin)
+            self.addresses.append(allocation.base + pointed[i] - start)
             if not filled[first]:
                 self._image(i)[...] = array
 
