@@ -16,8 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from xdsl.dialects.builtin import i64
+
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
@@ -26,7 +29,7 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.kept_modules import kept_module
-from tilewright.triton.parameters import flat, for_negative, memory
+from tilewright.triton.parameters import address_table, flat, for_negative, memory
 
 
 def backend() -> Any:
@@ -109,6 +112,16 @@ class HostKernel:
         module = self._module.clone()
         run_pipeline(module, "", stages=TRITON_STAGES[1:])
         return find_entry(module, None, self._name)
+
+    def placed(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values of its parameters, where it makes pointers of numbers as tables of addresses:
+        those of tensors of torch."""
+        if not descendants(self.entry, IntToPtrOp):
+            return values
+        types: Sequence[Any] = self.entry.body.block.arg_types
+        pointed = [getattr(type_.element_type, "pointee_type", None) for type_ in types]
+        rows = zip(values, pointed, strict=True)
+        return [address_table(one) if pointee == i64 else one for one, pointee in rows]
 
 
 Run = Callable[[HostKernel, Extents, Sequence[tuple[str, Any]]], None]

@@ -59,8 +59,10 @@ def on_cpu(
 
     def run(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> None:
         blocks = RULES["grid"].value("grid", grid, (ArgumentError,))
-        entry = kernel.of_launch(grid, [value for _, value in parameters])
-        run_in_place(entry, TileLaunch(blocks, arch=arch, **options), parameters)
+        names, values = [name for name, _ in parameters], [value for _, value in parameters]
+        entry, values = kernel.of_launch(grid, values), kernel.placed(values)
+        launch = TileLaunch(blocks, arch=arch, **options)
+        run_in_place(entry, launch, [*zip(names, values, strict=True)])
 
     def time(kernel: HostKernel, grid: Extents, parameters: Sequence[tuple[str, Any]]) -> float:
         values = [value for _, value in parameters]

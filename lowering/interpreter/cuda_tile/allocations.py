@@ -76,6 +76,27 @@ class ArrayTable:
         return np.array(rows, np.int64)
 
 
+class AddressTable(ArrayTable):
+    """Words of memory, some of which are addresses in arrays: `places[i]` are the number of an
+    array, and of a byte of it, that word i is the address of."""
+
+    def __init__(
+        self,
+        content: Int64Array,
+        arrays: Sequence[AnyArray],
+        places: Mapping[int, tuple[int, int]],
+    ):
+        super().__init__(arrays)
+        self._content, self._places = content, places
+
+    def words(self, addresses: Sequence[int]) -> Int64Array:
+        """The words, where the arrays lie at some addresses."""
+        content = self._content.copy()
+        for i, (number, byte) in self._places.items():
+            content[i] = addresses[number] + byte
+        return content
+
+
 class PlacedArguments:
     """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
     kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
