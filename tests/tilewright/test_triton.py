@@ -3,10 +3,13 @@
 import ast
 import collections
 import inspect
+import re
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -268,13 +271,42 @@ def test_scripts_may_ask_for_the_device_by_any_number():
     }  # fmt: skip
 
 
-def test_autotune_runs_each_configuration_with_its_hooks():
+def test_autotune_runs_each_configuration_with_its_hooks(monkeypatch):
+    monkeypatch.setattr(kernels.tuned, "_do_bench", lambda *_, **__: pytest.fail("a clock"))
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernels.BLOCKS.clear()
     with tw.triton.on_cpu(), pytest.warns(ModelledTimeWarning, match="latency model of sm_90a"):
         kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
     assert set(kernels.BLOCKS) == {32, 64}
     np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPatch):
+    class Tensor:
+        device, layout = SimpleNamespace(type="cpu"), "strided"
+
+        def __init__(self, array):
+            self.array = array
+
+        def untyped_storage(self):
+            return SimpleNamespace(data_ptr=lambda: self.array.ctypes.data, nbytes=lambda: 64)
+
+    torch = SimpleNamespace(Tensor=Tensor, nn=SimpleNamespace(Parameter=Tensor), strided="strided")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensors = [Tensor(np.arange(16, dtype=np.float32) + i) for i in range(3)]
+    addresses = np.array([tensor.array[8:].ctypes.data for tensor in tensors])
+    out = np.zeros((3, 8), np.float32)
+    with tw.triton.on_cpu():
+        kernels.tables[(3,)](addresses, out, BLOCK=8)
+    for i, tensor in enumerate(tensors):
+        assert (out[i] == np.arange(8, 16) + i).all()
+        assert (tensor.array == [*np.arange(i, i + 8), *[0] * 8]).all()
+
+
+def test_elements_from_a_narrowed_multiple_on_are_loaded_together():
+    x = np.zeros(1 << 12, np.float16)
+    ptx = tw.triton.compile(kernels.narrowed, x, x, 1 << 33, BLOCK=1024, arch="sm_80").ptx
+    assert re.search("ld.global.v4|cp.async.cg", ptx) and "st.global.v4" in ptx
 
 
 def test_a_descriptor_of_the_host_pads_as_it_says():

@@ -129,3 +129,18 @@ def rows_from(
         there = inside & (row[:, None] >= 0) & (row[:, None] < rows)
         tile = tl.load(x + row[:, None] * stride + j[None, :], mask=there, other=0.0)
         tl.store(out + i[:, None] * columns + j[None, :], tile, mask=inside)
+
+
+@triton.jit
+def tables(addresses, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(addresses + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    tl.store(out + tl.program_id(0) * BLOCK + i, tl.load(x + i))
+    tl.store(x + i, 0.0)
+
+
+@triton.jit
+def narrowed(x, out, n, BLOCK: tl.constexpr):
+    i = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int32) + tl.arange(0, BLOCK)
+    inside = (i >= 0) & (i < n)
+    tl.store(out + i, 2.0 * tl.load(x + i, mask=inside), mask=inside)

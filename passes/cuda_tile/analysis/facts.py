@@ -44,15 +44,10 @@ def _divisor(op: Operation, depth: int) -> int:
     match op:
         case AssumeOp(predicate=DivByAttr() as known) if known.every is None:
             return max(known.divisor, divisor(op.value, depth))
-        case (
-            AssumeOp()
-            | ExtIOp()
-            | TruncIOp()
-            | PtrToPtrOp()
-            | core.BroadcastOp()
-            | core.ReshapeOp()
-        ):
+        case AssumeOp() | ExtIOp() | TruncIOp() | PtrToPtrOp():
             return divisor(op.operands[0], depth)
+        case core.BroadcastOp() | core.ReshapeOp():
+            return divisor(op.source, depth)
         case core.ConstantOp():
             return _of_constant(op)
         case integer.AddIOp() | integer.SubIOp():
