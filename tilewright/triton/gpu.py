@@ -18,7 +18,7 @@ from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
-from tilewright.triton.parameters import flat
+from tilewright.triton.parameters import flat, for_negative
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -118,7 +118,7 @@ class DeviceKernel:
         code = of_whole_shapes(self.code) if whole else self.code
         if not apart:
             code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
-        plan = self._plan(grid, cooperative, code, values)
+        plan = self._plan(grid, cooperative, for_negative(code, values), values)
         return plan.template(
             values, self._numbers, number_of, programmatic=programmatic, cooperative=cooperative
         )
