@@ -375,10 +375,7 @@ class Kernel:
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""
         self.at(op)
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' has no lowering to cute")
-        rule(op, self)
+        RULES.rule(op, "has no lowering to cute")(op, self)
         if op is self.awaits_behind:
             self.groups.wait()
         if self.crowded is None and self.scratch.bytes > self.scratch.limit:
