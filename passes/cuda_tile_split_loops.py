@@ -15,7 +15,6 @@ control flow are worth it at any length.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -45,6 +44,7 @@ from tilewright.dialects.cuda_tile.ops.integer import (
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import greatest, is_natural, known_integer
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
@@ -66,7 +66,7 @@ MIRRORED = {
 """Comparisons that split a loop, and the same with their sides exchanged."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileSplitLoopsPass(ModulePass):
     """Split loops at the index where the condition of an `if` changes."""
 
@@ -98,7 +98,7 @@ def _ifs(loop: ForOp) -> list[IfOp]:
     return [op for op in loop.walk(region_first=True) if isinstance(op, IfOp)]
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """Where a loop is split: behind the last index below `value`, or, `inclusive`, up to it.
 
