@@ -44,21 +44,18 @@ def backend() -> Any:
             return f"{self.target.arch}-{made_by}"
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
-            """TTIR, then its text."""
+            """TTIR as its text at once, unless lines of its own file are to be a kernel's."""
             ours.add_stages(self, stages, *given)
             del stages["ptx"]
+            knobs: Any = import_module("triton").knobs
+            ttir, text = stages["ttir"], stages[self.binary_ext]
 
-        @staticmethod
-        def make_ttir(mod: Any, *given: Any) -> Any:
-            """TTIR: functions are inlined where some are called."""
-            names: set[str] = set()
+            def printed(module: Any, metadata: Any) -> bytes:
+                return module if isinstance(module, bytes) else text(module, metadata)
 
-            def add(op: Any) -> None:
-                names.add(op.get_name())
-
-            mod.walk(add)
-            _OF_THREAD.calls = "tt.call" in names
-            return ours.make_ttir(mod, *given)
+            stages[self.binary_ext] = printed
+            if not knobs.compilation.use_ir_loc:
+                stages["ttir"] = lambda *of: text(ttir(*of), of[1])
 
     return Backend
 
@@ -68,16 +65,25 @@ _OF_THREAD = local()
 
 @contextmanager
 def inlining_of_calls() -> Generator[None]:
-    """Let a thread's next pipeline look for what to inline where there are calls: for a small
+    """Let a thread's next pipeline look for what to inline where functions were called: for a small
     kernel this takes a quarter of all passes' time."""
     passes: Any = import_module("triton._C.libtriton").passes.common
-    own = passes.add_inliner
+    generator: Any = import_module("triton.compiler.code_generator").CodeGenerator
+    own, own_call = passes.add_inliner, generator.call_JitFunction
+
+    def call(*args: Any, **named: Any) -> Any:
+        _OF_THREAD.calls = True
+        return own_call(*args, **named)
 
     def add(manager: Any) -> None:
-        if _OF_THREAD.calls:
+        if getattr(_OF_THREAD, "calls", False):
             own(manager)
+        _OF_THREAD.calls = False
 
-    with mock.patch.object(passes, "add_inliner", add):
+    with (
+        mock.patch.object(passes, "add_inliner", add),
+        mock.patch.object(generator, "call_JitFunction", call),
+    ):
         yield
 
 
