@@ -68,21 +68,26 @@ def inlining_of_calls() -> Generator[None]:
     """Let a thread's next pipeline look for what to inline where functions were called: for a small
     kernel this takes a quarter of all passes' time."""
     passes: Any = import_module("triton._C.libtriton").passes.common
-    generator: Any = import_module("triton.compiler.code_generator").CodeGenerator
-    own, own_call = passes.add_inliner, generator.call_JitFunction
+    generator: Any = import_module("triton.compiler.code_generator")
+    class_, inline, translate = generator.CodeGenerator, passes.add_inliner, generator.ast_to_ttir
+    own_call = class_.call_JitFunction
+
+    def translated(*args: Any, **named: Any) -> Any:
+        _OF_THREAD.calls = False
+        return translate(*args, **named)
 
     def call(*args: Any, **named: Any) -> Any:
         _OF_THREAD.calls = True
         return own_call(*args, **named)
 
     def add(manager: Any) -> None:
-        if getattr(_OF_THREAD, "calls", False):
-            own(manager)
-        _OF_THREAD.calls = False
+        if _OF_THREAD.calls:
+            inline(manager)
 
     with (
+        mock.patch.object(generator, "ast_to_ttir", translated),
+        mock.patch.object(class_, "call_JitFunction", call),
         mock.patch.object(passes, "add_inliner", add),
-        mock.patch.object(generator, "call_JitFunction", call),
     ):
         yield
 
