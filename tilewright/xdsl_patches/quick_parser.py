@@ -55,7 +55,7 @@ ReadBefore = dict[Any, Any]
 place and the names of values, by that line and what comes behind it."""
 
 
-class _Line(NamedTuple):
+class _OpLine(NamedTuple):
     """A line of a text: where it begins, its place does, if it says one, and it ends; what it is
     but for values, the names of these, and whether the first is of its results."""
 
@@ -69,7 +69,7 @@ class _Line(NamedTuple):
 
 @lru_cache(1 << 12)
 def _hint(name: str) -> str | None:
-    """What a value is called that a text names so."""
+    """The hint of a value that a text names so; None where it is a number."""
     return SSAValue.extract_valid_name(name) if SSAValue.is_valid_name(name) else None
 
 
@@ -85,7 +85,7 @@ class QuickParser(Parser):
     def __init__(self, ctx: Context, text: str, name: str, known: ReadBefore | None = None):
         super().__init__(ctx, text, name)
         self._known = known
-        self._unknown: _Line | None = None
+        self._unknown: _OpLine | None = None
         """The line where the parser stands, which it is to know."""
 
     def location(self, position: int) -> LocationAttr:
@@ -95,7 +95,9 @@ class QuickParser(Parser):
     def parse_operation(self) -> Operation:
         line, self._unknown = self._unknown, None
         op = super().parse_operation()
-        if line is None or op.regions or op.successors or _MEANT_ELSEWHERE.search(line.key[0]):
+        if line is None or self._known is None or op.regions or op.successors:
+            return op
+        if _MEANT_ELSEWHERE.search(line.key[0]):
             return op
         values = self._values(line.names[1:] if line.bound else line.names)
         places = [values.index(x) if x in values else -1 for x in op.operands]
@@ -119,29 +121,28 @@ class QuickParser(Parser):
         """Add the ops of lines like those that were read before to a block, as long as there are
         such; what they name has to fit. Between them are no tokens."""
         text: Any = self.lexer.input.content
+        aliases: Any = dict.get  # those of locations are read before what names them
         start = first = self.pos
         while (line := self._line(text, start)) is not None:
             read: ReadOp | None = known.get(line.key)
             if read is None or (op := self._again(read, line)) is None:
                 self._unknown = line if read is None else None
                 break
-            location: Any = None
-            if line.place < 0:
+            place = text[line.place + 5 : line.end - 1]
+            location = aliases(self.attribute_aliases, place) if line.place >= 0 else None
+            if line.place < 0 or (isinstance(location, LocationAttr) and text[line.end - 1] == ")"):
                 start = _BLANK.match(text, line.end).end()  # pyright: ignore
             else:
-                location = dict.get(self.attribute_aliases, text[line.place + 5 : line.end - 1])
-                if isinstance(location, LocationAttr) and text[line.end - 1] == ")":
-                    start = _BLANK.match(text, line.end).end()  # pyright: ignore
-                else:
-                    self._resume_from(line.place)
-                    location, start = self.parse_optional_location(), self.pos
-            is_said = location is not None and location is not UNKNOWN_LOC
-            op.location = location if is_said else self.location(line.start)
+                self._resume_from(line.place)
+                location, start = self.parse_optional_location(), self.pos
+            if location is None or location is UNKNOWN_LOC:
+                location = self.location(line.start)
+            op.location = location
             block.add_op(op)
         if start != first:
             self._resume_from(start)
 
-    def _line(self, text: str, start: int) -> _Line | None:
+    def _line(self, text: str, start: int) -> _OpLine | None:
         """The line from a position on, if it is of an op that may be known."""
         end = text.find("\n", start)
         place = text.rfind(" loc(", start, end)
@@ -151,9 +152,9 @@ class QuickParser(Parser):
             return None
         parts = _VALUE.split(text[start : end if place < 0 else place])
         key = ("%".join(parts[::2]), following and following[1], *self._parser_state.dialect_stack)
-        return _Line(start, place, end, key, parts[1::2], not parts[0])
+        return _OpLine(start, place, end, key, parts[1::2], not parts[0])
 
-    def _again(self, read: ReadOp, line: _Line) -> Operation | None:
+    def _again(self, read: ReadOp, line: _OpLine) -> Operation | None:
         """The op of a line like one that was read; None where it names what does not fit."""
         names, bound = line.names, None
         if line.bound:
