@@ -50,12 +50,15 @@ def backend() -> Any:
             knobs: Any = import_module("triton").knobs
             ttir, text = stages["ttir"], stages[self.binary_ext]
 
-            def printed(module: Any, metadata: Any) -> bytes:
+            def as_text(module: Any, metadata: Any) -> bytes:
                 return module if isinstance(module, bytes) else text(module, metadata)
 
-            stages[self.binary_ext] = printed
+            def ttir_as_text(module: Any, metadata: Any) -> bytes:
+                return text(ttir(module, metadata), metadata)
+
+            stages[self.binary_ext] = as_text
             if not knobs.compilation.use_ir_loc:
-                stages["ttir"] = lambda *of: text(ttir(*of), of[1])
+                stages["ttir"] = ttir_as_text
 
     return Backend
 
@@ -81,7 +84,7 @@ def inlining_of_calls() -> Generator[None]:
         return own_call(*args, **named)
 
     def add(manager: Any) -> None:
-        if _OF_THREAD.calls:
+        if getattr(_OF_THREAD, "calls", True):
             inline(manager)
 
     with (

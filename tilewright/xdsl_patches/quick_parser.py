@@ -121,7 +121,7 @@ class QuickParser(Parser):
         """Add the ops of lines like those that were read before to a block, as long as there are
         such; what they name has to fit. Between them are no tokens."""
         text: Any = self.lexer.input.content
-        aliases: Any = dict.get  # those of locations are read before what names them
+        aliases = dict[str, Any].get  # those of locations are read before what names them
         start = first = self.pos
         while (line := self._line(text, start)) is not None:
             read: ReadOp | None = known.get(line.key)
