@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property, lru_cache
 from importlib import import_module
 from math import prod
@@ -67,31 +67,47 @@ _OF_THREAD = local()
 
 
 @contextmanager
-def inlining_of_calls() -> Generator[None]:
-    """Let a thread's next pipeline look for what to inline where functions were called: for a small
-    kernel this takes a quarter of all passes' time."""
-    passes: Any = import_module("triton._C.libtriton").passes.common
+def passes_where_wanted() -> Generator[None]:
+    """Let a thread's next pipeline have the passes alone that have something to do: inlining where
+    functions were called, unrolling where there are loops, block pointers rewritten where some were
+    made. For a small kernel these take a third of all passes' time."""
+    passes: Any = import_module("triton._C.libtriton").passes
     generator: Any = import_module("triton.compiler.code_generator")
-    class_, inline, translate = generator.CodeGenerator, passes.add_inliner, generator.ast_to_ttir
-    own_call = class_.call_JitFunction
+    semantic: Any = import_module("triton.language.semantic").TritonSemantic
+    translate = generator.ast_to_ttir
+    rows = (
+        (generator.CodeGenerator, "call_JitFunction", passes.common, "add_inliner add_symbol_dce"),
+        (generator.CodeGenerator, "visit_For", passes.ttir, "add_loop_unroll"),
+        (semantic, "make_block_ptr", passes.ttir, "add_rewrite_tensor_pointer"),
+    )
 
     def translated(*args: Any, **named: Any) -> Any:
-        _OF_THREAD.calls = False
+        _OF_THREAD.asked = set[str]()
         return translate(*args, **named)
 
-    def call(*args: Any, **named: Any) -> Any:
-        _OF_THREAD.calls = True
-        return own_call(*args, **named)
+    def asking(method: str, own: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            _OF_THREAD.asked.add(method)
+            return own(*args, **named)
 
-    def add(manager: Any) -> None:
-        if getattr(_OF_THREAD, "calls", True):
-            inline(manager)
+        return call
 
-    with (
-        mock.patch.object(generator, "ast_to_ttir", translated),
-        mock.patch.object(class_, "call_JitFunction", call),
-        mock.patch.object(passes, "add_inliner", add),
-    ):
+    def wanted(method: str, own: Any) -> Any:
+        def add(manager: Any) -> None:
+            if method in _OF_THREAD.asked:
+                own(manager)
+
+        return add
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(generator, "ast_to_ttir", translated))
+        for class_, method, module, names in rows:
+            if hasattr(class_, method):  # others are those of another release
+                own = getattr(class_, method)
+                stack.enter_context(mock.patch.object(class_, method, asking(method, own)))
+                for name in names.split():
+                    add = wanted(method, getattr(module, name))
+                    stack.enter_context(mock.patch.object(module, name, add))
         yield
 
 
