@@ -44,7 +44,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
         (r"ldu\.(.*)", r"ld.\1"),
         (r"st\.bulk(?:\.weak)?(\.shared::cta)?", r"st.bulk.weak\1"),
-        (r"ld\.param::entry\.(.*)", r"ld.param.\1"),
+        (r"(ld|st)\.param::(?:entry|func)\.(.*)", r"\1.param.\2"),
         (r"membar\.proxy\.alias", "fence.proxy.alias"),
         (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),
