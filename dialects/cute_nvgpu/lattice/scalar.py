@@ -419,7 +419,7 @@ CONVERT = (
     _row("cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",
          """
             {global|to.global|shared|to.shared|local|to.local|const|to.const}.u64  1
-            param.u64                                                             1  sm_70 7.7
+            {param|to.param}.u64                                                  1  sm_70 7.7
          """, plain=True),
     _row("isspacep", "p = a generic address is one of the space", "9.7.9.19",
          """

@@ -1,6 +1,7 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
 import dataclasses
+import re
 from functools import cache, partial
 from typing import Any
 
@@ -52,6 +53,7 @@ from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.lowering.ptx.parsing.instructions import (
     by_fields,
+    composes,
     reads,
     resizing,
     rule_of,
@@ -210,16 +212,35 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         return None
 
     def rule(reader: Reader, operands: str) -> None:
-        [address] = [operand for operand in read(operands) if operand.kind == "address"]
-        generic, _ = reader.address(address, "b64", apart=False)
-        own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
-        place, outer = Variable("b32"), reader.scope
-        reader.ssa.write(reader.block, place, reader.resized(own, "b32"))
-        reader.scope = Names(outer, {"$place": place})
-        shared.read(reader, operands.replace(address.text, "[$place]"))
+        outer, texts, places = reader.scope, list[str](), dict[str, Variable | Symbol]()
+        for operand in read(operands):
+            texts.append(operand.text)
+            if operand.kind == "address":
+                generic, _ = reader.address(operand, "b64", apart=False)
+                own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
+                name = f"$place{len(texts)}"
+                places[name] = place = Variable("b32")
+                reader.ssa.write(reader.block, place, reader.resized(own, "b32"))
+                texts[-1] = f"[{name}]"
+        reader.scope = Names(outer, places)
+        shared.read(reader, ", ".join(texts))
         reader.scope = outer
 
     return ReadingRule(rule)
+
+
+_OF_ANY_SPACE = (
+    (re.compile(r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)"), r"\1.shared::cta\2"),
+    (re.compile(r"(cp\.async\.mbarrier\.arrive(?:\.noinc)?)(\.b64)"), r"\1.shared\2"),
+    (re.compile(r"(tcgen05\.alloc\..*\.aligned)(\.b32)"), r"\1.shared::cta\2"),
+)
+"""Instructions on generic addresses in the window of shared memory, and those on its own."""
+
+
+@composes
+def _of_any_space(mnemonic: str) -> ReadingRule | None:
+    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
+    return next((_in_window(match.expand(own)) for match, own in matches if match), None)
 
 
 @reads("and")

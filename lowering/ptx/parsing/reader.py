@@ -63,8 +63,9 @@ def constant_bits(text: str, type_: str) -> int | None:
         with suppress(OverflowError):
             return int.from_bytes(struct.pack(packing, value), "little")
         return 0x7F800000 | (value < 0) << 31
-    is_whole = isinstance(value, int) and not type_.lstrip("b").startswith("f")
-    return value if is_whole else None
+    if isinstance(value, int) and not type_.lstrip("b").startswith("f"):
+        return value
+    return None
 
 
 @dataclass(slots=True)
