@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Callable
 from functools import lru_cache
+from math import isinf
 from typing import Any
 
 _TOKEN = re.compile(
@@ -62,8 +63,7 @@ def evaluate(text: str) -> int | float | None:
         number = _parsed(tokens)
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
         return None
-    ended = not tokens and position == len(text) and abs(number) != float("inf")
-    return number if ended else None
+    return None if tokens or position < len(text) else number
 
 
 def _parsed(tokens: list[re.Match[str]], closeness: int = 0) -> Any:
@@ -93,7 +93,9 @@ def _operand(tokens: list[re.Match[str]]) -> Any:
         case "bits":
             return struct.unpack(">d", bytes.fromhex(token["bits"]))[0]
         case "real":
-            return float(token["real"])
+            if isinf(value := float(token["real"])):
+                raise ValueError(token[0])
+            return value
         case "unsigned":
             value = int(re.sub(r"^0(?=\d)", "0o", token["integer"]), 0)
             if value >> 64:
