@@ -67,7 +67,7 @@ def evaluate(text: str) -> int | float | None:
 
 
 def _parsed(tokens: list[re.Match[str]], closeness: int = 0) -> Any:
-    """What the last tokens are, up to an operator that does not bind as closely."""
+    """The number that the last tokens are, up to an operator that does not bind as closely."""
     one = _operand(tokens)
     while tokens and (sign := tokens[-1]["sign"]) in ("?", *_OPERATORS):
         binds, of = _OPERATORS.get(sign, (0, None))
@@ -110,7 +110,7 @@ def _operand(tokens: list[re.Match[str]]) -> Any:
 
 
 def _signed(sign: str, tokens: list[re.Match[str]]) -> Any:
-    """What stands behind a sign, or between brackets."""
+    """The number behind a sign, or between brackets."""
     match sign:
         case "(":
             value = _parsed(tokens)

@@ -280,9 +280,6 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-UNKNOWN_SPACES = ("param", "param::entry")
-"""Of `isspacep`: where parameters are, a launch says."""
-
 PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
     "b4e": (0x5670, 0x6701, 0x7012, 0x0123),

@@ -118,10 +118,10 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         reader.give(dest.text, _low_bits(reader, reader.parameter(source), symbol.name))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
-        step = int(reader.resizes[1:]) // 8
+        width = int(reader.resizes[1:])
         for place, name in enumerate(names):
-            moved = dataclasses.replace(source, value=source.value + place * step)
-            reader.give(name, _low_bits(reader, reader.parameter(moved), moved.text))
+            start = source.value + place * width // 8
+            reader.give(name, _stored_bits(reader, symbol, start, width))
     else:
         load.read(reader, operands)
 
@@ -140,18 +140,53 @@ def _low_bits(reader: Reader, value: Value, name: str) -> Value:
     return reader.resized(whole, REGISTER_OF[type_])
 
 
+def _stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Value:
+    """So many bits of an argument from an offset on, of the parts that are stored."""
+    kind = f"b{max(width, 16)}"
+    for start, given in symbol.widths.items():
+        before = 8 * (offset - start)
+        if before >= 0 and before + width <= given:
+            value = reader.ssa.read(reader.block, symbol.parts[start])
+            if given == width:
+                return value
+            whole = reader.register(value, f"b{width_of(value)}")
+            if before:
+                amount = reader.constant(before, "b32")
+                shift = scalars.ShrOp.of(f"u{width_of(value)}", [whole, amount])
+                whole = reader.add(shift).results[0]
+            low = reader.resized(whole, kind)
+            return low if width > 8 else reader.resized(low, kind, "u8")
+    if (half := width // 2) < 8:
+        raise reader.fail(f"expected a part of {symbol.name} that is stored, got byte {offset}")
+    low, high = (
+        _stored_bits(reader, symbol, offset + place * half // 8, half) for place in range(2)
+    )
+    low, high = (
+        reader.resized(reader.register(part, f"b{max(half, 16)}"), kind) for part in (low, high)
+    )
+    shift = scalars.ShlOp.of(kind, [high, reader.constant(half, "b32")])
+    return reader.add(scalars.OrOp.of(kind, [low, reader.add(shift).results[0]])).results[0]
+
+
 def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
-    """A part of a parameter of a function that is called, or of its result."""
+    """Parts of a parameter of a function that is called, or of its result."""
     dest, source = read(operands)
     symbol = reader.scope.find(dest.items[0].text)
     if not isinstance(symbol, Symbol) or symbol.space != "param":
         raise reader.fail(f"expected a parameter, got {dest.text}")
     type_ = reader.resizes.replace("b8", "u8")
-    value = reader.take(source.text, type_)
-    if type_[1:] == "8":
-        value = reader.resized(value, "b16", "u8")
-    part = symbol.part(dest.value, REGISTER_OF[type_])
-    reader.ssa.write(reader.block, part, value)
+    width = int(type_[1:])
+    for place, text in enumerate([item.text for item in source.items] or [source.text]):
+        value, start = reader.take(text, type_), dest.value + place * width // 8
+        if width == 8:
+            value = reader.resized(value, "b16", "u8")
+        for other, given in symbol.widths.items():
+            if other != start and other < start + width // 8 and start < other + given // 8:
+                raise reader.fail(
+                    f"expected no bytes of {symbol.name} that are stored, got {start}"
+                )
+        part = symbol.part(start, REGISTER_OF[type_], width)
+        reader.ssa.write(reader.block, part, value)
 
 
 @reads("atom", "red")

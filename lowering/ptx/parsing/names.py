@@ -24,7 +24,7 @@ class Symbol:
     """A variable in memory: its state space, its size and alignment in bytes, None where a launch
     says the size, the position of its declaration, and the bytes of an element. A kernel's
     parameter has a `value`, what it holds or, of a tensor map, its address; one of a function
-    `parts`, registers by their offset."""
+    `parts`, registers by their offset, and how many bits `widths` says are in each."""
 
     space: str
     name: str
@@ -34,9 +34,11 @@ class Symbol:
     element: int = 1
     value: SSAValue | None = None
     parts: dict[int, Variable] = field(default_factory=dict[int, Variable])
+    widths: dict[int, int] = field(default_factory=dict[int, int])
 
-    def part(self, offset: int, kind: str) -> Variable:
+    def part(self, offset: int, kind: str, width: int = 0) -> Variable:
         """The register of a kind that stands for the parameter's bytes from an offset on."""
+        self.widths[offset] = width or KINDS[kind]
         return self.parts.setdefault(offset, Variable(kind))
 
 

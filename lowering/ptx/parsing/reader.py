@@ -247,7 +247,7 @@ class Reader:
                 return self.add(op).results[0]
             case "global" | "const":
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
-            case "param" if symbol.value is not None:
+            case "param" if symbol.value is not None and symbol.size is not None:
                 return symbol.value
             case "func":
                 return self.constant(symbol.position, "b64")
@@ -266,16 +266,14 @@ class Reader:
         return self.register(made, kind)
 
     def parameter(self, written: Written) -> Value:
-        """The value of a parameter of the kernel, or a part of one of a function that it calls."""
+        """The value of a parameter of the kernel."""
         name, offset = written.items[0].text, written.value
         symbol = self.scope.find(name)
         if not isinstance(symbol, Symbol) or symbol.space != "param":
             raise self.fail(f"expected a parameter, got {name}")
-        if symbol.value is not None and not offset:
-            return symbol.value
-        if (part := symbol.parts.get(offset)) is None:
-            raise self.fail(f"expected a part of {name} that is stored, got {written.text}")
-        return self.ssa.read(self.block, part)
+        if symbol.value is None or offset:
+            raise self.fail(f"expected the whole of {name}, got {written.text}")
+        return symbol.value
 
     def address(self, written: Written, kind: str, *, apart: bool = True) -> tuple[SSAValue, int]:
         """The register and the constant offset that an address is; or one register."""

@@ -12,6 +12,7 @@ import pytest
 import tilewright as tw
 from tilewright.lowering.ptx.parsing.module import read_module
 from tilewright.lowering.ptx.text import module_text
+from tilewright.source.diagnostic import CompileError
 
 Ptxas = Callable[..., Any]
 HEAD = """.version 9.3
@@ -63,3 +64,30 @@ def test_accesses(arch: str, body: str, expected: list[int], ptxas: Ptxas) -> No
         [out] = tw.interpret(text, args=[np.full(8, ONE, np.uint32)], grid=(1,), block=(1,),
                              arch=arch, engine=engine)  # fmt: skip
         assert out[: len(expected)].tolist() == expected
+
+
+def test_spaces_of_addresses() -> None:
+    """As on an H200: parameters are in global memory, constants are not."""
+    spaces = ("param", "const", "global", "local", "shared::cta", "param::entry")
+    asked = "".join(
+        f"isspacep.{space} p, d3; selp.u32 r1, {1 << place}, 0, p; or.b32 i, i, r1; "
+        for place, space in enumerate(spaces)
+    )
+    addresses = ("q; cvta.param.u64 d3, d3", "cc; cvta.const.u64 d3, d3", "o", "d2",
+                 "l; cvta.local.u64 d3, d3")  # fmt: skip
+    body = "".join(
+        f"mov.u64 d3, {address}; mov.u32 i, 0; {asked} st.global.u32 [o+{4 * place}], i; "
+        for place, address in enumerate(addresses)
+    )
+    text = HEAD.replace("(.param .u64 x)", "(.param .u64 x, .param .align 4 .b8 q[12])")
+    text = text.replace("TARGET", "sm_90a").replace(".visible", ".const .u32 cc[2];\n.visible")
+    text = f"{text}.local .u32 l[2]; {body} ret; }}"
+    given = [np.zeros(8, np.uint32), np.zeros(12, np.uint8)]
+    [out, _] = tw.interpret(text, args=given, grid=(1,), block=(1,), arch="sm_90a")
+    assert out[:5].tolist() == [0b100101, 0b10, 0b100, 0b10000, 0b1000]
+
+
+def test_a_number_among_the_parameters_has_no_address() -> None:
+    text = f"{HEAD.replace('TARGET', 'sm_90a')}mov.u64 d3, x; st.global.u64 [o], d3; ret; }}"
+    with pytest.raises(CompileError, match="expected a variable whose address is known, got x"):
+        tw.compile(text, "sm_90a")

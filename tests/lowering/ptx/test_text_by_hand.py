@@ -82,6 +82,15 @@ RUNS = (
      ".visible .func (.param .b32 r) f(.param .b32 q) { .reg .u32 x; ld.param::func.u32 x, [q]; "
      "add.u32 x, x, 40; st.param.b32 [r], x; ret; }\n"
      ".visible .func (.param .b32 r) g(.param .b32 q);\n.alias g, f;", [41]),
+    ("{ .param .align 8 .b8 y[16]; .param .align 8 .b8 z[8]; st.param.b8 [y], 5; "
+     "st.param.b8 [y+1], 6; st.param.b16 [y+2], 7; st.param.v2.b32 [y+8], {0x12345678, -2}; "
+     "call (z), fn, (y); ld.param.v2.b32 {r1, r2}, [z]; ld.param.u16 h, [z+6]; "
+     "cvt.u32.u16 r3, h; st.global.v4.u32 [d0], {r1, r2, r3, 0}; }",
+     ".visible .func (.param .align 8 .b8 r[8]) fn(.param .align 8 .b8 q[16]) { .reg .b32 x; "
+     ".reg .b16 c; .reg .b64 e; ld.param.b32 x, [q]; ld.param.u8 c, [q+9]; st.param.b32 [r], x; "
+     "ld.param.b64 e, [q+8]; shr.u64 e, e, 8; cvt.u32.u64 x, e; cvt.u32.u16 x, c; "
+     "mad.lo.u32 x, x, 65537, 1; st.param.b32 [r+4], x; ret; }",
+     [0x70605, 0x560057, 0x56]),
     ('.pragma "nounroll", "used_bytes_mask 1"; mov.u32 r1, %ctaid.x;\n#line 3 "k.cu"\n'
      "table: .branchtargets W<2>, L; brx.idx.uni r1, table; L: trap; W1: trap; "
      "W0: st.global.u32 [d0], 017;", "", [15]),
