@@ -211,6 +211,16 @@ def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
         run(body.replace("r1, 0, 31", "r1, 5, 31"), ptxas, np.arange(32))
 
 
+def test_half_of_a_pair_that_nothing_has_written(ptxas: Ptxas) -> None:
+    """Structs of 8 bytes are in one register, whether each field of them is written or not."""
+    body = """.reg .b32 none; mov.b64 d7, {r0, none}; and.b64 d8, d7, 0xff00000000;
+    setp.eq.u32 p, r0, 9; @p mov.b64 d7, {r0, r0}; cvt.u32.u64 r1, d7; cvt.u64.u32 d6, r1;"""
+    assert (run(body, ptxas, np.arange(32))[:32] == LANE).all()
+    for half in ("shr.u64 d6, d7, 32;", "shr.u64 d8, d8, 34; add.s64 d6, d6, d8;"):
+        with pytest.raises(tw.ExecutionError, match=r"'ptx\.pack' use of an undefined"):
+            run(body + half, ptxas, np.arange(32))
+
+
 def test_local_memory_without_optimization(ptxas: Ptxas) -> None:
     """Each thread's is aligned; a register that nothing has written may be kept there."""
     body = """.local .align 8 .b8 depot[12]; .reg .b64 sp; .reg .b32 none; mov.u64 sp, depot;
