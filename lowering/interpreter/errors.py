@@ -28,7 +28,7 @@ class Unwritten(Fault):
 
 
 OCTET: ContextVar[int | None] = ContextVar("OCTET", default=None)
-"""What each byte is that nothing has written, where reading it is no error."""
+"""The byte that stands where nothing has written, if reading that is no error."""
 
 
 def first_of(wrong: Any) -> int | None:
