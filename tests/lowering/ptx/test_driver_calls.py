@@ -1,4 +1,4 @@
-"""Calls of the driver's functions that print, in PTX as nvcc writes it."""
+"""Calls of the driver's functions, in PTX as nvcc writes it."""
 
 from __future__ import annotations
 
@@ -130,3 +130,16 @@ def test_a_text_without_values_takes_no_memory() -> None:
     )
     assert rest and "local" not in (again := module_text(parse_module(text)))
     assert assemble(again, "sm_80").ok
+
+
+def test_what_is_deleted_is_freed() -> None:
+    """nvcc makes a destructor that frees for each class whose destructor is virtual."""
+    text = KERNEL.replace(".global", ".extern .func free (.param .b64 p);\n.global", 1).replace(
+        "setp.ne.s32",
+        "{ .param .b64 p; st.param.b64 [p], 0; call.uni free, (p); }\n  setp.ne.s32",
+        1,
+    )
+    [result] = tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(1, np.uint32)])
+    assert result[0] == 3
+    again = module_text(parse_module(text))
+    assert "call free" in again and assemble(again, "sm_80").ok
