@@ -7,7 +7,6 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -34,6 +33,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
@@ -74,7 +74,7 @@ _RULES = (
 """The modules whose rules are known once they are imported."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertTritonToCudaTilePass(ModulePass):
     """Convert every public function of a module. `fp_fusion` fuses products and sums as Triton
     does where it is not told otherwise."""
