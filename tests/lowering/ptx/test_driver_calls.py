@@ -101,6 +101,18 @@ def test_a_text_of_the_module_is_printed(capfd: pytest.CaptureFixture[str]) -> N
         run(text.replace(of_text, "mov.u64 %rd4, 64;"))
 
 
+@pytest.mark.parametrize("number, printed", [(0, "(nil)"), (0x1234, "0x1234")])
+def test_an_address_is_printed(
+    number: int, printed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As the C library of the host has it, which prints what a GPU hands over."""
+    text = KERNEL.replace("%r1, 3;\n  @!%p2", "%r1, 4;\n  @!%p2").replace(
+        "37, 102, 10", "37, 112, 10"
+    )
+    assert run(text.replace("4609434218613702656", str(number))) == 3
+    assert capfd.readouterr().out == PRINTED.replace("1.500000", printed)
+
+
 def test_an_assertion_that_fails_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ExecutionError, match="is executed"):
         run(KERNEL)
