@@ -187,10 +187,8 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
         kind = _DIVISIONS[rounding, signed]
         if rounding == "negative_inf" and not signed:
             remark(op, "hint", f"'{op.name}' of unsigned numbers rounds down; tileiras refuses it")
-    natural = _UNSIGNED.get(kind, kind)
     if is_natural(op.result):
-        kind = natural
-    whole = natural if is_natural(op.lhs) else kind
+        kind = _UNSIGNED.get(kind, kind)
 
     def compute(x: SSAValue, y: SSAValue) -> SSAValue:
         if type_ == i1:
@@ -203,28 +201,12 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
         if known_integer(y):
             return on_integers(kernel, kind, x, y)
-        if (most := _power_at_most(y)) is not None and not shape_of(op.result):
-            return kernel.emitter.either(
-                kernel.emitter.compare("eq", y, most),
-                lambda: [on_integers(kernel, whole, x, kernel.constant(most, y.type))],
-                lambda: [divided(x, y)],
-            )[0]
-        return divided(x, y)
-
-    def divided(x: SSAValue, y: SSAValue) -> SSAValue:
         zero, one = kernel.constant(0, y.type), kernel.constant(1, y.type)
         is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
         result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
         return kernel.emitter.select(is_zero, kernel.constant(-1, y.type) if divides else x, result)
 
     elementwise(op, kernel, compute)
-
-
-def _power_at_most(y: SSAValue) -> int | None:
-    """The power of two that a number is at most: that of whole groups of blocks, most of the time."""
-    owner = y.owner
-    bounds = map(known_integer, owner.operands) if isinstance(owner, arith.MinSIOp) else ()
-    return next((most for most in bounds if most and most > 0 and not most & (most - 1)), None)
 
 
 def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:

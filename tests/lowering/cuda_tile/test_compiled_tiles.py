@@ -406,35 +406,3 @@ def test_what_is_left_of_columns_is_dealt_to_all_threads(words: int, *, spread: 
     ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
     loads = re.findall(r"ld\.shared(?:\.v(\d))?\.f32", ptx)
     assert sum(int(width or 1) for width in loads) == words
-
-
-@pytest.mark.parametrize("divisor", [-3, 1, 3, 8, 20])
-def test_groups_of_a_whole_power_of_two_are_told_by_a_shift(divisor: int) -> None:
-    """Divided by at most eight, as the blocks of a group of rows are; the last group may be less."""
-    ops = ("divi %x, %y signed rounding<zero>", "divi %x, %y signed rounding<negative_inf>",
-           "divi %x, %y signed rounding<positive_inf>", "remi %x, %y signed",
-           "divi %b, %y signed rounding<negative_inf>", "remi %b, %y signed")  # fmt: skip
-    body = """    %b, %j, %k = get_tile_block_id : tile<i32>
-    %c8 = constant <i32: 8> : tile<i32>
-    %c20 = constant <i32: 20> : tile<i32>
-    %x = subi %b, %c20 : tile<i32>
-    %y = mini %d, %c8 signed : tile<i32>
-"""
-    for i, op in enumerate(ops):
-        body += f"""    %r{i} = {op} : tile<i32>
-    %o{i} = constant <i32: {40 * i}> : tile<i32>
-    %n{i} = addi %b, %o{i} : tile<i32>
-    %p{i} = offset %p, %n{i} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
-    %t{i} = store_ptr_tko weak %p{i}, %r{i} : tile<ptr<i32>>, tile<i32> -> token
-"""
-    parameters = "%p: tile<ptr<i32>>, %d: tile<i32>"
-    ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
-    shifted = ptx[ptx.index("min.s32") :].split("bra.uni")[:-1]
-    assert len(shifted) == len(ops)
-    assert not re.search(r"\t(div|rem)\.", shifted[0])
-    got = compiled(parameters, body, [np.zeros(40 * len(ops), np.int32), divisor], grid=(40,))[0]
-    b, y = np.arange(40), min(divisor, 8)
-    x = b - 20
-    rest = np.fmod(x, y)
-    want = [(x - rest) // y, x // y, -(-x // y), rest, b // y, np.fmod(b, y)]
-    np.testing.assert_array_equal(got.reshape(len(ops), 40), want)
