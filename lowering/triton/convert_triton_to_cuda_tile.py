@@ -7,7 +7,6 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -34,6 +33,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
@@ -55,6 +55,7 @@ from tilewright.lowering.triton import (
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
@@ -73,7 +74,7 @@ _RULES = (
 """The modules whose rules are known once they are imported."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertTritonToCudaTilePass(ModulePass):
     """Convert every public function of a module. `fp_fusion` fuses products and sums as Triton
     does where it is not told otherwise."""
@@ -94,6 +95,8 @@ class ConvertTritonToCudaTilePass(ModulePass):
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
+            if NEGATIVE in op.attributes:
+                entry.attributes[NEGATIVE] = op.attributes[NEGATIVE]
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
         name = {"sym_name": StringAttr("kernels")}
