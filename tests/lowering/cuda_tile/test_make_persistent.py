@@ -106,8 +106,9 @@ def test_queries_of_blocks_in_turn_in_registers() -> None:
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(2, 1, 1), args=args, **options)[-1]
     got = tw.interpret(
-        taken(text), "k", grid=(1, 1, 1), args=[*args, 2, 1, 1], level="ptx", schedule=3, **options
-    )[-1]
+        taken(text), "k", grid=(1, 1, 1), args=[*args, 2, 1, 1, 0, 2], level="ptx", schedule=3,
+        **options,
+    )[-1]  # fmt: skip
     assert (got.view(np.uint32) == want.view(np.uint32)).all()
     ptx = tw.compile(taken(text), "sm_90a").ptx
     assert "ldmatrix" in ptx
