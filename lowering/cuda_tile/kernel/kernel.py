@@ -124,8 +124,8 @@ class DeferredProduct(Protocol):
     """A product of the loop that is being lowered, which is computed an iteration late."""
 
     op: Operation
-    added: SSAValue | None
-    """The sums that it is added to where they are read."""
+    rescaled: SSAValue | None
+    """Its sums, which threads multiply by factors that are mostly 1."""
 
     def defer(self) -> None:
         """Remember what is to be multiplied."""

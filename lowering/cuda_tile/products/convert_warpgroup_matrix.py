@@ -18,7 +18,7 @@ from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers, SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
 from tilewright.lowering.cuda_tile.products.staged_operands import (
@@ -37,8 +37,6 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 Fragments = tuple[SSAValue, ...]
-Registers = dict[tuple[int, int, int, int], SSAValue]
-"""The fragments of A, by their places."""
 
 
 @frozen_entity
@@ -224,6 +222,8 @@ class WarpgroupProduct:
         """The fragments of A, where it was computed by the lanes that the MMA takes it from."""
         kernel, layouts = self.kernel, self.layouts
         tile = kernel.values[operands_of(self.op)["A"]]
+        if isinstance(tile, SharedTile) and tile.fragments:
+            return tile.fragments
         if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
             return None
         width = layouts.values("A")
