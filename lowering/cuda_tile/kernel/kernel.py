@@ -17,7 +17,7 @@ from struct import pack
 from typing import Any, Protocol
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -38,6 +38,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.emit.emitter import Emitter
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateProducts
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
@@ -50,6 +51,7 @@ from tilewright.passes.cuda_tile.layouts.elements import (
 )
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
 from tilewright.source.diagnostic import OpError, file_location
@@ -184,6 +186,8 @@ class Kernel:
         self.awaits_behind: Operation | None = None
         """The load behind which MMAs in flight are waited for: in front of what reads it, where
         ptxas would."""
+        self.adds: dict[Operation, SSAValue] = {}
+        """The condition under which the first MMA of a product adds."""
         self.guard: SSAValue | None = None
         """The condition under which memory is loaded from, where it is not that of the program."""
 
@@ -337,6 +341,10 @@ class Kernel:
             ("scalar", pack("d", attribute.value.data), type_.name),
             lambda: arith.ConstantOp.create(properties={"value": attribute}, result_types=[type_]),
         )
+
+    def adds_first(self, product: Multiplication) -> SSAValue | None:
+        """Whether the first MMA of a product adds; None where it does."""
+        return self.constant(0, i1) if is_zero(product.acc) else self.adds.get(product)
 
     @property
     def rank(self) -> SSAValue:
