@@ -32,6 +32,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorAccumulators
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing, CopyRings
+from tilewright.lowering.cuda_tile.memory.late_stores import late_store_part
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.hoisted_operands import HoistedOperands
@@ -186,8 +187,8 @@ class _Loop:
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
         self._hoisted = HoistedOperands(op, kernel, barrier=copies is None)
         parts: tuple[LoopPart | None, ...] = (
-            self._tiles, fresh, LoopRings(op, copies, kernel), self._hoisted,
-            TensorAccumulators(op, kernel), copies, self._late,
+            self._tiles, fresh, late_store_part(op, kernel), LoopRings(op, copies, kernel),
+            self._hoisted, TensorAccumulators(op, kernel), copies, self._late,
         )  # fmt: skip
         self._parts = [part for part in parts if part is not None]
 

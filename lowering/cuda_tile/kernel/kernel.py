@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,7 @@ from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaG
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateProducts
+from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.elements import (
@@ -138,6 +139,17 @@ class DeferredProduct(Protocol):
         ...
 
 
+class DeferredStore(Protocol):
+    """The store of blocks that is made under the products of the next block."""
+
+    @property
+    def plan(self) -> LateStore: ...
+
+    def defer(self) -> None:
+        """Leave it to the next block."""
+        ...
+
+
 class CopiesAhead(Protocol):
     """Loads that threads copy ahead of where they stand."""
 
@@ -181,6 +193,9 @@ class Kernel:
         self.copied: CopiesAhead
         self.late_products = LateProducts({})
         self.late: DeferredProduct | None = None
+        self.late_store: DeferredStore | None = None
+        self.due: Callable[[Iterable[Any]], Iterable[Any]] | None = None
+        """Which parts of a store are made, where not all are."""
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
         self.awaits_behind: Operation | None = None
@@ -386,7 +401,10 @@ class Kernel:
         rule = RULES.get(type(op))
         if rule is None:
             raise OpError(op, f"'{op.name}' has no lowering to cute")
-        rule(op, self)
+        if self.late_store is not None and op is self.late_store.plan.op:
+            self.late_store.defer()
+        else:
+            rule(op, self)
         if op is self.awaits_behind:
             self.groups.wait()
         if self.crowded is None and self.scratch.bytes > self.scratch.limit:

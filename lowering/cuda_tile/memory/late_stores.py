@@ -1,0 +1,129 @@
+"""Stores of blocks under the MMAs of the next block: see `find_late_store`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from xdsl.dialects.ub import PoisonOp
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
+from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
+from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
+from tilewright.lowering.emit.registers import from_elements
+from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
+
+
+class BlockStores(LoopPart):
+    """The store of a loop over blocks, which carries the tile of the block before, packed, and what
+    was loaded to know where it lies. Threads that have too few registers for the whole tile store
+    its first parts on time: all but `late` of its words."""
+
+    def __init__(self, plan: LateStore, late: int, kernel: Kernel) -> None:
+        self.plan, self.kernel, self._late = plan, kernel, late
+        self._loaded = CarriedTiles(plan.loaded, kernel)
+        self._layout = kernel.table.of(plan.tile)
+        self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
+        self.runs: SSAValue
+        """Whether blocks multiply at all."""
+        self._bounds: Range
+        self._last: Sequence[SSAValue]
+
+    def before(self, bounds: Range) -> None:
+        emitter = self.kernel.emitter
+        types = [self._type, *self._loaded.types(self.plan.op)]
+        self.carried = [emitter.emit(PoisonOp(type_)) for type_ in types]
+
+    def begin(self, bounds: Range) -> None:
+        self._bounds, self._last = bounds, self.carried
+
+    def defer(self) -> None:
+        """Store what registers do not hold, and the rest where nothing is multiplied behind it."""
+        kernel, plan, bounds = self.kernel, self.plan, self._bounds
+        elements = kernel.elements(plan.tile, self._layout)
+        if self._late < plan.words:
+            self._store(self._on_time)
+        packed = from_elements(elements, self._type, kernel.emitter)
+        self.carried = [packed, *self._loaded.registers(plan.loaded)]
+        after = kernel.emitter.binary("add", bounds.number, bounds.step)
+        more = kernel.emitter.compare("lt", after, bounds.upper)
+        more = kernel.emitter.binary("and", more, self.runs)
+        self._when(more, lambda: None, lambda: self._store_late(self.carried))
+
+    def store_last(self) -> None:
+        """Store the rest of the tile of the block before, if there is one."""
+        emitter, bounds = self.kernel.emitter, self._bounds
+        follows = emitter.compare("ne", bounds.number, bounds.lower)
+
+        def store() -> None:
+            kernel = self.kernel
+            number = kernel.emitter.binary("sub", bounds.number, bounds.step)
+            kernel.count(self.plan.blocks, number)
+            self._loaded.bind(self._last[1:])
+            for op in self.plan.places:
+                kernel.lower(op)
+            self._store_late(self._last)
+
+        self._when(follows, store)
+
+    def _when(self, condition: SSAValue, *branches: Callable[[], None]) -> None:
+        """A branch, behind which all is as in front of it."""
+        kernel = self.kernel
+        values, flushed = dict(kernel.values), kernel.order.flushed
+        kernel.emitter.when(condition, *branches)
+        kernel.values = values
+        kernel.order.forget(flushed)
+        kernel.scratch.state = True
+        kernel.at(self.plan.op)
+
+    def _store_late(self, carried: Sequence[SSAValue]) -> None:
+        kernel = self.kernel
+        kernel.place(self.plan.tile, self._layout, elements_of(carried[:1], kernel.emitter))
+        self._store(self._rest)
+
+    def _store(self, due: Callable[[Iterable[object]], Sequence[object]]) -> None:
+        kernel, late = self.kernel, self.kernel.late_store
+        kernel.late_store, kernel.due = None, due
+        kernel.lower(self.plan.op)
+        kernel.late_store, kernel.due = late, None
+
+    def _on_time(self, parts: Iterable[object]) -> Sequence[object]:
+        parts = list(parts)
+        return parts[: len(parts) - len(self._rest(parts))]
+
+    def _rest(self, parts: Iterable[object]) -> Sequence[object]:
+        parts = list(parts)
+        return parts[len(parts) - len(parts) * self._late // self.plan.words :]
+
+
+class StoreUnderProducts(LoopPart):
+    """The same in the loop of a block's product: the first iteration stores under its MMAs."""
+
+    def __init__(self, stores: BlockStores) -> None:
+        self._stores = stores
+        self._bounds: Range
+
+    def before(self, bounds: Range) -> None:
+        emitter = self._stores.kernel.emitter
+        self._stores.runs = emitter.compare("lt", bounds.lower, bounds.upper)
+
+    def begin(self, bounds: Range) -> None:
+        self._bounds = bounds
+
+    def end(self) -> None:
+        stores, bounds = self._stores, self._bounds
+        first = stores.kernel.emitter.compare("eq", bounds.number, bounds.lower)
+        stores.kernel.emitter.when(first, stores.store_last)
+
+
+def late_store_part(op: ForOp, kernel: Kernel) -> LoopPart | None:
+    """What a loop has to do with the late store of its kernel."""
+    stores = kernel.late_store
+    if not isinstance(stores, BlockStores):
+        return None
+    if op is stores.plan.blocks:
+        return stores
+    return StoreUnderProducts(stores) if op is stores.plan.loop else None

@@ -1,0 +1,120 @@
+"""The store of a kernel whose CTAs take block after block that is made under the MMAs of the next
+block: its product has the tensor cores alone else, while threads change layouts and store.
+
+    for %block { %c = for %k { mma } | store %c }
+
+    for %block iter(%last) { %c = for %k { mma | in the first iteration: store %last } }  store %c
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.frozen import entity
+from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
+from tilewright.passes.cuda_tile.analysis.cost_model import (
+    SPARE,
+    raised_registers,
+    registers_of,
+)
+from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
+from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
+
+_WORD = 4
+
+
+@entity
+class LateStore:
+    """A store of a tile in the registers of accumulators, fewer of them; the loop over blocks and
+    that of the product; what computes of a block's number where the tile lies, and what is loaded
+    for that."""
+
+    op: StorePtrTkoOp | StoreViewTkoOp
+    tile: SSAValue
+    blocks: ForOp
+    loop: ForOp
+    places: list[Operation]
+    loaded: list[SSAValue]
+    words: int
+    """The registers of a thread for the tile."""
+
+
+def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
+    """That of a kernel, if there is one: the only write, of narrower elements than sums, and blocks
+    of as many iterations as each other."""
+    if TAKES_BLOCKS not in entry.attributes:
+        return None
+    writes = [
+        op
+        for op in entry.walk()
+        if isinstance(op, MemoryOp) and not isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)
+    ]
+    store = writes[0] if len(writes) == 1 else None
+    if not isinstance(store, StorePtrTkoOp | StoreViewTkoOp) or store.result_token.first_use:
+        return None
+    blocks, tile = store.parent_op(), store.operands[isinstance(store, StorePtrTkoOp)]
+    loops = [] if store.parent is None else [op for op in store.parent.ops if op.regions]
+    if not isinstance(blocks, ForOp) or len(loops) != 1 or not is_weak(store):
+        return None
+    loop, layout = loops[0], table.layouts.get(tile)
+    products = [op for op in loop.walk() if isinstance(op, Multiplication)]
+    own = table.products.get(products[0].result) if len(products) == 1 else None
+    size = bytes_of(scalar_type(store, element_of(tile)))
+    if (
+        not isinstance(loop, ForOp)
+        or not isinstance(own, WarpgroupLayouts)
+        or products[0].parent_op() is not loop
+        or is_added(products[0])
+        or own.layout("C") != layout
+        or size >= _WORD
+        or any(map(blocks.is_ancestor, map(_owner, loop.operands[:3])))
+    ):
+        return None
+    places, loaded = list[Operation](), list[SSAValue]()
+    todo = [x for x in store.operands if x not in (tile, store.token)]
+    while todo:
+        value = todo.pop()
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not blocks.region.block:
+            continue
+        if isinstance(op, MemoryOp) and table.layouts.get(value) is not None:
+            loaded += [value] if value not in loaded else []
+        elif op.regions:
+            return None
+        elif op not in places:
+            places.append(op)
+            todo += op.operands
+    places.sort(key=blocks.region.block.get_operation_index)
+    count = own.layout("C").count
+    return LateStore(store, tile, blocks, loop, places, loaded, count * size // _WORD)
+
+
+def late_words(
+    entry: EntryOp, arch: Target, ahead: Pipelines, store: LateStore, registers: int
+) -> tuple[int, int]:
+    """What threads that compute have to raise their registers to, which others ask for, too, and
+    the words of a tile that they hold then: all, half, or none."""
+    for words in (store.words, store.words // 2):
+        if ahead.gathers and registers_of(entry, arch) + words + SPARE <= registers:
+            return registers, words
+        raised = raised_registers(entry, arch, ahead.ctas, words)
+        if not ahead.gathers and raised is not None:
+            return max(raised, registers), words
+    return registers, 0
+
+
+def _owner(value: SSAValue) -> Operation:
+    owner = value.owner
+    parent = owner.parent_op() if isinstance(owner, Block) else owner
+    assert parent is not None
+    return parent
