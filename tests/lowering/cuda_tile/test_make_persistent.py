@@ -12,7 +12,7 @@ from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from test_copied_loads import COPY
 from test_copied_pointers import gathered
 from test_hints import hinted
-from test_warpgroups import DTYPES, operand, product
+from test_warpgroups import DTYPES, operand, product, whole
 from tile_ir import entry
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -264,3 +264,34 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert want.any() and (got == want).all()
     ptx = tw.compile(text, "sm_80").ptx
     assert ("%nctaid" in ptx) == (slow is not None)
+
+
+@pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
+@pytest.mark.parametrize("depth", [40, 8, 0])
+@pytest.mark.parametrize("ctas", [2, 4])
+def test_stores_under_products(ctas: int, depth: int, *, tma: bool) -> None:
+    """A tile is stored under the first MMAs of the next block: by threads or TMA, of CTAs of
+    several blocks and of one or none, and where nothing is multiplied."""
+    text = product(TYPES, (64, 64, 16), stored="bf16")
+    text = whole(text) if tma else text
+    a, b = operand(152, depth, "bf16"), operand(depth, 72, "bf16")
+    c = np.ones((152, 72), ml_dtypes.bfloat16)
+    args = [part for array in (a, b, c) for part in (array, array.shape[1])] + [152, 72, depth]
+    want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, arch="sm_90a")[2]
+    for level in ("tile", "ptx"):
+        got = tw.interpret(
+            taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1], level=level,
+            schedule=None if level == "tile" else 3, arch="sm_90a",
+        )[2]  # fmt: skip
+        assert (got.view(np.uint16) == want.view(np.uint16)).all()
+
+
+@pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
+@pytest.mark.parametrize("tile", [(64, 64, 16), (128, 256, 64)])
+def test_registers_for_stores_under_products(tile: tuple[int, int, int], *, tma: bool) -> None:
+    """The loop of the product stores, and ptxas keeps its MMAs in flight, without a spill."""
+    text = product(TYPES, tile, stored="bf16")
+    kernel = tw.compile(taken(whole(text) if tma else text), "sm_90a")
+    (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
+    assert ("cp.async.bulk.tensor" if tma else "st.global") in loop
+    assert ptxas.assemble(kernel.ptx, "sm_90a").clean
