@@ -42,6 +42,7 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.lowering.cuda_tile.budget import Budget, Retreat
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
+from tilewright.lowering.cuda_tile.control_flow.late_stores import BlockStores
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
@@ -50,7 +51,6 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
-from tilewright.lowering.cuda_tile.memory.late_stores import BlockStores
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, meet
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring
 from tilewright.lowering.cuda_tile.plan import Plan, planned

@@ -26,13 +26,13 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
+from tilewright.lowering.cuda_tile.control_flow.late_stores import late_store_part
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.control_flow.loop_parts import LoopRings, LoopTiles
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorAccumulators
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing, CopyRings
-from tilewright.lowering.cuda_tile.memory.late_stores import late_store_part
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, place_rings, places_of
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.lowering.cuda_tile.products.hoisted_operands import HoistedOperands

@@ -195,7 +195,7 @@ class Kernel:
         self.late: DeferredProduct | None = None
         self.late_store: DeferredStore | None = None
         self.due: Callable[[Iterable[Any]], Iterable[Any]] | None = None
-        """Which parts of a store are made, where not all are."""
+        """The parts of a store that are made, where not all are."""
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
         self.awaits_behind: Operation | None = None
@@ -358,7 +358,7 @@ class Kernel:
         )
 
     def adds_first(self, product: Multiplication) -> SSAValue | None:
-        """Whether the first MMA of a product adds; None where it does."""
+        """The condition under which the first MMA of a product adds; None where it does."""
         return self.constant(0, i1) if is_zero(product.acc) else self.adds.get(product)
 
     @property

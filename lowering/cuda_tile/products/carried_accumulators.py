@@ -28,7 +28,7 @@ def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:
 
 
 def undefined(product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:
-    """What is carried of accumulators to which nothing is added yet."""
+    """The same of accumulators to which nothing is added yet."""
     emitter = kernel.emitter
     return [
         emitter.once(("poison", type_), lambda type_=type_: PoisonOp(type_))

@@ -102,8 +102,8 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
 def late_words(
     entry: EntryOp, arch: Target, ahead: Pipelines, store: LateStore, registers: int
 ) -> tuple[int, int]:
-    """What threads that compute have to raise their registers to, which others ask for, too, and
-    the words of a tile that they hold then: all, half, or none."""
+    """The registers that threads which compute are raised to, at least so many, and the words of a
+    tile that they hold then: all, half, or none."""
     for words in (store.words, store.words // 2):
         if ahead.gathers and registers_of(entry, arch) + words + SPARE <= registers:
             return registers, words

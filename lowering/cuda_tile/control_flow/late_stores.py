@@ -28,7 +28,7 @@ class BlockStores(LoopPart):
         self._layout = kernel.table.of(plan.tile)
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
         self.runs: SSAValue
-        """Whether blocks multiply at all."""
+        """True where blocks multiply at all."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
@@ -120,7 +120,7 @@ class StoreUnderProducts(LoopPart):
 
 
 def late_store_part(op: ForOp, kernel: Kernel) -> LoopPart | None:
-    """What a loop has to do with the late store of its kernel."""
+    """The part of a loop that its kernel's late store is, if it has to do with it."""
     stores = kernel.late_store
     if not isinstance(stores, BlockStores):
         return None
