@@ -71,7 +71,7 @@ from tilewright.passes.cuda_tile.analysis.find_late_products import (
     find_late_products,
     register_operands,
 )
-from tilewright.passes.cuda_tile.analysis.find_late_store import find_late_store, late_words
+from tilewright.passes.cuda_tile.analysis.find_late_store import find_late_store, late_registers
 from tilewright.passes.cuda_tile.analysis.gathered_loads import known_by_others
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
@@ -222,10 +222,12 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         if plan.ahead.gathers:
             registers = registers_beside_gatherers(threads, plan.ahead.ctas)
         store = None if kernel.tensor.is_used else find_late_store(entry, table)
-        if store is not None:
-            registers, words = late_words(entry, arch, plan.ahead, store, registers)
-            if words:
-                kernel.late_store = BlockStores(store, words, kernel)
+        boxed = None if store is None else plan.stored.get(store.op)
+        whole = boxed is not None and boxed.order.bytes <= kernel.scratch.store_room
+        if store is not None and not whole:
+            raised = late_registers(entry, arch, plan.ahead, store, registers)
+            if raised is not None:
+                registers, kernel.late_store = raised, BlockStores(store, kernel)
         _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
     kernel.at(entry)
     if heap is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import SSAValue
@@ -19,11 +20,10 @@ from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
 
 class BlockStores(LoopPart):
     """The store of a loop over blocks, which carries the tile of the block before, packed, and what
-    was loaded to know where it lies. Threads that have too few registers for the whole tile store
-    its first parts on time: all but `late` of its words."""
+    was loaded to know where it lies: the parts behind its first half are late."""
 
-    def __init__(self, plan: LateStore, late: int, kernel: Kernel) -> None:
-        self.plan, self.kernel, self._late = plan, kernel, late
+    def __init__(self, plan: LateStore, kernel: Kernel) -> None:
+        self.plan, self.kernel = plan, kernel
         self._loaded = CarriedTiles(plan.loaded, kernel)
         self._layout = kernel.table.of(plan.tile)
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
@@ -41,11 +41,10 @@ class BlockStores(LoopPart):
         self._bounds, self._last = bounds, self.carried
 
     def defer(self) -> None:
-        """Store what registers do not hold, and the rest where nothing is multiplied behind it."""
+        """Store the first half, and the other one where nothing is multiplied behind it."""
         kernel, plan, bounds = self.kernel, self.plan, self._bounds
         elements = kernel.elements(plan.tile, self._layout)
-        if self._late < plan.words:
-            self._store(self._on_time)
+        self._store(lambda parts: parts[: (len(parts) + 1) // 2])
         packed = from_elements(elements, self._type, kernel.emitter)
         self.carried = [packed, *self._loaded.registers(plan.loaded)]
         after = kernel.emitter.binary("add", bounds.number, bounds.step)
@@ -54,7 +53,7 @@ class BlockStores(LoopPart):
         self._when(more, lambda: None, lambda: self._store_late(self.carried))
 
     def store_last(self) -> None:
-        """Store the rest of the tile of the block before, if there is one."""
+        """Store the other half of the tile of the block before, if there is one."""
         emitter, bounds = self.kernel.emitter, self._bounds
         follows = emitter.compare("ne", bounds.number, bounds.lower)
 
@@ -82,21 +81,13 @@ class BlockStores(LoopPart):
     def _store_late(self, carried: Sequence[SSAValue]) -> None:
         kernel = self.kernel
         kernel.place(self.plan.tile, self._layout, elements_of(carried[:1], kernel.emitter))
-        self._store(self._rest)
+        self._store(lambda parts: parts[(len(parts) + 1) // 2 :])
 
-    def _store(self, due: Callable[[Iterable[object]], Sequence[object]]) -> None:
+    def _store(self, due: Callable[[list[Any]], list[Any]]) -> None:
         kernel, late = self.kernel, self.kernel.late_store
         kernel.late_store, kernel.due = None, due
         kernel.lower(self.plan.op)
         kernel.late_store, kernel.due = late, None
-
-    def _on_time(self, parts: Iterable[object]) -> Sequence[object]:
-        parts = list(parts)
-        return parts[: len(parts) - len(self._rest(parts))]
-
-    def _rest(self, parts: Iterable[object]) -> Sequence[object]:
-        parts = list(parts)
-        return parts[len(parts) - len(parts) * self._late // self.plan.words :]
 
 
 class StoreUnderProducts(LoopPart):
