@@ -70,7 +70,12 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
         return None
     blocks, tile = store.parent_op(), store.operands[isinstance(store, StorePtrTkoOp)]
     loops = [] if store.parent is None else [op for op in store.parent.ops if op.regions]
-    if not isinstance(blocks, ForOp) or len(loops) != 1 or not is_weak(store):
+    if (
+        not isinstance(blocks, ForOp)
+        or blocks.parent_op() is not entry
+        or len(loops) != 1
+        or not is_weak(store)
+    ):
         return None
     loop, layout = loops[0], table.layouts.get(tile)
     products = [op for op in loop.walk() if isinstance(op, Multiplication)]
@@ -93,13 +98,16 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
         op = value.owner
         if not isinstance(op, Operation) or op.parent is not blocks.region.block:
             continue
-        if isinstance(op, MemoryOp) and table.layouts.get(value) is not None:
+        if isinstance(op, MemoryOp):
             loaded += [value] if value not in loaded else []
         elif op.regions:
             return None
         elif op not in places:
             places.append(op)
             todo += op.operands
+    # What is loaded where it is needed may have been written by then.
+    if any(table.layouts.get(value) is None for value in loaded):
+        return None
     places.sort(key=blocks.region.block.get_operation_index)
     count = own.layout("C").count
     return LateStore(store, tile, blocks, loop, places, loaded, count * size // (2 * _WORD))

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.launch import ptxas
+from tilewright.lowering.cuda_tile.plan import Plan
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
@@ -269,9 +270,12 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
 @pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
 @pytest.mark.parametrize("depth", [40, 8, 0])
 @pytest.mark.parametrize("ctas", [2, 4])
-def test_stores_under_products(ctas: int, depth: int, *, tma: bool) -> None:
-    """A tile is stored under the first MMAs of the next block: by threads or TMA, of CTAs of
-    several blocks and of one or none, and where nothing is multiplied."""
+def test_stores_under_products(
+    ctas: int, depth: int, monkeypatch: pytest.MonkeyPatch, *, tma: bool
+) -> None:
+    """Half of a tile is stored under the first MMAs of the next block: by threads or TMA, of CTAs
+    of several blocks and of one or none, and where nothing is multiplied."""
+    monkeypatch.setattr(Plan, "store_room", lambda self, beside: 1 << 12)
     text = product(TYPES, (64, 64, 16), stored="bf16")
     text = whole(text) if tma else text
     a, b = operand(152, depth, "bf16"), operand(depth, 72, "bf16")
@@ -287,10 +291,9 @@ def test_stores_under_products(ctas: int, depth: int, *, tma: bool) -> None:
 
 
 @pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
-@pytest.mark.parametrize("tile", [(64, 64, 16), (128, 256, 64)])
-def test_registers_for_stores_under_products(tile: tuple[int, int, int], *, tma: bool) -> None:
+def test_registers_for_stores_under_products(*, tma: bool) -> None:
     """The loop of the product stores, and ptxas keeps its MMAs in flight, without a spill."""
-    text = product(TYPES, tile, stored="bf16")
+    text = product(TYPES, (128, 256, 64), stored="bf16")
     kernel = tw.compile(taken(whole(text) if tma else text), "sm_90a")
     (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
     assert ("cp.async.bulk.tensor" if tma else "st.global") in loop
