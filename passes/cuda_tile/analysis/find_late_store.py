@@ -30,7 +30,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     registers_of,
 )
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.tensor_maps import accesses_behind, is_repeatable, is_weak
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -98,16 +98,13 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
         op = value.owner
         if not isinstance(op, Operation) or op.parent is not blocks.region.block:
             continue
-        if isinstance(op, MemoryOp):
+        if isinstance(op, MemoryOp) and table.layouts.get(value) is not None:
             loaded += [value] if value not in loaded else []
-        elif op.regions:
+        elif op.regions or (isinstance(op, MemoryOp) and not _is_same_later(op, store)):
             return None
         elif op not in places:
             places.append(op)
             todo += op.operands
-    # What is loaded where it is needed may have been written by then.
-    if any(table.layouts.get(value) is None for value in loaded):
-        return None
     places.sort(key=blocks.region.block.get_operation_index)
     count = own.layout("C").count
     return LateStore(store, tile, blocks, loop, places, loaded, count * size // (2 * _WORD))
@@ -123,6 +120,15 @@ def late_registers(
         return registers if needed <= registers else None
     raised = raised_registers(entry, arch, ahead.ctas, store.words)
     return None if raised is None else max(raised, registers)
+
+
+def _is_same_later(op: MemoryOp, store: MemoryOp) -> bool:
+    """True of a load that is made where it is needed, and not of what is stored."""
+    return (
+        isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)
+        and is_repeatable(op)
+        and store not in accesses_behind(op.result_token)
+    )
 
 
 def _owner(value: SSAValue) -> Operation:

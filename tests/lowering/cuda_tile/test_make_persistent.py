@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from test_copied_loads import COPY
-from test_copied_pointers import gathered
+from test_copied_pointers import gathered, scattered
 from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product, whole
 from tile_ir import entry
@@ -98,12 +98,9 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
 
 
-@pytest.mark.parametrize("ctas, depth", [(1, 136), (2, 136), (4, 136), (2, 8), (1, 72)])
-def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
-    """Rows through pointers and B come by a warpgroup of their own, also in loops of fewer
-    iterations than it is ahead: no barrier is between the warps that multiply."""
-    text = gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]")
-    text = text.replace(
+def in_blocks(text: str) -> str:
+    """The kernel of gathered rows, 64 of them a block."""
+    return text.replace(
         "%i64 = iota : tile<64xi32>",
         """%bx, %by, %bz = get_tile_block_id : tile<i32>
         %tall = constant <i32: 64> : tile<i32>
@@ -113,6 +110,13 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
         %i = iota : tile<64xi32>
         %i64 = addi %from64, %i : tile<64xi32>""",
     )
+
+
+@pytest.mark.parametrize("ctas, depth", [(1, 136), (2, 136), (4, 136), (2, 8), (1, 72)])
+def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
+    """Rows through pointers and B come by a warpgroup of their own, also in loops of fewer
+    iterations than it is ahead: no barrier is between the warps that multiply."""
+    text = in_blocks(gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]"))
     kernel = tw.compile(taken(text), "sm_90a")
     assert kernel.entry().takes_blocks and COPY in kernel.ptx
     assert kernel.entry().block == (256, 1, 1) and "bar.sync 1" not in kernel.ptx
@@ -298,3 +302,20 @@ def test_registers_for_stores_under_products(*, tma: bool) -> None:
     (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
     assert ("cp.async.bulk.tensor" if tma else "st.global") in loop
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
+
+
+@pytest.mark.parametrize("ctas", [1, 2, 3])
+def test_scattered_stores_under_products(ctas: int) -> None:
+    """Threads know still where rows of the block before go."""
+    text = in_blocks(scattered(gathered("less_than %cs, %size", "f16"), "f16"))
+    kernel = tw.compile(taken(text), "sm_90a")
+    (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
+    assert "st.global" in loop and ptxas.assemble(kernel.ptx, "sm_90a").clean
+    a, b = operand(192, 136, "f16"), operand(136, 32, "f16")
+    rows = np.random.default_rng(1).permutation(192).astype(np.int32)
+    c = np.zeros((192, 32), np.float16)
+    args = [a, 136, b, 32, rows, 192, c, 32, 192, 32, 136]
+    want = tw.interpret(text, "k", grid=(3,), args=args, arch="sm_90a")[3]
+    got = tw.interpret(taken(text), "k", grid=(ctas,), args=[*args, 3, 1, 1], level="ptx",
+                       arch="sm_90a", schedule=3)[3]  # fmt: skip
+    assert np.abs(want).max() > 0 and (got.view(np.uint16) == want.view(np.uint16)).all()
