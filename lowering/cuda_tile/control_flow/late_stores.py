@@ -20,11 +20,11 @@ from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
 
 class BlockStores(LoopPart):
     """The store of a loop over blocks, which carries the tile of the block before, packed, and what
-    was loaded to know where it lies: the parts behind its first half are late."""
+    says where it lies: the parts behind its first half are late."""
 
     def __init__(self, plan: LateStore, kernel: Kernel) -> None:
         self.plan, self.kernel = plan, kernel
-        self._loaded = CarriedTiles(plan.loaded, kernel)
+        self._known = CarriedTiles(plan.known, kernel)
         self._layout = kernel.table.of(plan.tile)
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
         self.runs: SSAValue
@@ -34,7 +34,7 @@ class BlockStores(LoopPart):
 
     def before(self, bounds: Range) -> None:
         emitter = self.kernel.emitter
-        types = [self._type, *self._loaded.types(self.plan.op)]
+        types = [self._type, *self._known.types(self.plan.op)]
         self.carried = [emitter.emit(PoisonOp(type_)) for type_ in types]
 
     def begin(self, bounds: Range) -> None:
@@ -46,7 +46,7 @@ class BlockStores(LoopPart):
         elements = kernel.elements(plan.tile, self._layout)
         self._store(lambda parts: parts[: (len(parts) + 1) // 2])
         packed = from_elements(elements, self._type, kernel.emitter)
-        self.carried = [packed, *self._loaded.registers(plan.loaded)]
+        self.carried = [packed, *self._known.registers(plan.known)]
         after = kernel.emitter.binary("add", bounds.number, bounds.step)
         more = kernel.emitter.compare("lt", after, bounds.upper)
         more = kernel.emitter.binary("and", more, self.runs)
@@ -61,7 +61,7 @@ class BlockStores(LoopPart):
             kernel = self.kernel
             number = kernel.emitter.binary("sub", bounds.number, bounds.step)
             kernel.count(self.plan.blocks, number)
-            self._loaded.bind(self._last[1:])
+            self._known.bind(self._last[1:])
             for op in self.plan.places:
                 kernel.lower(op)
             self._store_late(self._last)

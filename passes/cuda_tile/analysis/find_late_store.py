@@ -14,12 +14,14 @@ A half, as an H200 gains less by all of it (grouped GEMM 654, 675 and 669 TFLOP/
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.frozen import entity
@@ -42,15 +44,15 @@ _WORD = 4
 @entity
 class LateStore:
     """A store of a tile in the registers of accumulators, fewer of them; the loop over blocks and
-    that of the product; what computes of a block's number where the tile lies, and what is loaded
-    for that."""
+    that of the product; what computes where the tile lies, and the numbers of a block and what it
+    loads by which that is known: to compute them anew takes as long as MMAs do."""
 
     op: StorePtrTkoOp | StoreViewTkoOp
     tile: SSAValue
     blocks: ForOp
     loop: ForOp
     places: list[Operation]
-    loaded: list[SSAValue]
+    known: list[SSAValue]
     words: int
     """The registers of a thread for half of the tile."""
 
@@ -91,15 +93,16 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
         or any(map(blocks.is_ancestor, map(_owner, loop.operands[:3])))
     ):
         return None
-    places, loaded = list[Operation](), list[SSAValue]()
+    places, known = list[Operation](), list[SSAValue]()
     todo = [x for x in store.operands if x not in (tile, store.token)]
     while todo:
         value = todo.pop()
         op = value.owner
         if not isinstance(op, Operation) or op.parent is not blocks.region.block:
             continue
-        if isinstance(op, MemoryOp) and table.layouts.get(value) is not None:
-            loaded += [value] if value not in loaded else []
+        is_loaded = isinstance(op, MemoryOp) and table.layouts.get(value) is not None
+        if is_loaded or _is_number(value):
+            known += [value] if value not in known else []
         elif op.regions or (isinstance(op, MemoryOp) and not _is_same_later(op, store)):
             return None
         elif op not in places:
@@ -107,7 +110,7 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
             todo += op.operands
     places.sort(key=blocks.region.block.get_operation_index)
     count = own.layout("C").count
-    return LateStore(store, tile, blocks, loop, places, loaded, count * size // (2 * _WORD))
+    return LateStore(store, tile, blocks, loop, places, known, count * size // (2 * _WORD))
 
 
 def late_registers(
@@ -120,6 +123,15 @@ def late_registers(
         return registers if needed <= registers else None
     raised = raised_registers(entry, arch, ahead.ctas, store.words)
     return None if raised is None else max(raised, registers)
+
+
+def _is_number(value: SSAValue) -> bool:
+    type_ = value.type
+    return (
+        isinstance(type_, TileType)
+        and not type_.shape
+        and isinstance(type_.element_type, IntegerType)
+    )
 
 
 def _is_same_later(op: MemoryOp, store: MemoryOp) -> bool:
