@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.ub import PoisonOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
@@ -29,6 +30,8 @@ class BlockStores(LoopPart):
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
         self.runs: SSAValue
         """True where blocks multiply at all."""
+        self.loop: Operation
+        """The loop of the product."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
@@ -40,11 +43,24 @@ class BlockStores(LoopPart):
     def begin(self, bounds: Range) -> None:
         self._bounds, self._last = bounds, self.carried
 
+    def end(self) -> None:
+        """Compute behind the product's loop, under its last MMAs, what nobody needs before."""
+        block, ops = self.kernel.emitter.block, list(self.kernel.emitter.block.ops)
+        place = ops.index(self.loop)
+        later = set(ops[place:]) - {self.loop}
+        for op in reversed(ops[:place]):
+            uses = [use.operation for result in op.results for use in result.uses]
+            users = set(map(block.find_ancestor_op_in_block, uses))
+            if users and users <= later and not op.regions and is_side_effect_free(op):
+                op.detach()
+                block.insert_op_after(op, self.loop)
+                later.add(op)
+
     def defer(self) -> None:
         """Store the first half, and the other one where nothing is multiplied behind it."""
         kernel, plan, bounds = self.kernel, self.plan, self._bounds
         elements = kernel.elements(plan.tile, self._layout)
-        self._store(lambda parts: parts[: (len(parts) + 1) // 2])
+        self._store(lambda parts: parts[: len(parts) - len(parts) // 2])
         packed = from_elements(elements, self._type, kernel.emitter)
         self.carried = [packed, *self._known.registers(plan.known)]
         after = kernel.emitter.binary("add", bounds.number, bounds.step)
@@ -81,13 +97,13 @@ class BlockStores(LoopPart):
     def _store_late(self, carried: Sequence[SSAValue]) -> None:
         kernel = self.kernel
         kernel.place(self.plan.tile, self._layout, elements_of(carried[:1], kernel.emitter))
-        self._store(lambda parts: parts[(len(parts) + 1) // 2 :])
+        self._store(lambda parts: parts[len(parts) - len(parts) // 2 :])
 
     def _store(self, due: Callable[[list[Any]], list[Any]]) -> None:
-        kernel, late = self.kernel, self.kernel.late_store
-        kernel.late_store, kernel.due = None, due
+        kernel = self.kernel
+        kernel.late_store, kernel.due = None, lambda parts: due([*parts])
         kernel.lower(self.plan.op)
-        kernel.late_store, kernel.due = late, None
+        kernel.late_store, kernel.due = self, iter
 
 
 class StoreUnderProducts(LoopPart):
@@ -103,6 +119,11 @@ class StoreUnderProducts(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         self._bounds = bounds
+
+    def after(self, bounds: Range) -> None:
+        loop = self._stores.kernel.emitter.block.last_op
+        assert loop is not None
+        self._stores.loop = loop
 
     def end(self) -> None:
         stores, bounds = self._stores, self._bounds

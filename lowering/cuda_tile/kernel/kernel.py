@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -194,8 +194,8 @@ class Kernel:
         self.late_products = LateProducts({})
         self.late: DeferredProduct | None = None
         self.late_store: DeferredStore | None = None
-        self.due: Callable[[list[Any]], list[Any]] | None = None
-        """The parts of a store that are made, where not all are."""
+        self.due: Callable[[Iterable[Any]], Iterable[Any]] = iter
+        """The parts of a store that are made, of all."""
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
         self.awaits_behind: Operation | None = None

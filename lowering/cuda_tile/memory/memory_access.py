@@ -99,8 +99,7 @@ def store(
     first, parts = kernel.threads.first_of(layout), PartwiseElements(elements, kernel)
     listed = [] if is_weak(op) else list(accesses)
     with ordered(op, len(listed), kernel) as semantics:
-        wanted = listed or accesses
-        for access in wanted if kernel.due is None else kernel.due([*wanted]):
+        for access in kernel.due(listed or accesses):
             run = [elements[register] for register in access.registers]
             parts.load(run)
             condition = kernel.both(first, access.condition)

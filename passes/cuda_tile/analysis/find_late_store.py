@@ -108,6 +108,8 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
         elif op not in places:
             places.append(op)
             todo += op.operands
+    if sum(table.of(value).count for value in known) > SPARE:
+        return None
     places.sort(key=blocks.region.block.get_operation_index)
     count = own.layout("C").count
     return LateStore(store, tile, blocks, loop, places, known, count * size // (2 * _WORD))
