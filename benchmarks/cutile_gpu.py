@@ -33,7 +33,7 @@ from device_time import Launch, checked, cublas, launch_of, medians
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.launch.ptxas import assembled
 
 ARCH = "sm_90a"
@@ -107,10 +107,15 @@ class Bench:
             if isinstance(matrix, Matrix) and matrix.result
         ]  # fmt: skip
 
-    def ours(self, kernel: tw.Kernel, room: int | None = None) -> Launch:
-        """A launch of our kernel, of so many CTAs at most where they take blocks in turn."""
-        grid, told = launched(kernel.entry(), self.grid, room)
-        return launch_of(kernel, [*map(dense, self.flat), *told], grid)
+    def ours(self, kernels: Sequence[tw.Kernel], room: int | None = None) -> Launch:
+        """A launch of our kernel, and of that for its last blocks, of so many CTAs at most where
+        they take blocks in turn."""
+        grids = launched([kernel.entry() for kernel in kernels], self.grid, room)
+        launches = [
+            launch_of(kernel, [*map(dense, self.flat), *told], grid, programmatic=number > 0)
+            for number, (kernel, (grid, told)) in enumerate(zip(kernels, grids, strict=True))
+        ]
+        return lambda: [launch() for launch in launches]
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""
@@ -154,7 +159,8 @@ def _compile(path: Path, given: tuple[str, str, int]) -> None:
             for problem in case.problems
         }
         for schedule in schedules:
-            assembled(compiled(code, arch, schedule=schedule).ptx, own)
+            for kernel in scheduled(schedule, partial(compiled, code, arch, "<bytecode>")):
+                assembled(kernel.ptx, own)
 
 
 def dense(value: Any) -> Any:
@@ -320,7 +326,7 @@ def measure(path: Path, results: dict[str, Any], arch: str, *, clean: bool = Fal
     for problem in case.problems:
         bench = Bench(case, problem)
         schedule = BlockSchedule.of(whole, bench.grid, bench.flat)
-        kernel = compiled(stored["bytecode"], arch, schedule=schedule)
+        kernels = scheduled(schedule, partial(compiled, stored["bytecode"], arch, "<bytecode>"))
         work = problem.operations or problem.bytes
         words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
         key = " ".join([case.sample, *words, problem.name]).removeprefix(f"{cutile_cases.OWN} ")
@@ -328,7 +334,7 @@ def measure(path: Path, results: dict[str, Any], arch: str, *, clean: bool = Fal
             results[key] = expected(bench)
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
                     "configuration": case.configuration}  # fmt: skip
-        made = {"ours": lambda bench=bench, kernel=kernel: bench.ours(kernel)}
+        made = {"ours": lambda bench=bench, kernels=kernels: bench.ours(kernels)}
         if stored["cubin"] is not None:
             made["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
         launches: dict[str, Launch] = {}

@@ -16,7 +16,7 @@ Name = TypeVar("Name")
 
 def launch_of(
     kernel: tw.Kernel, args: Sequence[Any], grid: tuple[int, ...], *,
-    threads: int | None = None,
+    threads: int | None = None, programmatic: bool = False,
 ) -> Launch:  # fmt: skip
     """A launch of the only kernel, of so many threads where it does not say them itself."""
     import torch
@@ -28,7 +28,7 @@ def launch_of(
     function, block = kernel.load(entry), entry.block or (threads or 1,)
     values = entry.values(Binding(entry.arguments, list(args), device_memory(), on_gpu=True))
     stream = torch.cuda.current_stream().cuda_stream
-    return lambda: function.start(values, grid, block, stream)
+    return lambda: function.start(values, grid, block, stream, programmatic=programmatic)
 
 
 def cublas(a: Any, b: Any, out: Any = None) -> Launch:
