@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects.ub import PoisonOp
-from xdsl.ir import Operation, SSAValue
-from xdsl.traits import is_side_effect_free
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
@@ -30,8 +29,6 @@ class BlockStores(LoopPart):
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
         self.runs: SSAValue
         """True where blocks multiply at all."""
-        self.loop: Operation
-        """The loop of the product."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
@@ -42,19 +39,6 @@ class BlockStores(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         self._bounds, self._last = bounds, self.carried
-
-    def end(self) -> None:
-        """Compute behind the product's loop, under its last MMAs, what nobody needs before."""
-        block, ops = self.kernel.emitter.block, list(self.kernel.emitter.block.ops)
-        place = ops.index(self.loop)
-        later = set(ops[place:]) - {self.loop}
-        for op in reversed(ops[:place]):
-            uses = [use.operation for result in op.results for use in result.uses]
-            users = set(map(block.find_ancestor_op_in_block, uses))
-            if users and users <= later and not op.regions and is_side_effect_free(op):
-                op.detach()
-                block.insert_op_after(op, self.loop)
-                later.add(op)
 
     def defer(self) -> None:
         """Store the first half, and the other one where nothing is multiplied behind it."""
@@ -119,11 +103,6 @@ class StoreUnderProducts(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         self._bounds = bounds
-
-    def after(self, bounds: Range) -> None:
-        loop = self._stores.kernel.emitter.block.last_op
-        assert loop is not None
-        self._stores.loop = loop
 
     def end(self) -> None:
         stores, bounds = self._stores, self._bounds
