@@ -224,7 +224,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         store = None if kernel.tensor.is_used else find_late_store(entry, table)
         boxed = None if store is None else plan.stored.get(store.op)
         whole = boxed is not None and boxed.order.bytes <= kernel.scratch.store_room
-        if store is not None and not whole:
+        if store is not None and not whole and not plan.copies.by_loop:
             raised = late_registers(entry, arch, plan.ahead, store, registers)
             if raised is not None:
                 registers, kernel.late_store = raised, BlockStores(store, kernel)

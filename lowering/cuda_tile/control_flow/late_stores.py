@@ -91,7 +91,8 @@ class BlockStores(LoopPart):
 
 
 class StoreUnderProducts(LoopPart):
-    """The same in the loop of a block's product: the first iteration stores under its MMAs."""
+    """The same in the loop of a block's product: the first iteration, which is emitted by itself,
+    stores under its MMAs."""
 
     def __init__(self, stores: BlockStores) -> None:
         self._stores = stores
@@ -105,9 +106,8 @@ class StoreUnderProducts(LoopPart):
         self._bounds = bounds
 
     def end(self) -> None:
-        stores, bounds = self._stores, self._bounds
-        first = stores.kernel.emitter.compare("eq", bounds.number, bounds.lower)
-        stores.kernel.emitter.when(first, stores.store_last)
+        if self._bounds.number is self._bounds.lower:
+            self._stores.store_last()
 
 
 def late_store_part(op: ForOp, kernel: Kernel) -> LoopPart | None:

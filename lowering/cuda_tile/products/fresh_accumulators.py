@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import BlockArgument, Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -27,6 +28,7 @@ class FreshAccumulators(LoopPart):
         self.op, self.kernel = op, kernel
         self.products = dict(_found(op, kernel))
         layouts = {argument: kernel.table.products[argument] for argument in self.products}
+        self._begun = False
         self._stored = [x for x in layouts.values() if isinstance(x, Accumulators)]
 
     def before(self, bounds: Range) -> None:
@@ -48,9 +50,15 @@ class FreshAccumulators(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         """In the loop's body: the products add but in the first iteration."""
+        kernel, first = self.kernel, bounds.number is bounds.lower
         for product in self.products.values():
-            follows = self.kernel.emitter.compare("ne", bounds.number, bounds.lower)
-            self.kernel.adds[product] = follows
+            if self._begun:
+                kernel.adds.pop(product)
+            elif first:
+                kernel.adds[product] = kernel.constant(0, i1)
+            else:
+                kernel.adds[product] = kernel.emitter.compare("ne", bounds.number, bounds.lower)
+        self._begun |= first
 
     def after(self, bounds: Range) -> None:
         """Threads may have stored; in registers accumulators are undefined without an iteration."""
