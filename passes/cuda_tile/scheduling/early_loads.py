@@ -111,14 +111,14 @@ def _make_earlier(loop: ForOp, most: int, arch: Target, *, multiplies: bool) -> 
     """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
     what an epilogue reads is there when the sums are. Those from places that are loaded, too, stay
     where `wgmma`s are in flight: in front of the loop all would wait for the places. Of a kernel
-    that multiplies nothing they come in front of every loop."""
+    that multiplies nothing the others come in front of every loop."""
     ops = list(loop.parent.ops) if loop.parent else []
     later = [op for op in ops if loop.is_before_in_block(op)]
     products = descendants(loop, Multiplication)
     if multiplies and (not products or any(descendants(op, Multiplication) for op in later)):
         return
     loads = [op for op in ops if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)]
-    in_flight = multiplies and all(multiplies_by_warpgroups(op, arch) for op in products)
+    in_flight = all(multiplies_by_warpgroups(op, arch) for op in products)
     numbers = {op.results[0] for op in loads if in_flight}
     for op in loads:
         if (
