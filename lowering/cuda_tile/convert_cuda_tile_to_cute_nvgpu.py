@@ -222,9 +222,10 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         if plan.ahead.gathers:
             registers = registers_beside_gatherers(threads, plan.ahead.ctas)
         store = None if kernel.tensor.is_used else find_late_store(entry, table)
-        boxed = None if store is None else plan.stored.get(store.op)
-        whole = boxed is not None and boxed.order.bytes <= kernel.scratch.store_room
-        if store is not None and not whole and not plan.copies.by_loop:
+        # A tile that TMA stores in one round has no halves.
+        room, stored = kernel.scratch.store_room, plan.stored.items()
+        whole = [op for op, boxed in stored if boxed.order.bytes <= room]
+        if store is not None and store.op not in whole and not plan.copies.by_loop:
             raised = late_registers(entry, arch, plan.ahead, store, registers)
             if raised is not None:
                 registers, kernel.late_store = raised, BlockStores(store, kernel)
