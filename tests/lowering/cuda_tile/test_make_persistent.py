@@ -296,6 +296,17 @@ def test_stores_under_products(
         assert (got.view(np.uint16) == want.view(np.uint16)).all()
 
 
+def test_stores_of_clusters_under_products() -> None:
+    """CTAs that share a block store their parts of the one before."""
+    text = hinted(product(TYPES, (128, 64, 16), stored="bf16"), "num_cta_in_cga = 2")
+    a, b = operand(520, 40, "bf16"), operand(40, 64, "bf16")
+    args = [a, 40, b, 64, np.zeros((520, 64), ml_dtypes.bfloat16), 64, 520, 64, 40]
+    want = tw.interpret(text, "k", grid=(5,), args=args, arch="sm_90a")[2]
+    got = tw.interpret(taken(text), "k", grid=(2,), args=[*args, 5, 1, 1, 0, 5], level="ptx",
+                       arch="sm_90a", schedule=3)[2]  # fmt: skip
+    assert np.abs(want).max() > 0 and (got.view(np.uint16) == want.view(np.uint16)).all()
+
+
 @pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
 def test_registers_for_stores_under_products(*, tma: bool) -> None:
     """The loop of the product stores, and ptxas keeps its MMAs in flight, without a spill."""
