@@ -55,6 +55,7 @@ from tilewright.tile_kernel import (
     chosen_kernel,
     entry_parameters,
     find_entry,
+    negative_places,
     python_names,
     run_tile_kernel,
 )
@@ -212,7 +213,7 @@ def _interpret(
     **settings: Any,
 ) -> list[NDArray[Any]]:
     """`interpret`, or a share of it: the other settings are `run`'s, and those of `TileLaunch`."""
-    levels = levels_of(module_or_text, name, accuracy)
+    levels = levels_of(module_or_text, name, accuracy, negative_places(settings["args"]))
     module = levels.module
     settings |= {"races": races or "error", "source": levels.source}
     if is_tile_ir(module) and level not in (None, "program") and "padding" in (check or ()):

@@ -64,15 +64,19 @@ class ModuleLevels:
 
 @deep_recursion()
 def levels_of(
-    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice"
-) -> ModuleLevels:
+    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice",
+    negative: tuple[int, ...] = (),
+) -> ModuleLevels:  # fmt: skip
     """A verified module, which may be lowered. Raises CompileError."""
     of = _made if isinstance(module_or_text, ModuleOp) else _read
-    return of(module_or_text, name, accuracy)
+    return of(module_or_text, name, accuracy, negative)
 
 
-def _made(module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy) -> ModuleLevels:
-    module, source = verified(module_or_text, name)
+def _made(
+    module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy,
+    negative: tuple[int, ...],
+) -> ModuleLevels:  # fmt: skip
+    module, source = verified(module_or_text, name, negative)
     set_accuracy(module, accuracy)
     return ModuleLevels(module, source, name)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
 from xdsl.passes import ModulePass, PassPipeline
 from xdsl.universe import Universe
 from xdsl.utils.exceptions import ArgSpecParseError
@@ -21,6 +21,7 @@ from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic
@@ -197,12 +198,12 @@ def lower_tiles(module: ModuleOp, arch: str, source: str | None = None) -> None:
 
 
 def verified(
-    module_or_text: ModuleOp | str | bytes, name: str = "<string>"
+    module_or_text: ModuleOp | str | bytes, name: str = "<string>", negative: Sequence[int] = ()
 ) -> tuple[ModuleOp, str | None]:
     """A verified module of our own, and the source text where there is one.
 
     Bytes are Tile IR bytecode if they begin as it does, else UTF-8 text. Triton's functions become
-    Tile IR. Raises CompileError.
+    Tile IR, for launches whose arguments at some places may be `negative`. Raises CompileError.
     """
     xdsl_patches.install()
     if isinstance(module_or_text, bytes):
@@ -224,5 +225,7 @@ def verified(
     if any(op.name == "tt.func" for op in module.body.ops):
         # Its ops stand in Python, or in a file that can be read again.
         source = None
+        if negative:
+            module.attributes[NEGATIVE] = DenseArrayBase.from_list(i32, negative)
         run_pipeline(module, "", source, stages=TRITON_STAGES)
     return module, source

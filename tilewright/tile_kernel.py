@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -138,6 +139,12 @@ def flat_arguments(args: Sequence[Any]) -> Iterator[Any]:
             yield from (array, padding == ["nan"], *shape, *strides)
         else:
             yield argument
+
+
+def negative_places(args: Sequence[Any]) -> tuple[int, ...]:
+    """The places of negative integers among the flat parameters of an entry."""
+    flat = enumerate(flat_arguments(args))
+    return tuple(i for i, one in flat if isinstance(one, int | np.integer) and one < 0)
 
 
 def run_entry(

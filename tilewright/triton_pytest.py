@@ -36,11 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Stand in for the GPU from before tests are collected to the end."""
-    stack, gpu = ExitStack(), config.getoption("--tilewright") == "gpu"
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Stand in for the GPU from before a conftest.py asks for it to the end."""
+    stack, gpu = ExitStack(), early_config.known_args_namespace.tilewright == "gpu"
     stack.enter_context(stand_in(gpu=gpu, races="warn", check="integers"))
-    config.add_cleanup(stack.close)
+    early_config.add_cleanup(stack.close)
 
 
 def pytest_collection_finish() -> None:

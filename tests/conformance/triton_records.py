@@ -39,7 +39,13 @@ from triton_compiled import apart, complaints, run_on_gpu
 
 from tilewright import CompileError, ExecutionError, interpret
 from tilewright.pipeline import verified
-from tilewright.tile_kernel import DEFAULT_ARCH, TileLaunch, flat_arguments, run_tile_kernel
+from tilewright.tile_kernel import (
+    DEFAULT_ARCH,
+    TileLaunch,
+    flat_arguments,
+    negative_places,
+    run_tile_kernel,
+)
 from tilewright.tools.conformance.records import (
     BY_OP,
     Bound,
@@ -203,7 +209,7 @@ def run(
     """Run a record's kernel: the bounds of its results, and the memory as it is then."""
     memory = [np.frombuffer(octets, np.uint8).copy() for octets in record["before"]]
     args = [value for argument in record["args"] for value in flat(argument, memory)]
-    module, source = verified(text, record["ttir"])
+    module, source = verified(text, record["ttir"], negative_places(args))
     # A load of Triton's on NVIDIA's chips leaves zeros where its mask is false.
     launch = TileLaunch(
         tuple(record["grid"]),

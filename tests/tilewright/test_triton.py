@@ -3,10 +3,13 @@
 import ast
 import collections
 import inspect
+import re
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ from tilewright import pipeline
 from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.source.verification import verify
 from tilewright.triton import host, kept_modules
-from tilewright.triton.parameters import HostArray
+from tilewright.triton.parameters import HostArray, for_negative
 
 
 def test_a_launch_runs_in_place_where_the_arrays_are():
@@ -81,7 +84,7 @@ def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch
 
     def run():
         out = np.zeros(16, np.float32)
-        host._load_binary.cache_clear()
+        host._kernel.cache_clear()
         with tw.triton.on_cpu():
             kernels.add.device_caches.clear()
             compiled = kernels.add[(1,)](out + 1, out + 2, out, 16, BLOCK=16)
@@ -112,13 +115,34 @@ def test_launches_of_many_elements_have_views():
     with tw.triton.on_cpu():
         few = kernels.add[(1,)](out, out + 1, out, 16, BLOCK=16)
         assert (out[:16] == 1).all() and not out[16:].any()
-        assert few.function.of_blocks((1, 1, 1)) is few.function.entry
+        assert few.function.of_launch((1, 1, 1), []) is few.function.entry
         many = kernels.add[(1024,)](out, out + 1, out, len(out), BLOCK=16)
     assert many is few and (out == [3] * 16 + [1] * (len(out) - 16)).all()
-    assert many.function.of_blocks((1024, 1, 1)) is many.function.viewed
+    assert many.function.of_launch((1024, 1, 1), []) is many.function.viewed
     texts = [str(entry) for entry in (many.function.entry, many.function.viewed)]
     assert ["load_view" in text for text in texts] == [False, True]
     assert ["load_ptr" in text for text in texts] == [True, False]
+
+
+@pytest.mark.parametrize(("step", "first"), [(1, 16), (1, -16), (-1, 0), (-1, -16)])
+def test_numbers_and_strides_of_a_launch_may_be_negative(step: int, first: int):
+    """What is taken for granted of them, so that tiles are seen through, is not taken of those."""
+    x = np.arange(32 * 32, dtype=np.float32).reshape(32, 32)
+    rows = np.arange(32) + first
+    there = (rows >= 0) & (rows < 32)
+    expected = np.where(there[:, None], x[::step][rows % 32], 0)
+    begin = x.reshape(-1)[0 if step == 1 else 31 * 32 :]  # the pointer reaches what is in front
+    numbers, sizes, out = (32, 32, step * 32, first), {"BR": 16, "BC": 16}, np.zeros_like(x)
+    with tw.triton.on_cpu():
+        compiled = kernels.rows_from[(2,)](begin, out, *numbers, **sizes)
+    np.testing.assert_array_equal(out, expected)
+    if step == 1:
+        text = compiled.asm["ttir"]
+        for level in ("program", "ptx"):
+            ran = tw.interpret(text, grid=(2, 1, 1), args=[x, 0 * out, *numbers], level=level)
+            np.testing.assert_array_equal(ran[1], expected)
+    kernel = tw.compile(for_negative(compiled.kernel, [0, 0, *numbers]).decode(), "sm_90a")
+    assert any(one.kind == "view" for one in kernel.remarks) == (step < 0 or first < 0)
 
 
 def test_the_front_end_reads_a_text_once(monkeypatch):
@@ -247,13 +271,42 @@ def test_scripts_may_ask_for_the_device_by_any_number():
     }  # fmt: skip
 
 
-def test_autotune_runs_each_configuration_with_its_hooks():
+def test_autotune_runs_each_configuration_with_its_hooks(monkeypatch):
+    monkeypatch.setattr(kernels.tuned, "_do_bench", lambda *_, **__: pytest.fail("a clock"))
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernels.BLOCKS.clear()
     with tw.triton.on_cpu(), pytest.warns(ModelledTimeWarning, match="latency model of sm_90a"):
         kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
     assert set(kernels.BLOCKS) == {32, 64}
     np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPatch):
+    class Tensor:
+        device, layout = SimpleNamespace(type="cpu"), "strided"
+
+        def __init__(self, array):
+            self.array = array
+
+        def untyped_storage(self):
+            return SimpleNamespace(data_ptr=lambda: self.array.ctypes.data, nbytes=lambda: 64)
+
+    torch = SimpleNamespace(Tensor=Tensor, nn=SimpleNamespace(Parameter=Tensor), strided="strided")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensors = [Tensor(np.arange(16, dtype=np.float32) + i) for i in range(3)]
+    addresses = np.array([tensor.array[8:].ctypes.data for tensor in tensors])
+    out = np.zeros((3, 8), np.float32)
+    with tw.triton.on_cpu():
+        kernels.tables[(3,)](addresses, out, BLOCK=8)
+    for i, tensor in enumerate(tensors):
+        assert (out[i] == np.arange(8, 16) + i).all()
+        assert (tensor.array == [*np.arange(i, i + 8), *[0] * 8]).all()
+
+
+def test_elements_from_a_narrowed_multiple_on_are_loaded_together():
+    x = np.zeros(1 << 12, np.float16)
+    ptx = tw.triton.compile(kernels.narrowed, x, x, 1 << 33, BLOCK=1024, arch="sm_80").ptx
+    assert re.search("ld.global.v4|cp.async.cg", ptx) and "st.global.v4" in ptx
 
 
 def test_a_descriptor_of_the_host_pads_as_it_says():

@@ -115,3 +115,32 @@ def product(
     j = tl.program_id(1) * BN + tl.arange(0, BN)
     inside = (i[:, None] < M) & (j[None, :] < N)
     tl.store(out + i[:, None] * N + j[None, :], total.to(tl.float16), mask=inside)
+
+
+@triton.jit
+def rows_from(
+    x, out, rows, columns, stride, first, BR: tl.constexpr, BC: tl.constexpr,
+):  # fmt: skip
+    """The rows from `first` on, zeros where there are none."""
+    i = tl.program_id(0) * BR + tl.arange(0, BR)
+    for begin in range(0, columns, BC):
+        j = begin + tl.arange(0, BC)
+        row, inside = i + first, (i[:, None] < rows) & (j[None, :] < columns)
+        there = inside & (row[:, None] >= 0) & (row[:, None] < rows)
+        tile = tl.load(x + row[:, None] * stride + j[None, :], mask=there, other=0.0)
+        tl.store(out + i[:, None] * columns + j[None, :], tile, mask=inside)
+
+
+@triton.jit
+def tables(addresses, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(addresses + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    tl.store(out + tl.program_id(0) * BLOCK + i, tl.load(x + i))
+    tl.store(x + i, 0.0)
+
+
+@triton.jit
+def narrowed(x, out, n, BLOCK: tl.constexpr):
+    i = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int32) + tl.arange(0, BLOCK)
+    inside = (i >= 0) & (i < n)
+    tl.store(out + i, 2.0 * tl.load(x + i, mask=inside), mask=inside)

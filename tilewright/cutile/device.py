@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,6 +64,11 @@ def _answers(capability: Capability) -> dict[str, Any]:
         "current_stream": None,
         "default_stream": None,
         "synchronize": None,
+        "device": nullcontext(),
+        "device_of": nullcontext(),
+        "set_device": None,
+        "is_current_stream_capturing": False,
+        "get_device_name": "tilewright",
         "get_device_capability": capability,
         "get_device_properties": chip,
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
@@ -18,7 +18,7 @@ from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
-from tilewright.triton.parameters import flat
+from tilewright.triton.parameters import flat, for_negative
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -118,7 +118,7 @@ class DeviceKernel:
         code = of_whole_shapes(self.code) if whole else self.code
         if not apart:
             code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
-        plan = self._plan(grid, cooperative, code, values)
+        plan = self._plan(grid, cooperative, for_negative(code, values), values)
         return plan.template(
             values, self._numbers, number_of, programmatic=programmatic, cooperative=cooperative
         )
@@ -132,13 +132,13 @@ class DeviceKernel:
             schedule = BlockSchedule.of(kernel, grid, values)
         if (known := self._plans.get((grid, schedule, code))) is not None:
             return known
+        made = [kernel]
         if schedule != BlockSchedule():
-            kernel = kernel_of(code, self.name, self.capability, schedule)
-        entry = kernel.entry()
-        plan = LaunchPlan.of(entry, kernel.load(entry))
+            made = scheduled(schedule, partial(kernel_of, code, self.name, self.capability))
+        plan = LaunchPlan.of(made)
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
-        made = plan.on_grid(*launched(entry, grid))
-        return kept(self._plans, (grid, schedule, code), made)
+        plan = plan.on_grids(launched(plan.entries, grid))
+        return kept(self._plans, (grid, schedule, code), plan)
 
 
 class KernelLauncher:

@@ -16,10 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import i64
 
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
@@ -28,7 +29,7 @@ from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry
 from tilewright.triton.kept_modules import kept_module
-from tilewright.triton.parameters import flat, memory
+from tilewright.triton.parameters import address_table, flat, for_negative, memory
 
 
 def backend() -> Any:
@@ -88,8 +89,9 @@ _FEW = 1 << 13
 class HostKernel:
     """A kernel: `entry` as it is kept."""
 
-    def __init__(self, module: ModuleOp, name: str) -> None:
-        self._module, self._name = module, name
+    def __init__(self, code: bytes, name: str) -> None:
+        self._code, self._name = code, name
+        self._module = module = kept_module(code, name)
         self.entry = find_entry(module, None, name)
         pointers = [
             op.source if isinstance(op, LoadPtrTkoOp) else op.destination
@@ -97,8 +99,11 @@ class HostKernel:
         ]
         self._elements = max((prod(shape_of(tile)) for tile in pointers), default=0)
 
-    def of_blocks(self, grid: Extents) -> EntryOp:
-        """The entry that is the quickest for a grid."""
+    def of_launch(self, grid: Extents, values: Sequence[Any]) -> EntryOp:
+        """The entry for the values of its parameters that is the quickest for a grid."""
+        code = for_negative(self._code, values)
+        if code != self._code:
+            return _kernel(code, self._name).of_launch(grid, [])
         return self.entry if prod(grid) * self._elements <= _FEW else self.viewed
 
     @cached_property
@@ -107,6 +112,16 @@ class HostKernel:
         module = self._module.clone()
         run_pipeline(module, "", stages=TRITON_STAGES[1:])
         return find_entry(module, None, self._name)
+
+    def placed(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The values of its parameters, where it makes pointers of numbers as tables of addresses:
+        those of tensors of torch."""
+        if not descendants(self.entry, IntToPtrOp):
+            return values
+        types: Sequence[Any] = self.entry.body.block.arg_types
+        pointed = [getattr(type_.element_type, "pointee_type", None) for type_ in types]
+        rows = zip(values, pointed, strict=True)
+        return [address_table(one) if pointee == i64 else one for one, pointee in rows]
 
 
 Run = Callable[[HostKernel, Extents, Sequence[tuple[str, Any]]], None]
@@ -221,12 +236,14 @@ class HostDriver:
         """There is none."""
 
 
-@lru_cache(maxsize=64)
+_kernel = lru_cache(maxsize=64)(HostKernel)
+"""Sweeps of parameters compile the same text again and again."""
+
+
 def _load_binary(name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
-    """A kernel's module and the kernel; no registers, no spills, and threads of a block at most.
-    Sweeps of parameters compile the same text again and again."""
-    module = kept_module(code, name)
-    return module, HostKernel(module, name), 0, 0, 1024
+    """A kernel's module and the kernel; no registers, no spills, and threads of a block at most."""
+    kernel = _kernel(code, name)
+    return kernel, kernel, 0, 0, 1024
 
 
 def _unload_module(_: Any) -> None:

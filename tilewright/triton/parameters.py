@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
 from importlib import import_module
@@ -13,8 +15,11 @@ from tilewright.arguments.arrays import is_array
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_types import UInt8Array
+from tilewright.lowering.interpreter.cuda_tile.allocations import AddressTable, PointedArray
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
+from tilewright.tile_kernel import negative_places
 
 
 class HostArray(np.ndarray[Any, Any]):
@@ -89,8 +94,17 @@ def flat(
         yield name, argument
 
 
+def for_negative(code: bytes, values: Sequence[Any]) -> bytes:
+    """A text of TTIR for launches on the flat values of its parameters, some of them negative."""
+    if not (places := negative_places(values)):
+        return code
+    own = f"attributes {{{NEGATIVE} = array<i32: {', '.join(map(str, places))}>, "
+    return code.replace(b"attributes {", own.encode(), 1)
+
+
 def memory(name: str, argument: Any) -> UInt8Array:
-    """The bytes from where a pointer points to the end of its memory. Raises ArgumentError."""
+    """The bytes from where a pointer points to the end of its memory, all of which it reaches.
+    Raises ArgumentError."""
     owner, first = argument, int(argument.data_ptr())
     if is_array(argument):
         while is_array(owner.base):
@@ -107,6 +121,45 @@ def memory(name: str, argument: Any) -> UInt8Array:
             )
         storage = owner.untyped_storage()
         start, size, writeable = storage.data_ptr(), storage.nbytes(), True
-    octets = np.ctypeslib.as_array((c_uint8 * (start + size - first)).from_address(first))
+    octets = _octets(start, size)
     octets.flags.writeable = writeable
-    return octets
+    if first == start:
+        return octets
+    pointed = octets[first - start :].view(PointedArray)
+    pointed.memory = octets
+    return pointed
+
+
+def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
+    """Memory of 64-bit words that are addresses in tensors of torch, with the memories of these;
+    others as they are."""
+    words = octets[: len(octets) // 8 * 8].view(np.int64)
+    types = _tensor_types()
+    memories = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
+    starts = [start for start, _ in memories]
+    places: dict[int, tuple[int, int]] = {}
+    for i, number in enumerate((np.searchsorted(starts, words, "right") - 1).tolist()):
+        if number >= 0 and (byte := int(words[i]) - starts[number]) < memories[number][1]:
+            places[i] = number, byte
+    numbers = sorted({number for number, _ in places.values()})
+    arrays = [_octets(*memories[number]) for number in numbers]
+    own = {i: (numbers.index(number), byte) for i, (number, byte) in places.items()}
+    return AddressTable(words, arrays, own) if own else octets
+
+
+def _tensor_types() -> tuple[Any, ...]:
+    """The types of tensors that a script may have made."""
+    torch: Any = sys.modules.get("torch")
+    return () if torch is None else (torch.Tensor, torch.nn.Parameter)
+
+
+def _storage(tensor: Any) -> tuple[int, int]:
+    """The address and the size of a tensor's memory on the CPU."""
+    if tensor.device.type != "cpu" or tensor.layout is not import_module("torch").strided:
+        return 0, 0
+    storage = tensor.untyped_storage()
+    return storage.data_ptr(), storage.nbytes()
+
+
+def _octets(start: int, size: int) -> UInt8Array:
+    return np.ctypeslib.as_array((c_uint8 * size).from_address(start))

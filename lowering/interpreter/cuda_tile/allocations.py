@@ -55,6 +55,12 @@ class Allocations:
         return self.all[window] if 0 <= window < len(self.all) else None
 
 
+class PointedArray(np.ndarray[Any, Any]):
+    """An array whose pointer reaches what lies in front of it, too: all of `memory`."""
+
+    memory: AnyArray
+
+
 @entity
 class ArrayTable:
     """A list of arrays as a kernel takes it: for each a row of 64-bit words in memory, its address,
@@ -71,6 +77,27 @@ class ArrayTable:
         return np.array(rows, np.int64)
 
 
+class AddressTable(ArrayTable):
+    """Words of memory, some of which are addresses in arrays: `places[i]` are the number of an
+    array, and of a byte of it, that word i is the address of."""
+
+    def __init__(
+        self,
+        content: Int64Array,
+        arrays: Sequence[AnyArray],
+        places: Mapping[int, tuple[int, int]],
+    ):
+        super().__init__(arrays)
+        self._content, self._places = content, places
+
+    def words(self, addresses: Sequence[int]) -> Int64Array:
+        """The words, where the arrays lie at some addresses."""
+        content = self._content.copy()
+        for i, (number, byte) in self._places.items():
+            content[i] = addresses[number] + byte
+        return content
+
+
 class PlacedArguments:
     """Argument arrays in memory: arrays that share memory share an allocation. Memory that the
     kernel does not write (`written` says so for each array) is the arrays' own; else a copy.
@@ -85,6 +112,8 @@ class PlacedArguments:
         names: Sequence[str],
         memory: Allocations,
     ):
+        pointed = [array.ctypes.data for array in arrays]
+        arrays = [x.memory if isinstance(x, PointedArray) else x for x in arrays]
         self.arrays = arrays
         self._names = names
         self.addresses: list[int] = []
@@ -115,7 +144,7 @@ class PlacedArguments:
             allocation.written |= written[i]
             begin = array.ctypes.data - start
             self._spans.append((allocation, begin))
-            self.addresses.append(allocation.base + begin)
+            self.addresses.append(allocation.base + pointed[i] - start)
             if not filled[first]:
                 self._image(i)[...] = array
 

@@ -14,7 +14,7 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
-from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp, TruncIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
@@ -44,8 +44,10 @@ def _divisor(op: Operation, depth: int) -> int:
     match op:
         case AssumeOp(predicate=DivByAttr() as known) if known.every is None:
             return max(known.divisor, divisor(op.value, depth))
-        case AssumeOp() | ExtIOp() | PtrToPtrOp() | core.BroadcastOp() | core.ReshapeOp():
+        case AssumeOp() | ExtIOp() | TruncIOp() | PtrToPtrOp():
             return divisor(op.operands[0], depth)
+        case core.BroadcastOp() | core.ReshapeOp():
+            return divisor(op.source, depth)
         case core.ConstantOp():
             return _of_constant(op)
         case integer.AddIOp() | integer.SubIOp():

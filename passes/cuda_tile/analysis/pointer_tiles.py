@@ -212,7 +212,7 @@ class PointerTiles:
         places wrap around, at which one."""
         known, (factor, *others) = self.known, placed
         stride = tuple(x for x in monomial if known.factors[x] is not factor)
-        if others or coefficient < 0:
+        if others or coefficient < 0 or not self._is_stride({stride: coefficient}):
             return None
         if factor.axis is not None:
             return factor.axis, {stride: coefficient}, {}, None
@@ -268,19 +268,26 @@ class PointerTiles:
         strides += [{ONE: times} for x, times in rest.items() if x and times > 1]
         for stride in strides:
             start = self._divided(rest, stride, MAX_RANK)
-            natural = known.is_natural(start) or self._is_loaded(start)
-            if start and natural and len(outer) < most:
+            natural = known.is_natural(start) or self._is_number(start)
+            if start and natural and self._is_stride(stride) and len(outer) < most:
                 rest = known.sum(rest, known.product(stride, start), -1)
                 outer.append(TensorDimension(1, start, (UNBOUNDED,), stride))
         return rest, outer
 
-    def _is_loaded(self, start: Polynomial) -> bool:
+    def _is_number(self, start: Polynomial) -> bool:
         """True of a number in memory, as that of an expert: in front of a pointer is no memory."""
         factors = [self.known.factors[x] for monomial in start for x in monomial]
-        return (
-            list(start.values()) == [1] and len(factors) == 1
-            and any(isinstance(x.owner, LoadPtrTkoOp) for x in factors[0].values)
-        )  # fmt: skip
+        return list(start.values()) == [1] and len(factors) == 1 and _is_loaded(factors[0])
+
+    def _is_stride(self, polynomial: Polynomial) -> bool:
+        """True of products of what is not negative, or in memory, as what a table of matrices
+        says."""
+        factors = (self.known.factors[x] for monomial in polynomial for x in monomial)
+        return all(factor.natural or _is_loaded(factor) for factor in factors)
+
+
+def _is_loaded(factor: Factor) -> bool:
+    return any(isinstance(value.owner, LoadPtrTkoOp) for value in factor.values)
 
 
 def is_known(polynomial: Polynomial) -> bool:

@@ -9,12 +9,13 @@
 Equal polynomials are equal numbers, whatever ops compute them. Taken for granted is what Triton's
 own axis analysis takes, that integers of which addresses are computed do not overflow; and of what
 a kernel computes of block numbers and parameters that it is not negative unless it subtracts: sizes
-and strides are not, nor is what numbers are divided by.
+and strides are not, nor is what numbers are divided by. Launches say which parameters are
+(`NEGATIVE`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 from itertools import product
 from math import gcd, prod
@@ -41,6 +42,8 @@ Monomial = tuple[int, ...]
 Polynomial = Mapping[Monomial, int]
 """Monomials with their coefficients, which are other than zero."""
 LESS = (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL)
+NEGATIVE = "tt.negative"
+"""The attribute of a module, and of its entries, of the places of parameters that are negative."""
 ONE: Monomial = ()
 ZERO: Polynomial = {}
 
@@ -76,6 +79,12 @@ class Factor:
 def frozen(polynomial: Polynomial) -> Hashable:
     """A polynomial as the key of a table."""
     return frozenset(polynomial.items())
+
+
+def negative_places(entry: EntryOp) -> Sequence[int]:
+    """The places of the parameters of an entry that a launch says are negative."""
+    places: Any = entry.attributes.get(NEGATIVE)
+    return () if places is None else places.get_values()
 
 
 def _is_beside(op: Operation, value: SSAValue) -> bool:
@@ -235,7 +244,7 @@ class Polynomials:
         if shape_of(value):
             return None
         loop = value.block.parent_op()
-        natural = isinstance(loop, EntryOp)
+        natural = isinstance(loop, EntryOp) and value.index not in negative_places(loop)
         if isinstance(loop, ForOp) and value.index == 0:
             first = self.of(loop.lower_bound)
             natural = first is not None and self.is_natural(first)

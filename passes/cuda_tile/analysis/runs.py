@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
+from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
@@ -96,7 +96,7 @@ def _run(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRu
             if width and _width(op.source) == 0:
                 return ElementRuns(width, 0, divisor(op.source))
             return run_of(op.source, way)
-        case ExtIOp():
+        case ExtIOp() | TruncIOp():
             own = run_of(op.operands[0], way)
             # A group that begins at a multiple of its length does not go around.
             return ElementRuns(own.equal, min(own.counting, log2_of(own.divisor)), own.divisor)
