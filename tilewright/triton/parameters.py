@@ -139,7 +139,8 @@ def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
     starts = [start for start, _ in memories]
     places: dict[int, tuple[int, int]] = {}
     for i, number in enumerate((np.searchsorted(starts, words, "right") - 1).tolist()):
-        if number >= 0 and (byte := int(words[i]) - starts[number]) < memories[number][1]:
+        byte = int(words[i]) - starts[number]
+        if number >= 0 and byte < memories[number][1]:
             places[i] = number, byte
     numbers = sorted({number for number, _ in places.values()})
     arrays = [_octets(*memories[number]) for number in numbers]
