@@ -91,7 +91,19 @@ def flat(
     elif type_ in ("i1", "u1"):
         yield name, argument & 1  # whatever the byte is that Triton passes
     elif type_ != "constexpr":
-        yield name, argument
+        yield name, scalar(name, type_, argument)
+
+
+def scalar(name: str, type_: str, argument: Any) -> Any:
+    """An argument that is no pointer. Raises ArgumentError where an integer of so many bits has no
+    room for it: a kernel that is launched by itself is asked for nothing."""
+    bits = _BITS.get(type_, 0)
+    if bits and isinstance(argument, int) and not -1 <= argument >> bits - 1 <= 0:
+        raise ArgumentError(f"'{name}' expected an {type_}, got {argument}")
+    return argument
+
+
+_BITS = {f"i{bits}": bits for bits in (8, 16, 32, 64)}
 
 
 def for_negative(code: bytes, values: Sequence[Any]) -> bytes:

@@ -50,8 +50,10 @@ def _divisor(op: Operation, depth: int) -> int:
             return divisor(op.source, depth)
         case core.ConstantOp():
             return _of_constant(op)
-        case integer.AddIOp() | integer.SubIOp():
+        case integer.AddIOp() | integer.SubIOp() | integer.MinIOp() | integer.MaxIOp():
             return gcd(*(divisor(operand, depth) for operand in op.operands))
+        case core.SelectOp():
+            return gcd(*(divisor(operand, depth) for operand in op.operands[1:]))
         case integer.MulIOp():
             a, b = (divisor(operand, depth) for operand in op.operands)
             return min(a * b, ANYTHING)
