@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp, TruncIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile.layouts.elements import element_of
@@ -30,6 +30,10 @@ def divisor(value: SSAValue, depth: int = 8) -> int:
         return 1
     if isinstance(owner, Block):
         return _of_argument(owner, value, depth)
+    if isinstance(owner, IfOp):
+        place, ends = owner.results.index(value), (one.block.last_op for one in owner.regions)
+        yielded = [end.operands[place] for end in ends if isinstance(end, YieldOp)]
+        return gcd(*(divisor(one, depth - 1) for one in yielded)) or 1
     return min(_divisor(owner, depth - 1), ANYTHING)
 
 
