@@ -97,7 +97,7 @@ def differences(path: Path, arch: str) -> tuple[str, list[int]]:
     for kernel in kernels if kernels[1].entry().takes_blocks else kernels[:1]:
         for result, own in zip(bench.results(), begun, strict=True):
             result.copy_(own)
-        bench.ours(kernel, room=1)()
+        bench.ours([kernel], room=1)()
         there = [_host(value) for value in bench.flat if hasattr(value, "shape")]
         pairs = zip(there, here, strict=True)
         differing += [int((a.view(np.uint8) != b.view(np.uint8)).sum()) for a, b in pairs]

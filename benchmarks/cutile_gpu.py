@@ -6,8 +6,9 @@
 
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
-what they leave against torch. Time is device time by CUDA events, median of 20 launches, the L2
-flushed before each; the best configuration counts (`--all` prints each).
+what they leave against torch. Time is device time by CUDA events, the L2 flushed before each, the
+medians of turns of ours, theirs and the library's; the best configuration counts (`--all` prints
+each).
 """
 
 import math
@@ -20,7 +21,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -29,11 +29,11 @@ from typing import Any
 import cutile_cases
 import user_kernel_cases
 from cutile_problems import Case, Matrix, Problem
-from device_time import Launch, checked, cublas, launch_of, milliseconds
+from device_time import Launch, checked, cublas, launch_of, medians
 from measured import parser, show
 
 import tilewright as tw
-from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.launch.ptxas import assembled
 
 ARCH = "sm_90a"
@@ -107,10 +107,15 @@ class Bench:
             if isinstance(matrix, Matrix) and matrix.result
         ]  # fmt: skip
 
-    def ours(self, kernel: tw.Kernel, room: int | None = None) -> Launch:
-        """A launch of our kernel, of so many CTAs at most where they take blocks in turn."""
-        grid, told = launched(kernel.entry(), self.grid, room)
-        return launch_of(kernel, [*map(dense, self.flat), *told], grid)
+    def ours(self, kernels: Sequence[tw.Kernel], room: int | None = None) -> Launch:
+        """A launch of our kernel, and of that for its last blocks, of so many CTAs at most where
+        they take blocks in turn."""
+        grids = launched([kernel.entry() for kernel in kernels], self.grid, room)
+        launches = [
+            launch_of(kernel, [*map(dense, self.flat), *told], grid, programmatic=number > 0)
+            for number, (kernel, (grid, told)) in enumerate(zip(kernels, grids, strict=True))
+        ]
+        return lambda: [launch() for launch in launches]
 
     def theirs(self, kernel: tw.Kernel, cubin: bytes) -> Launch:
         """A launch of tileiras's cubin, which knows its own threads."""
@@ -154,7 +159,8 @@ def _compile(path: Path, given: tuple[str, str, int]) -> None:
             for problem in case.problems
         }
         for schedule in schedules:
-            assembled(compiled(code, arch, schedule=schedule).ptx, own)
+            for kernel in scheduled(schedule, partial(compiled, code, arch, "<bytecode>")):
+                assembled(kernel.ptx, own)
 
 
 def dense(value: Any) -> Any:
@@ -306,16 +312,9 @@ def _numbers(array: Any) -> Any:
 Row = dict[str, Any]
 
 
-@dataclass
-class Peers:
-    """The first result of each work, and the library's rate, which no configuration changes."""
-
-    results: dict[str, Any] = field(default_factory=dict[str, Any])
-    libraries: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
-
-
-def measure(path: Path, peers: Peers, arch: str, *, clean: bool = False) -> list[Row]:
-    """The rates of one case, a row for each problem; ours is compiled for `arch`."""
+def measure(path: Path, results: dict[str, Any], arch: str, *, clean: bool = False) -> list[Row]:
+    """The rates of one case, a row for each problem, measured in turns; ours is compiled for
+    `arch`. `results` are the expected ones of works that were met."""
     stored = pickle.loads(path.read_bytes())
     case: Case = stored["case"]
     rows: list[Row] = []
@@ -327,34 +326,32 @@ def measure(path: Path, peers: Peers, arch: str, *, clean: bool = False) -> list
     for problem in case.problems:
         bench = Bench(case, problem)
         schedule = BlockSchedule.of(whole, bench.grid, bench.flat)
-        kernel = compiled(stored["bytecode"], arch, schedule=schedule)
+        kernels = scheduled(schedule, partial(compiled, stored["bytecode"], arch, "<bytecode>"))
         work = problem.operations or problem.bytes
         words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
         key = " ".join([case.sample, *words, problem.name]).removeprefix(f"{cutile_cases.OWN} ")
-        if key not in peers.results:
-            peers.results[key] = expected(bench)
+        if key not in results:
+            results[key] = expected(bench)
         row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
                     "configuration": case.configuration}  # fmt: skip
-        launches = {"ours": lambda bench=bench, kernel=kernel: bench.ours(kernel)}
+        made = {"ours": lambda bench=bench, kernels=kernels: bench.ours(kernels)}
         if stored["cubin"] is not None:
-            launches["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
-        for name, made in launches.items():
+            made["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
+        launches: dict[str, Launch] = {}
+        for name, make in made.items():
             try:
-                result = peers.results[key]
-                time = checked(made(), bench.results(), result, case.bound, clean=clean)
-                row[name] = work / time / 1e9
+                launches[name] = checked(make(), bench.results(), results[key], case.bound)
             except (AssertionError, RuntimeError) as error:
                 print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
-        if key not in peers.libraries and (peer := library(bench)) is not None:
-            peers.libraries[key] = work / milliseconds(peer[0], clean=clean) / 1e9, peer[1]
-        if key in peers.libraries:
-            row["library"], row["which"] = peers.libraries[key]
-        rows.append(row)
+        if (peer := library(bench)) is not None:
+            launches["library"], row["which"] = peer
+        times = medians(launches, clean=clean)
+        rows.append(row | {name: work / time / 1e9 for name, time in times.items()})
     return rows
 
 
 def table(rows: list[Row]) -> str:
-    """The best configuration of each work, ours beside the others."""
+    """The best configuration of each work, the library as measured in turns with ours."""
     by_work: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_work[row["work"]].append(row)
@@ -362,7 +359,9 @@ def table(rows: list[Row]) -> str:
     ratios: list[float] = []
     for work, own in by_work.items():
         best = {name: max((row for row in own if name in row), key=lambda row: row[name],
-                default=None) for name in ("ours", "tileiras", "library")}  # fmt: skip
+                default=None) for name in ("ours", "tileiras")}  # fmt: skip
+        beside = best["ours"] or own[0]
+        best["library"] = beside if "library" in beside else None
         rate = {name: None if row is None else row[name] for name, row in best.items()}
         digits = ".3f" if own[0]["unit"] == "TB/s" else ".1f"
         shown = [f"{format(number, digits) if number else '-':>8}" for number in rate.values()]
@@ -409,10 +408,10 @@ def main() -> None:
 
         sys.exit(not check(paths, options.arch))
     rows: list[Row] = []
-    peers = Peers()
+    results: dict[str, Any] = {}
     compile_ahead(paths, options.arch)
     for path in paths:
-        for row in measure(path, peers, options.arch, clean=options.clean):
+        for row in measure(path, results, options.arch, clean=options.clean):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -27,10 +27,10 @@ from measured import parser, show
 from tilewright.cutile.tuning import modelled
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.modelled_time import ModelledTimeWarning
+from tilewright.modelled_time import ALIKE, ModelledTimeWarning, ranked
 
-FIRST, ALIKE = 3, 0.01
-"""The predicted configurations that a search would measure, and what measurements differ by."""
+FIRST = 3
+"""The predicted configurations that a search would measure."""
 
 
 def predicted(work: tuple[Case, Problem], checkout: Path, arch: str) -> float:
@@ -48,7 +48,8 @@ def predicted(work: tuple[Case, Problem], checkout: Path, arch: str) -> float:
 
 def judged(rates: dict[str, float], times: dict[str, float]) -> dict[str, Any]:
     """The loss of who takes the first predicted configuration, and the best one's place."""
-    order, best = sorted(times, key=times.__getitem__), max(rates, key=rates.__getitem__)
+    names, best = list(times), max(rates, key=rates.__getitem__)
+    order = [names[place] for place in ranked(list(times.values()))]
     return {
         "loss": 1 - rates[order[0]] / rates[best], "place": 1 + order.index(best),
         "first_lack": 1 - max(rates[name] for name in order[:FIRST]) / rates[best],

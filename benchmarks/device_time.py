@@ -2,19 +2,21 @@
 events."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import tilewright as tw
 
 LAUNCHES, FLUSHED = 20, 1 << 28
+TURNS, FEW = 6, 4
 Launch = Callable[[], Any]
+Name = TypeVar("Name")
 
 
 def launch_of(
     kernel: tw.Kernel, args: Sequence[Any], grid: tuple[int, ...], *,
-    threads: int | None = None,
+    threads: int | None = None, programmatic: bool = False,
 ) -> Launch:  # fmt: skip
     """A launch of the only kernel, of so many threads where it does not say them itself."""
     import torch
@@ -26,7 +28,7 @@ def launch_of(
     function, block = kernel.load(entry), entry.block or (threads or 1,)
     values = entry.values(Binding(entry.arguments, list(args), device_memory(), on_gpu=True))
     stream = torch.cuda.current_stream().cuda_stream
-    return lambda: function.start(values, grid, block, stream)
+    return lambda: function.start(values, grid, block, stream, programmatic=programmatic)
 
 
 def cublas(a: Any, b: Any, out: Any = None) -> Launch:
@@ -71,12 +73,26 @@ def milliseconds(launch: Launch, launches: int = LAUNCHES, *, clean: bool = Fals
     return statistics.median(times)
 
 
-def checked(
-    launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2, *,
-    clean: bool = False,
-) -> float:  # fmt: skip
-    """The time of a launch whose first result is right: so near to the reference, by the norm.
-    Integers are zeros before, as those that a kernel counts."""
+def in_turns(names: Iterable[Name]) -> Iterator[Name]:
+    """Names in turns, each of which another one begins: a GPU that has rested is quicker, of the
+    8192 square by 3 %."""
+    every = [*names]
+    for turn in range(TURNS):
+        first = turn % len(every)
+        yield from every[first:] + every[:first]
+
+
+def medians(launches: dict[Name, Launch], *, clean: bool = False) -> dict[Name, float]:
+    """The median device times of launches, taken in turns."""
+    times: dict[Name, list[float]] = {name: [] for name in launches}
+    for name in in_turns(launches):
+        times[name].append(milliseconds(launches[name], FEW, clean=clean))
+    return {name: statistics.median(own) for name, own in times.items()}
+
+
+def checked(launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2) -> Launch:
+    """A launch whose first result is right: so near to the reference, by the norm. Integers are
+    zeros before, as those that a kernel counts."""
     import torch
 
     for result in results:
@@ -85,4 +101,4 @@ def checked(
     want, norm = reference.float(), torch.linalg.norm
     error = (norm(results[0].float() - want) / norm(want)).item()
     assert error < bound, f"wrong result, by {error}"
-    return milliseconds(launch, clean=clean)
+    return launch

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from device_time import checked, cublas, launch_of, milliseconds
+from device_time import Launch, checked, cublas, launch_of, medians
 from measured import parser, show
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -78,7 +78,7 @@ def measure(
     c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
     reference, work = a.float() @ b.float().t(), 2 * m * n * k / 1e9
     orders = {False: b, True: b.t().contiguous().t()}
-    rates: dict[Tile, float] = {}
+    launches: dict[Tile | int, Launch] = {}
     for (own, _, row_major), kernel in kernels.items():
         kinds = (torch.float32, torch.int32)
         more = [torch.zeros(shape, dtype=kind, device="cuda")
@@ -86,15 +86,18 @@ def measure(
         launch = launch_of(kernel, [a, orders[row_major], c, *more], grid_of(own, m, n))
         # Hopper cuts sums of fp8 at 13 bits below the largest product.
         bound = 1e-2 if element == "bf16" else max(k * 2.0**-17, 1e-2)
-        rates[own, element, row_major] = work / checked(launch, [c], reference, bound)
+        launches[own, element, row_major] = checked(launch, [c], reference, bound)
     torch.backends.cuda.matmul.allow_tf32 = element == "tf32"
     out = c if element == "bf16" else None
     chosen = picked(element, shape)
-    theirs = [work / milliseconds(cublas(a, orders[order].t(), out)) for *_, order in chosen]
+    for place, (*_, order) in enumerate(chosen):
+        launches[place] = cublas(a, orders[order].t(), out)
+    rates = {name: work / time for name, time in medians(launches).items()}
+    theirs = [rates[place] for place in range(len(chosen))]
     best = max(chosen, key=rates.__getitem__)
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": _name(best),
             "ours": rates[best], "cublas": max(theirs),
-            "tiles": {_name(tile): rate for tile, rate in rates.items()},
+            "tiles": {_name(tile): rates[tile] for tile in kernels},
             "orders": [*zip(map(rates.__getitem__, chosen), theirs, strict=True)]}  # fmt: skip
 
 

@@ -35,14 +35,13 @@ from unittest.mock import patch
 
 import torch  # pyright: ignore
 import triton  # pyright: ignore
-from device_time import milliseconds
+from device_time import FEW, in_turns, milliseconds
 from measured import parser, show
 from triton_tutorials import Work, works
 
 import tilewright as tw
 
 TUTORIALS = Path("python", "tutorials")
-TURNS, LAUNCHES = 4, 6
 SHARES = 3
 TUNED = {"warmup": 25, "rep": 100}
 """The milliseconds for which `triton.autotune` times a configuration."""
@@ -119,7 +118,7 @@ class Modules:
         sys.modules.update(self.packages.get((package, by), {}))
 
     def measure(self, work: Work) -> Row:
-        """The rates of a work: the median of turns, as a GPU that is warm is slower."""
+        """The rates of a work: the median of turns."""
         torch.manual_seed(0)
         arguments, row = work.arguments(), {"work": work.name, "unit": work.unit}
         library, wanted, launches = work.library, None, dict[str, Callable[[], Any]]()
@@ -140,9 +139,9 @@ class Modules:
                 traceback.print_exc(limit=-4)
                 row[f"{by} failed"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         times: dict[str, list[float]] = {by: [] for by in launches}
-        for by, launch in TURNS * [*launches.items()]:
+        for by in in_turns(launches):
             with ways().get(by, nullcontext()):
-                times[by].append(milliseconds(launch, LAUNCHES))
+                times[by].append(milliseconds(launches[by], FEW))
         for by, own in times.items():
             row[by] = work.amount / statistics.median(own) / 1e9
         return row

@@ -10,17 +10,20 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler import compile
 
+ALIKE = 0.01
+"""The part by which times of launches differ that measurements do not tell apart."""
+
 
 class ModelledTimeWarning(UserWarning):
     """Times that a tuner takes for measured are those of a model."""
 
 
 def modelled_microseconds(
-    module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str
+    module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str, last: int = 1
 ) -> float:
     """The microseconds of a launch of a kernel of Tile IR on its flat parameters, which stay as
-    they are: its first CTA runs as it is compiled. To two digits, so that among those that the
-    model cannot tell apart the first one comes first. Raises as `tilewright.interpret` does."""
+    they are: its first CTA runs as it is compiled; so many share each of the `last` ones. Raises
+    as `tilewright.interpret` does."""
     # The interpreter of threads, which launches that tune nothing do without.
     from tilewright.execution import interpret
     from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
@@ -33,6 +36,17 @@ def modelled_microseconds(
     )
     resources = compile(module, arch, unproven="ignore").resources or {}
     registers = [own.registers for own in resources.values()]
-    time = LaunchTime(*registers[:1])
+    time = LaunchTime(sum(registers[:1]), last)
     interpret(module, grid=grid, args=args, arch=arch, level="ptx", races="ignore", watchers=[time])
-    return float(f"{time.microseconds:.2g}")
+    return float(f"{time.microseconds:.3g}")
+
+
+def ranked(times: Sequence[float]) -> list[int]:
+    """The places of times, the shortest first; of those that nobody tells from the shortest one
+    left, the first."""
+    left, order = sorted(range(len(times)), key=times.__getitem__), list[int]()
+    while left:
+        alike = [place for place in left if times[place] <= times[left[0]] * (1 + ALIKE)]
+        order += sorted(alike)
+        left = left[len(alike) :]
+    return order

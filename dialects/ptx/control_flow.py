@@ -93,8 +93,9 @@ BY_WARPS = "ptx.by_warps"
 of its threads, in front of which they are together; either gives what the other would there."""
 
 TAKES_BLOCKS = "cuda_tile.takes_blocks"
-"""The attribute of a kernel whose CTAs take blocks of its callers' grid in turn: the last three
-parameters are its extents."""
+"""The attribute of a kernel whose CTAs take blocks of its callers' grid in turn, "alike" or
+"longest first": the last five parameters are its extents, and the first and the end of the blocks
+that they take."""
 
 
 def block_ctas(kernel: Operation) -> int:

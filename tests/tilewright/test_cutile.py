@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import namedtuple
 from typing import Annotated, Any, get_args
@@ -16,7 +17,7 @@ from bridge_kernels import add, everywhere_at_once, of_list, of_pair, of_static_
 import tilewright as tw
 from tilewright.cutile import launches
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
-from tilewright.modelled_time import ModelledTimeWarning
+from tilewright.modelled_time import ModelledTimeWarning, ranked
 from tilewright.source.diagnostic import Diagnostic, at
 
 READ_ONLY = np.broadcast_to(0.0, 4)
@@ -186,6 +187,11 @@ def test_predicted_configs_are_those_of_a_search() -> None:
     searched = sorted((one.mean_us, one.config) for one in result.successes)
     assert ranked == [(config, time) for time, config in searched] + [(3, float("inf"))]
     assert (a == 1).all()
+
+
+def test_times_that_nobody_tells_apart_are_in_the_order_of_the_search() -> None:
+    times = [3.0, 1.009, 1.0, 1.012, math.inf, 3.02, math.inf]
+    assert ranked(times) == [1, 2, 3, 0, 5, 4, 6]
 
 
 @pytest.mark.parametrize("settings, message", [

@@ -248,6 +248,10 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     schedules = [BlockSchedule.of(alone, grid) for grid in grids]
     assert [one.ctas for one in schedules] == [8, 8, 2, 2, 1, 1, 1]
     assert [one.taken for one in schedules] == [*[False] * 5, True, False]
+    lasts = {
+        blocks: BlockSchedule.of(alone, (blocks, 1, 1)).last for blocks in (264, 265, 297, 298)
+    }
+    assert lasts == {264: 1, 265: 8, 297: 4, 298: 1}
     pair = replace(alone, entries=(replace(own, ctas=2),))
     half = replace(alone, entries=(replace(own, shared_bytes=100_000),))
     assert BlockSchedule.of(pair, (67, 1, 1)).taken
@@ -260,18 +264,18 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     "fields, blocks, grid, told",
     [
         ({"ctas": 2}, (3, 5, 7), (6, 5, 7), ()),
-        ({"takes_blocks": True}, (300, 5, 7), (132, 1, 1), (300, 5, 7)),
-        ({"takes_blocks": True}, (3, 5, 1), (15, 1, 1), (3, 5, 1)),
-        ({"takes_blocks": True, "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1)),
+        ({"takes_blocks": "alike"}, (30, 5, 7), (132, 1, 1), (30, 5, 7, 0, 1050)),
+        ({"takes_blocks": "alike"}, (3, 5, 1), (15, 1, 1), (3, 5, 1, 0, 15)),
+        ({"takes_blocks": "alike", "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1, 0, 300)),
     ],
 )
 def test_grids_of_ctas(
-    fields: dict[str, Any], blocks: Extents, grid: Extents, told: Extents,
+    fields: dict[str, Any], blocks: Extents, grid: Extents, told: tuple[int, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
     own = Entry("k", (), 0, None, None, (), **fields)
-    assert launched(own, blocks) == (grid, told)
+    assert launched([own], blocks) == [(grid, told)]
 
 
 def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:

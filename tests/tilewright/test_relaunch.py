@@ -23,9 +23,9 @@ from test_cutile_gpu import aligned, own_cache, stand_in  # pyright: ignore
 
 import tilewright as tw
 from tilewright import cutile
-from tilewright.cutile import launches, relaunch
+from tilewright.cutile import gpu, launches, relaunch
 from tilewright.dialects.ptx.control_flow import TENSORMAP
-from tilewright.launch import known_launches
+from tilewright.launch import known_launches, launcher
 from tilewright.launch.launcher import LaunchError
 
 __all__ = ["own_cache"]
@@ -371,3 +371,25 @@ def test_few_rows_are_another_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
             cutile.launch((9, 9), product, (*map(OnGpu, (one, b, c)), 64))
     assert shared[:2] == shared[2:] and shared[1] < shared[0]
     assert len(driver.cubins) == 2
+
+
+def test_few_last_blocks_are_a_launch_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of nine blocks on eight multiprocessors two CTAs share the last, also in launches like one
+    before."""
+    monkeypatch.setattr(gpu, "_WORTH", 2)
+    monkeypatch.setattr(launcher, "multiprocessors", lambda: 8)
+    matrices = [aligned(384 * 384, np.float16).reshape(384, 384) for _ in range(3)]
+    driver = stand_in(monkeypatch, product, (*matrices, 128))
+    encoding(monkeypatch, driver, lambda *given: (0, Map(given[2], *given[3])))
+    started: list[Any] = []
+
+    def start(_: Any, *given: Any) -> tuple[int]:
+        numbers = [x for x in passed(given[8], driver.types) if isinstance(x, int)]
+        started.append((given[:3], numbers[-5:]))
+        return (0,)
+
+    monkeypatch.setattr(driver, "cuLaunchKernel", start)
+    for _ in range(2):
+        cutile.launch((3, 3), product, (*map(OnGpu, matrices), 128))
+    rows = [((8, 1, 1), [3, 3, 1, 0, 8]), ((2, 1, 1), [3, 3, 1, 8, 9])]
+    assert started == 2 * rows

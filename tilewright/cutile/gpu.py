@@ -3,7 +3,7 @@ launch on a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -37,6 +37,8 @@ _MOST = 8
 """The CTAs that share a block at most."""
 _FEWEST, _FEW = 16, 64
 """The least size that is known of an array in a launch, and the most."""
+_WORTH = 4
+"""The CTAs that share each of the last blocks at least: a launch more takes what two would save."""
 _COUNTED = 1 << 30
 """The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
 
@@ -45,12 +47,15 @@ _COUNTED = 1 << 30
 class BlockSchedule:
     """How a launch's tile blocks meet its multiprocessors: so many CTAs share each at most, or CTAs
     take one after the other. Of small sizes of arrays, by their places among the parameters, the
-    powers of two that are no less are `known`. Those that are taken may all lie `along_x`."""
+    powers of two that are no less are `known`. Those that are taken may all lie `along_x`; so many
+    CTAs share each of the `last` ones, which are too few for all multiprocessors; 0: these are
+    those, of a grid that starts while the one of the others ends, and waits for it."""
 
     ctas: int = 1
     taken: bool = False
     along_x: bool = False
     known: tuple[tuple[int, int], ...] = ()
+    last: int = 1
 
     @classmethod
     def of(
@@ -72,9 +77,10 @@ class BlockSchedule:
         room, blocks = (count or launcher.multiprocessors()) // entry.ctas, max(prod(grid), 1)
         if room < blocks < _COUNTED:
             taken = 2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch))
-            return cls(1, taken, taken and blocks == grid[0], known)
-        ctas = 1 << min(max(room // blocks, 1), _MOST).bit_length() - 1
-        return cls(ctas, known=known)
+            last = _sharing(room, blocks % room or room) if taken else 1
+            last = last if last >= _WORTH else 1
+            return cls(1, taken, taken and blocks == grid[0], known, last)
+        return cls(_sharing(room, blocks), known=known)
 
     def rewritten(self, bytecode: bytes, name: str = "<bytecode>") -> ModuleOp | bytes:
         """Tile IR for it."""
@@ -82,11 +88,16 @@ class BlockSchedule:
         if self.known:
             passes.append(CudaTileBoundSizesPass(*zip(*self.known, strict=True)))
         if self.taken:
-            passes.append(CudaTileMakePersistentPass(self.along_x))
+            passes.append(CudaTileMakePersistentPass(self.along_x, not self.last))
         module: Any = verified(bytecode, name)[0] if passes else bytecode
         for one in passes:
             one.apply(default_context(), module)
         return module
+
+
+def _sharing(room: int, blocks: int) -> int:
+    """The CTAs that share each of so many blocks where there is room for so many."""
+    return 1 << min(max(room // blocks, 1), _MOST).bit_length() - 1
 
 
 def compiled(
@@ -109,35 +120,67 @@ def compiled(
     return kernel_of(cached(key, make), Kernel)
 
 
+def scheduled(schedule: BlockSchedule, made: Callable[[BlockSchedule], Kernel]) -> list[Kernel]:
+    """The kernel that is made for a schedule, and the one for its last blocks, if that is another
+    one."""
+    kernels = [made(replace(schedule, last=1))]
+    if schedule.last > 1 and kernels[0].entry().takes_blocks == "alike":
+        last = made(replace(schedule, ctas=schedule.last, last=0))
+        if last.entry().ctas >= _WORTH * kernels[0].entry().ctas:
+            kernels.append(last)
+    return kernels
+
+
 def launched(
-    entry: Entry, blocks: Extents, room: int | None = None
-) -> tuple[Extents, Sequence[int]]:
-    """The grid of CTAs for a grid of blocks, and what the kernel is told of it; there is room for
-    so many CTAs, without a number for one on each multiprocessor."""
+    entries: Sequence[Entry], blocks: Extents, room: int | None = None
+) -> list[tuple[Extents, Sequence[int]]]:
+    """The grids of CTAs for a grid of blocks, of a kernel and of that for its last blocks, and what
+    they are told of it; there is room for so many CTAs, without a number for one on each
+    multiprocessor."""
+    entry, total = entries[0], prod(blocks)
     if not entry.takes_blocks:
-        return checked_extents("grid", entry.grid(blocks)), ()
+        return [(checked_extents("grid", entry.grid(blocks)), ())]
     turns = max((room or launcher.multiprocessors()) // entry.ctas, 1)
-    return entry.grid((min(prod(blocks), turns), 1, 1)), blocks
+    ends = [total - total % turns, total] if len(entries) > 1 else [total]
+    return [
+        (one.grid((min(end - first, turns), 1, 1)), (*blocks, first, end))
+        for one, first, end in zip(entries, (0, *ends), ends, strict=False)
+    ]
 
 
 def start(
-    kernel: Kernel,
+    kernels: Sequence[Kernel],
     flat: Sequence[tuple[str, Any]],
     grid: Extents,
     stream: Any = None,
     *,
     programmatic: bool = False,
 ) -> None:
-    """Launch a kernel on its flat parameters, which have names, without waiting for it but where
-    arrays of NumPy, which are copied to the GPU and back, or lists are among them. `programmatic`:
-    it may start before the kernel in front of it has ended.
+    """Launch a kernel, and the one for its last blocks if there is one, on its flat parameters,
+    which have names, without waiting for it but where arrays of NumPy, which are copied to the GPU
+    and back, or lists are among them. `programmatic`: it may start before the kernel in front of it
+    has ended.
 
     Raises ExecutionError for arguments that do not fit, `tilewright.LaunchError` where
     there is no GPU, where the launch fails, or a CUDA graph cannot have it, which stays as it was.
     """
-    entry = kernel.entry()
+    if any(isinstance(part, np.ndarray) for _, part in flat):
+        kernels = kernels[:1]  # there and back once
+    entries = [kernel.entry() for kernel in kernels]
+    for kernel, entry, (ctas, told) in zip(kernels, entries, launched(entries, grid), strict=True):
+        _start(kernel, entry, flat, ctas, told, stream, programmatic or kernel is not kernels[0])
+
+
+def _start(
+    kernel: Kernel,
+    entry: Entry,
+    flat: Sequence[tuple[str, Any]],
+    grid: Extents,
+    told: Sequence[int],
+    stream: Any,
+    programmatic: bool,
+) -> None:
     block = entry.block or (1, 1, 1)
-    grid, told = launched(entry, grid)
     check_launch(entry.name, grid, block, None, entry.cluster)
     handle = launcher.stream_handle(stream)
     _check_capture([part for _, part in flat], handle)

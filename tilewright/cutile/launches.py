@@ -18,7 +18,7 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.options import checked
 from tilewright.cutile import relaunch
 from tilewright.cutile.compiler_errors import compiler_errors
-from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.cutile.gpu import BlockSchedule, compiled, scheduled, start
 from tilewright.cutile.parameters import CutileParameter, as_array, flat_of, parameters_of
 from tilewright.cutile.rules import GRID, KERNEL, KERNEL_OR_BYTECODE
 from tilewright.cutile.tuning import Export, Measure, exported, microseconds, modelled, tuning
@@ -254,7 +254,7 @@ def on_gpu(*, arch: str | None = None, accuracy: Accuracy = "libdevice") -> Gene
         del stream
         extents, parameters = cast("Extents", grid), _parameters(kernel, args)
         _, chosen, _ = _chosen(extents, kernel, parameters, to, _bytecode_aloud)
-        return exported(chosen, flat_of(parameters), extents, flush)
+        return exported(chosen[0], flat_of(parameters), extents, flush)
 
     launches = Launches()
     with _launching(there, measured, exporting):
@@ -305,12 +305,13 @@ def _start(
 
 def _chosen(
     grid: Extents, kernel: Any, parameters: list[CutileParameter], to: _Target, export: _Export
-) -> tuple[Kernel, Kernel, BlockSchedule]:
-    """The kernel, and as it is for the schedule of a grid's blocks."""
-    code = chosen = _compiled(kernel, parameters, to, export=export)
+) -> tuple[Kernel, Sequence[Kernel], BlockSchedule]:
+    """The kernel, and those for the schedule of a grid's blocks."""
+    code = _compiled(kernel, parameters, to, export=export)
+    chosen = [code]
     schedule = BlockSchedule.of(code, grid, [part for _, part in flat_of(parameters)])
     if schedule != BlockSchedule():
-        chosen = _compiled(kernel, parameters, to, schedule)
+        chosen = scheduled(schedule, partial(_compiled, kernel, parameters, to))
     return code, chosen, schedule
 
 

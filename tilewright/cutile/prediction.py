@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from math import inf
-from operator import itemgetter
 from typing import Any
 
 from tilewright.arguments.options import checked
 from tilewright.cutile.launches import compiled_launch
 from tilewright.cutile.rules import KERNEL
 from tilewright.cutile.tuning import modelled
+from tilewright.modelled_time import ranked
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import CompileError
 from tilewright.tile_kernel import DEFAULT_ARCH
@@ -28,10 +28,10 @@ def predict(
     hints_fn: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> list[tuple[Any, float]]:
     """The configurations of a kernel and the microseconds of each, the quickest first, by the
-    latency model of `arch`: infinitely many where a compiler rejects it. The search space and the
-    functions of a configuration are those of `ct.tune`; arrays are those of `launch` on the CPU,
-    and stay as they are. The first CTA of each launch runs as it is compiled, and a
-    ModelledTimeWarning says that nothing was measured.
+    latency model of `arch`: infinitely many where a compiler rejects it; of those that differ by a
+    hundredth at most, the first. The search space and the functions of a configuration are those of
+    `ct.tune`; arrays are those of `launch` on the CPU, and stay as they are. The first CTA of each
+    launch runs as it is compiled, and a ModelledTimeWarning says that nothing was measured.
 
     Raises ArgumentError, TargetError, and ExecutionError for what no kernel may do."""
     time, rejected = modelled(compiled_launch, arch), import_module("cuda.tile").TileError
@@ -43,4 +43,6 @@ def predict(
         except (CompileError, rejected):
             return inf
 
-    return sorted(((config, predicted(config)) for config in search_space), key=itemgetter(1))
+    configs = list(search_space)
+    times = list(map(predicted, configs))
+    return [(configs[place], times[place]) for place in ranked(times)]

@@ -51,7 +51,7 @@ class _Plans:
         plan = self.by_schedule.get(schedule)
         if plan is None:
             return None
-        return kept(self.by_grid, (grid, schedule), plan.on_grid(*launched(plan.entry, blocks)))
+        return kept(self.by_grid, (grid, schedule), plan.on_grids(launched(plan.entries, blocks)))
 
 
 COMPILING = RLock()
@@ -117,13 +117,13 @@ def known_launch(
 
 
 def remember(
-    kernel: Any, args: Any, target: Any, code: Kernel, chosen: Kernel, schedule: BlockSchedule
-) -> None:
+    kernel: Any, args: Any, target: Any, code: Kernel, chosen: Sequence[Kernel],
+    schedule: BlockSchedule,
+) -> None:  # fmt: skip
     """Let launches like this one, which has been checked and started, be found: of a kernel and of
-    it as it was chosen by a schedule of its blocks."""
+    those that were chosen by a schedule of its blocks."""
     addresses: list[int] = []
-    items, entry = _items(args, addresses), chosen.entry()
-    plan = LaunchPlan.of(entry, chosen.load(entry))
+    items, plan = _items(args, addresses), LaunchPlan.of(chosen)
     if plan is not None and items is not None:
         assumptions = _Read.of(kernel, items, addresses).assumptions
         kind = kernel, context_number(), target, assumptions

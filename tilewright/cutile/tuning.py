@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.cutile.gpu import BlockSchedule, compiled, start
+from tilewright.cutile.gpu import BlockSchedule, compiled, scheduled, start
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.kernel import Kernel
@@ -55,7 +56,11 @@ def modelled(
         key = code, tuple(grid), schedule
         if key not in times:
             module = replace(schedule, taken=False).rewritten(code)
-            times[key] = modelled_microseconds(module, grid, flat, arch)
+            last = 1
+            if schedule.last > 1:
+                kernels = scheduled(schedule, partial(compiled, code, arch, "<bytecode>"))
+                last = kernels[-1].entry().ctas // kernels[0].entry().ctas
+            times[key] = modelled_microseconds(module, grid, flat, arch, last)
         return times[key]
 
     return time
@@ -158,7 +163,7 @@ def measured(launch: bytes) -> float:
     kernel = kernel_of(record, Kernel)
     kernel.load(kernel.entry())
     try:
-        return microseconds(lambda: start(kernel, flat, grid), None, flush=flush)
+        return microseconds(lambda: start([kernel], flat, grid), None, flush=flush)
     finally:
         for base in importer.opened.values():
             launcher.call("cuIpcCloseMemHandle", base)

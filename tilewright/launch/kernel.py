@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from xdsl.dialects.builtin import StringAttr
+
 from tilewright.arguments.options import checked
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.types.argument import ARGUMENT, signature_of
@@ -41,8 +43,8 @@ def _sizes(parameters: Iterable[Parameter]) -> tuple[int, ...]:
 class Entry:
     """A kernel of compiled code: its name, its parameters as (name, PTX type) in order, its shared
     memory in bytes, and the block size and the cluster that it asks for, if any; each block of its
-    callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn: its
-    last three arguments are the grid. `by_warpgroups`: it multiplies by wgmma. `written` are the
+    callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn, as
+    `TAKES_BLOCKS` says. `by_warpgroups`: it multiplies by wgmma. `written` are the
     numbers of the parameters through which it may write, `sizes` those of the arguments that are
     sizes of the tensors of its maps.
 
@@ -57,7 +59,7 @@ class Entry:
     arguments: tuple[Parameter, ...] = field(repr=False)
     parts: tuple[Parameter, ...] | None = field(default=None, repr=False)
     ctas: int = 1
-    takes_blocks: bool = False
+    takes_blocks: str = ""
     by_warpgroups: bool = False
     written: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
@@ -69,6 +71,8 @@ class Entry:
         block, cluster = (
             None if size is None else tuple(size.get_values()) for size in (op.reqntid, op.cluster)
         )
+        taken = op.attributes.get(TAKES_BLOCKS)
+        assert isinstance(taken, StringAttr | None)
         return cls(
             op.sym_name.data,
             tuple((parameter.name, parameter.text) for parameter in own),
@@ -78,7 +82,7 @@ class Entry:
             tuple(arguments),
             None if signature_of(op) is None else tuple(own),
             block_ctas(op),
-            TAKES_BLOCKS in op.attributes,
+            "" if taken is None else taken.data,
             any(inner.name == _WGMMA for inner in op.walk()),
             written_parameters(op),
             _sizes(own),

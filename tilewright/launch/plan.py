@@ -15,7 +15,7 @@ from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.dialects.frozen import frozen
 from tilewright.launch import launcher
-from tilewright.launch.kernel import Entry
+from tilewright.launch.kernel import CompiledCode, Entry
 from tilewright.launch.known_launches import kept
 
 _ADDRESS = struct.Struct("<Q")
@@ -66,6 +66,7 @@ class LaunchTemplate:
     addressed: Sequence[tuple[int, int]]
     free: list[launcher.ReadyLaunch] = field(default_factory=list[launcher.ReadyLaunch])
     """Those that no thread starts now."""
+    then: LaunchTemplate | None = None
 
     def start(self, addresses: Sequence[int], stream: int) -> None:
         """Launch on arrays at these addresses, without waiting. Raises LaunchError."""
@@ -78,13 +79,16 @@ class LaunchTemplate:
             words[place] = addresses[number]
         ready.start(stream)
         self.free.append(ready)
+        if self.then is not None:
+            self.then.start(addresses, stream)
 
 
 @frozen
 class LaunchPlan:
     """How a function on the GPU is launched on a grid: for each of its parameters the place of the
     argument that it is, or the tensor maps of one. `told` are arguments behind those given, and
-    `extents` the driver's numbers.
+    `extents` the driver's numbers; `then` another one is launched on the same arguments, which
+    waits for it by itself.
 
     Nothing is checked but numbers: it is for arguments of which a launch before had the same types,
     ranks and assumptions.
@@ -95,11 +99,14 @@ class LaunchPlan:
     parts: tuple[int | _Map, ...]
     extents: tuple[int, ...] = ()
     told: Sequence[int] = ()
+    then: LaunchPlan | None = None
 
     @classmethod
-    def of(cls, entry: Entry, function: launcher.DeviceFunction) -> LaunchPlan | None:
-        """That of a kernel, without its grid; None where it takes other parts of arguments than
-        those."""
+    def of(cls, kernels: Sequence[CompiledCode]) -> LaunchPlan | None:
+        """That of kernels one after the other, without their grids; None where one takes other
+        parts of arguments than those."""
+        kernel, *others = kernels
+        entry, then = kernel.entry(), cls.of(others) if others else None
         parts: list[int | _Map] = list(range(len(entry.arguments)))
         if entry.parts is not None:
             parts = []
@@ -109,13 +116,23 @@ class LaunchPlan:
                     return None
                 of_map = source.part.data == "flat_map"
                 parts.append(_Map.of(parameter, source) if of_map else source.index.data)
-        return cls(function, entry, tuple(parts))
+        return None if others and then is None else cls(
+            kernel.load(entry), entry, tuple(parts), then=then
+        )  # fmt: skip
 
-    def on_grid(self, grid: Extents, told: Sequence[int]) -> LaunchPlan:
-        """The plan for a grid of CTAs. Raises ArgumentError for one that the kernel cannot have."""
+    @property
+    def entries(self) -> list[Entry]:
+        """Those of its kernels."""
+        return [self.entry, *(self.then.entries if self.then is not None else ())]
+
+    def on_grids(self, grids: Sequence[tuple[Extents, Sequence[int]]]) -> LaunchPlan:
+        """The plan for a grid of CTAs for each kernel, and what it is told. Raises ArgumentError
+        for one that the kernel cannot have."""
         entry, block = self.entry, self.entry.block or (1, 1, 1)
+        (grid, told), *others = grids
         check_launch(entry.name, grid, block, None, entry.cluster)
-        return replace(self, extents=self.function.extents(grid, block), told=told)
+        then = self.then and self.then.on_grids(others)
+        return replace(self, extents=self.function.extents(grid, block), told=told, then=then)
 
     def template(
         self, given: Sequence[Any], scalars: Sequence[int], number_of: Mapping[int, int], *,
@@ -137,4 +154,8 @@ class LaunchPlan:
                 for at, place in offsets
                 if place in number_of
             ],
+            then=self.then
+            and self.then.template(
+                given, scalars, number_of, programmatic=True, cooperative=cooperative
+            ),
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from tilewright.cutile.gpu import BlockSchedule, compiled, launched
+from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
@@ -132,13 +132,13 @@ class DeviceKernel:
             schedule = BlockSchedule.of(kernel, grid, values)
         if (known := self._plans.get((grid, schedule, code))) is not None:
             return known
+        made = [kernel]
         if schedule != BlockSchedule():
-            kernel = kernel_of(code, self.name, self.capability, schedule)
-        entry = kernel.entry()
-        plan = LaunchPlan.of(entry, kernel.load(entry))
+            made = scheduled(schedule, partial(kernel_of, code, self.name, self.capability))
+        plan = LaunchPlan.of(made)
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
-        made = plan.on_grid(*launched(entry, grid))
-        return kept(self._plans, (grid, schedule, code), made)
+        plan = plan.on_grids(launched(plan.entries, grid))
+        return kept(self._plans, (grid, schedule, code), plan)
 
 
 class KernelLauncher:

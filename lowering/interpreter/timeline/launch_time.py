@@ -1,7 +1,7 @@
 """The time of a launch by the latency model: its first and last CTAs stand for the others."""
 
 from collections import defaultdict
-from math import ceil, inf, prod
+from math import ceil, floor, inf, prod
 
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, Sm, chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED
@@ -10,18 +10,20 @@ from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
+from tilewright.lowering.interpreter.timeline.latencies import COPIED_BYTES
 from tilewright.lowering.interpreter.timeline.record import Line, Timeline
 
 
 class LaunchTime(Timeline):
     """A timeline of the first CTA and of the last one, or of the first of these clusters; no others
-    run. `registers` are those of a thread; 0 where nobody knows."""
+    run. `registers` are those of a thread, 0 where nobody knows; so many CTAs share the work of
+    each `last` one, where those do not fill the chip."""
 
     reorders = True
 
-    def __init__(self, registers: int = 0) -> None:
+    def __init__(self, registers: int = 0, last: int = 1) -> None:
         super().__init__()
-        self._registers = registers
+        self._registers, self._sharing = registers, last
         self._ended = defaultdict[int, int](int)
         """When the last event of a CTA ends."""
 
@@ -59,7 +61,19 @@ class LaunchTime(Timeline):
         turns = self._launch.ctas / (chip.count * together)
         first, last = (self._cycles(cta, together) for cta in (0, len(self.blocks) - 1))
         in_turn = (first + last) / 2 * turns + last * (ceil(turns) - turns)
-        return max(first, last, in_turn) / chip.ghz / 1e3
+        if self._sharing > 1:
+            in_turn = (first + last) / 2 * floor(turns) + last / self._sharing
+        return max(first, last, in_turn, self._memory_cycles) / chip.ghz / 1e3
+
+    @property
+    def _memory_cycles(self) -> float:
+        """The cycles in which the chip's memory moves what CTAs copy, but not more than all arrays:
+        what several copy is moved once."""
+        copies = (pipe for (name, _), pipe in self._pipes.items() if name in ("tma", "cp.async"))
+        copied = COPIED_BYTES * sum(end - start for pipe in copies for start, end in pipe.taken)
+        arrays = sum(one.size for one in self._wave.memory.allocations if not one.share)
+        moved = min(arrays, copied / len(self.blocks) * self._launch.ctas)
+        return moved / self._chip.bandwidth * self._chip.ghz
 
     def _cycles(self, cta: int, together: float) -> float:
         """The time of a CTA beside others like it."""

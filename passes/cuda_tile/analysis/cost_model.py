@@ -310,10 +310,12 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
 
 
 def registers_beside_gatherers(threads: int, ctas: int) -> int:
-    """The registers that so many threads are raised to beside that warpgroup."""
-    room = _of_thread(REGISTERS, ctas * (threads + WARPGROUP)) * (threads + WARPGROUP)
+    """The registers that so many threads are raised to beside that warpgroup; 0 where it has none
+    to give up."""
+    own = _of_thread(REGISTERS, ctas * (threads + WARPGROUP))
+    room = own * (threads + WARPGROUP)
     left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
-    return min(left, _MOST_REGISTERS // 8 * 8)
+    return min(left, _MOST_REGISTERS // 8 * 8) if own > GATHERING_REGISTERS else 0
 
 
 def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:

@@ -1,9 +1,11 @@
 """Persistent kernels, whose CTAs compute one tile block after the other: what the next one loads
 comes while the last one is stored.
 
-A launch starts as many CTAs as fit, along x, and tells the grid of blocks by three more arguments:
+A launch starts as many CTAs as fit, along x, and tells the grid of blocks by three more arguments,
+and by two more which of these it takes:
 
-    for %n in (%cta to X Y Z, step %ctas):    x = n mod X Y mod X;  y = n mod X Y / X;  z = n / X Y
+    for %n in (%first + %cta to %end, step %ctas):
+        x = n mod X Y mod X;  y = n mod X Y / X;  z = n / X Y
 
 What no block's number has to do with stays in front of the loop: views of tensors, and scalars.
 Where blocks differ in how long they take, as in causal attention, the longest come first, and CTAs
@@ -18,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr, i32
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -28,11 +30,11 @@ from tilewright.dialects.cuda_tile.attributes import BoundedAttr
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, ReturnOp
-from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import GdcWaitTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cuda_tile.types import TileType, TokenType
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -43,6 +45,7 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     INDEX,
     UNSIGNED,
     ShapedBuilder,
+    at_start,
     loop_of,
 )
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
@@ -61,16 +64,20 @@ _PAIR, _MOST_ROWS = 2, 128
 class CudaTileMakePersistentPass(ModulePass):
     """Let CTAs compute tile blocks one after the other, in kernels that load from views, of one
     product of matrices and blocks that take as long as each other, or of two in each of its loops,
-    as in attention; no block waits for another. Blocks may all lie `along_x`."""
+    as in attention; no block waits for another. Blocks may all lie `along_x`, and be those `behind`
+    the ones that a grid computes which ends first."""
 
     name = "cuda-tile-make-persistent"
 
     along_x: bool = False
+    behind: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for entry in descendants(op, EntryOp):
             if _may_be_persistent(entry):
                 _make_persistent(entry, self.along_x)
+                if self.behind:
+                    at_start(entry).insert(GdcWaitTkoOp.create(result_types=[TokenType()]))
 
 
 def _may_be_persistent(entry: EntryOp) -> bool:
@@ -114,24 +121,23 @@ def _is_loaded(operand: SSAValue) -> bool:
 
 def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     block, body = entry.body.block, Block(arg_types=[INDEX])
-    ops, end = list(block.ops)[:-1], block.last_op
-    assert end is not None
-    extents = [block.insert_arg(INDEX, len(block.args)) for _ in range(3)]
-    inputs = [*entry.function_type.inputs, *[INDEX] * 3]
+    ops, ending = list(block.ops)[:-1], block.last_op
+    assert ending is not None
+    *extents, first, end = (block.insert_arg(INDEX, len(block.args)) for _ in range(5))
+    inputs = [*entry.function_type.inputs, *[INDEX] * 5]
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])
     at = ShapedBuilder(entry, InsertPoint.at_start(block))
     cta, ctas = at.grid(core.GetTileBlockIdOp), at.grid(core.GetNumTileBlocksOp)
     one = at.constant(1, i32)
     grid: list[SSAValue] = [extents[0], one, one] if along_x else [*extents]
-    x, y, z = grid
-    row = at.add(integer.MulIOp, [x, y])
-    total = at.add(integer.MulIOp, [row, z])
     inner = ShapedBuilder(entry, InsertPoint.at_start(body))
-    number, bounds = body.args[0], [cta[0], total, ctas[0]]
+    number, bounds = body.args[0], [at.add(integer.AddIOp, [first, cta[0]]), end, ctas[0]]
     slow, long = (find(entry.walk()) for find in (slow_dimension, long_dimension))
     if long is not None:
+        total = at.add(integer.SubIOp, [end, first])
         bounds = [at.constant(0, i32), _turns(at, total, cta[0], ctas[0]), at.constant(1, i32)]
-        number = _there_and_back(inner, number, cta[0], ctas[0])
+        taken = _there_and_back(inner, number, cta[0], ctas[0])
+        number = inner.add(integer.AddIOp, [first, taken])
     dim = next((x for x in (long, slow) if x is not None), 2)
     zero = inner.constant(0, i32)
     numbers = [number, zero, zero] if along_x else numbers_of(inner, number, grid, dim)
@@ -152,9 +158,9 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
             own.add(op)
     body.add_op(ContinueOp.create())
     loop = loop_of(bounds, body)
-    ShapedBuilder(entry, InsertPoint.before(end)).insert(loop)
+    ShapedBuilder(entry, InsertPoint.before(ending)).insert(loop)
     divide_by_reciprocals(loop)
-    entry.attributes[TAKES_BLOCKS] = UnitAttr()
+    entry.attributes[TAKES_BLOCKS] = StringAttr("alike" if long is None else "longest first")
 
 
 def _there_and_back(at: ShapedBuilder, turn: SSAValue, cta: SSAValue, ctas: SSAValue) -> SSAValue:

@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 from tilewright.dialects.cuda_tile.ops.memory import (
     AtomicCASTkoOp,
     AtomicRMWTkoOp,
+    GridDependency,
     JoinTokensOp,
     LoadPtrTkoOp,
     MakeTokenOp,
@@ -58,7 +59,7 @@ Atomic = AtomicRMWTkoOp | AtomicCASTkoOp | AtomicRedViewTkoOp
 _KNOWN = (
     PureOp, AssumeOp, ReduceOp, ScanOp, ForOp, LoopOp, IfOp, LoadViewTkoOp, StoreViewTkoOp,
     LoadPtrTkoOp, StorePtrTkoOp, AssertOp, BreakOp, ContinueOp, YieldOp, ReturnOp, EntryOp,
-    GetIndexSpaceShapeOp, GetTensorShapeOp,
+    GetIndexSpaceShapeOp, GetTensorShapeOp, GridDependency,
 )  # fmt: skip
 
 
@@ -183,7 +184,7 @@ def _follows_itself(token: SSAValue | None, store: Operation, seen: set[SSAValue
             return True
         case JoinTokensOp():
             return all(_follows_itself(one, store, seen) for one in owner.tokens)
-        case LoadViewTkoOp() | LoadPtrTkoOp():
+        case LoadViewTkoOp() | LoadPtrTkoOp() | GridDependency():
             return _follows_itself(owner.token, store, seen)
         case StoreViewTkoOp() | AtomicRMWTkoOp() | AtomicCASTkoOp() | AtomicRedViewTkoOp():
             return owner is store and _follows_itself(owner.token, store, seen)

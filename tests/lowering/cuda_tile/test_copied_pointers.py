@@ -6,10 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from test_copied_loads import COPY, view
+from test_hints import hinted
 from test_warpgroups import matrix, operand
 from tile_ir import entry
 
 import tilewright as tw
+from tilewright.launch import ptxas
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 
 
@@ -352,3 +354,13 @@ def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
         args = [a.astype(np.float32), b.astype(np.float32), np.zeros(1024, np.float32), rows, way]
         got = tw.interpret(text, "k", level="ptx", grid=(1,), args=args, arch="sm_80")
         assert (got[2] == want).all()
+
+
+@pytest.mark.parametrize("occupancy", [2, 3, 4])
+def test_gatherers_that_have_no_registers_to_give_up(occupancy: int) -> None:
+    """As many CTAs on a multiprocessor leave a thread 80 registers or fewer."""
+    text = hinted(gathered("less_than %cs, %size"), f"occupancy = {occupancy}")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert f".minnctapersm {occupancy}" in ptx
+    assert ("setmaxnreg" in ptx) is (occupancy == 2)
+    assert ptxas.assemble(ptx, "sm_90a").clean

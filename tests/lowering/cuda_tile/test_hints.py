@@ -235,8 +235,8 @@ def test_registers_of_one_cta_are_too_few(ctas: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::tilewright.modelled_time.ModelledTimeWarning")
 def test_blocks_of_a_small_grid_are_modelled_as_they_are_launched() -> None:
-    """Two CTAs of an H100 share each of 66 blocks: in each iteration one copies 16 KiB, not 24."""
-    code, sizes, grid = product(TYPES, (64, 128, 64)).encode(), (64, 66 * 128, 512), (1, 66)
+    """Two CTAs of an H100 share each of 64 blocks: in each iteration one copies 16 KiB, not 24."""
+    code, sizes, grid = product(TYPES, (64, 128, 64)).encode(), (512, 1024, 512), (8, 8)
     (m, n, k), types = sizes, ("bf16", "bf16", TYPES[1])
     shapes = (m, k), (k, n), (m, n)
     arrays = [np.zeros(x, DTYPES[name]) for x, name in zip(shapes, types, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -23,6 +24,7 @@ from tilewright.launch import ptxas
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
+from tilewright.passes.cuda_tile.scheduling.split_blocks import CudaTileShareBlocksPass
 from tilewright.source.parsing import parse_module
 
 TYPES, FP8 = ("bf16", "f32"), "f8E4M3FN"
@@ -62,10 +64,10 @@ def test_blocks_taken_in_turn(
     options: dict[str, Any] = {"arch": arch}
     want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
     assert np.abs(want).max() > 0
-    along_x = grid[1:] == (1, 1)
+    along_x, told = grid[1:] == (1, 1), [*grid, 0, prod(grid)]
     for level in ("tile", "ptx"):
         got = tw.interpret(
-            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *grid], level=level,
+            taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *told], level=level,
             schedule=None if level == "tile" else 3, **options,
         )[2]  # fmt: skip
         assert (got.view(np.uint32) == want.view(np.uint32)).all()
@@ -89,7 +91,7 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, **options)[-1]
     got = tw.interpret(
-        taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1], level="ptx", schedule=3,
+        taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1, 0, 6], level="ptx", schedule=3,
         **options,
     )[-1]  # fmt: skip
     assert (got.view(np.uint32) == want.view(np.uint32)).all()
@@ -120,7 +122,7 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
     a, b = operand(40, depth, "f16"), operand(depth, 32, "f16")
     rows = np.random.default_rng(1).integers(0, 39, 192).astype(np.int32)
     c = np.zeros((192, 32), np.float32)
-    args = [a, depth, b, 32, rows, 192, c, 32, 192, 32, depth, 3, 1, 1]
+    args = [a, depth, b, 32, rows, 192, c, 32, 192, 32, depth, 3, 1, 1, 0, 3]
     got = tw.interpret(taken(text), "k", grid=(ctas,), args=args, level="ptx", arch="sm_90a",
                        schedule=3)[3]  # fmt: skip
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
@@ -264,3 +266,23 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert want.any() and (got == want).all()
     ptx = tw.compile(text, "sm_80").ptx
     assert ("%nctaid" in ptx) == (slow is not None)
+
+
+def test_last_blocks_that_ctas_share() -> None:
+    """Blocks from a number on, of which four CTAs have a part each, are those that others leave
+    out, of a grid that waits for theirs."""
+    (m, n, k), tile, arch = (136, 512, 40), (128, 256, 16), "sm_90a"
+    text, grid = product(TYPES, tile, more=True), (2, 2, 1)
+    a, b, c = operand(m, k, "bf16"), operand(k, n, "bf16"), operand(m, n, "f32")
+    given = [a, k, b, n, c, n, m, n, k]
+    want = tw.interpret(text, "k", grid=grid, args=given, arch=arch)[2]
+    module = parse_module(text, "shared")
+    CudaTileShareBlocksPass(4).apply(Context(), module)
+    CudaTileMakePersistentPass(behind=True).apply(Context(), module)
+    last = tw.compile(module, arch)
+    assert last.entry().ctas == 4 and last.ptx.count("\tgriddepcontrol.wait;") == 2
+    for kernel, ctas, first, end in ((taken(text), 2, 0, 3), (module, 4, 3, 4)):
+        given[4] = tw.interpret(
+            kernel, "k", grid=(ctas,), args=[*given, *grid, first, end], level="ptx", arch=arch
+        )[2]  # fmt: skip
+    assert (given[4].view(np.uint32) == want.view(np.uint32)).all() and (want != c).any()

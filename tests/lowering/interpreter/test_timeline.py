@@ -201,3 +201,16 @@ def _launched(text: str, ctas: int, time: LaunchTime) -> float:
     tw.interpret(text, "copies", grid=(ctas,), block=(128,), args=args, arch="sm_90a",
                  races="ignore", watchers=[time])  # fmt: skip
     return time.microseconds
+
+
+def test_memory_bounds_a_launch() -> None:
+    """CTAs that copy 26 MB in all read an array of 16 MiB once, each byte at the memory's rate."""
+    time, chip = LaunchTime(), chip_of((9, 0))
+    copies = "".join(
+        f"cp.async.cg.shared.global [%r2+{2048 * i}], [%rd3], 16;\n  " for i in range(16)
+    )
+    tw.interpret(
+        COPIES.replace("COPY", copies), "copies", grid=(6 * chip.count,), block=(128,),
+        args=[np.zeros(1 << 24, np.uint8)], arch="sm_90a", races="ignore", watchers=[time],
+    )  # fmt: skip
+    assert time.microseconds == (1 << 24) / chip.bandwidth / 1e3
