@@ -175,8 +175,13 @@ def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[Mo
         compiled = cast("list[Any]", compiled)[0]
     given = {**dict(zip(kernel.arg_names, args, strict=False)), **named}
     rows = ((name, type_, given.get(name, 0)) for name, type_ in compiled.src.signature.items())
-    values = [value for row in rows for _, value in flat(*row, lambda *_: 0)]
+    values = [value for row in rows for _, value in flat(*row, _somewhere)]
     return verified(for_negative(compiled.kernel, values), compiled.name)[0], compiled.name
+
+
+def _somewhere(name: str, argument: Any) -> int:
+    """Where a pointer points, for which nothing is compiled."""
+    return 0
 
 
 def compile(kernel: Any, /, *args: Any, arch: str = DEFAULT_ARCH, **named: Any) -> Kernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
 from importlib import import_module
@@ -150,13 +151,13 @@ def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
     memories = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
     starts = [start for start, _ in memories]
     places: dict[int, tuple[int, int]] = {}
-    for i, number in enumerate((np.searchsorted(starts, words, "right") - 1).tolist()):
-        if number >= 0 and (byte := int(words[i]) - starts[number]) < memories[number][1]:
-            places[i] = number, byte
-    numbers = sorted({number for number, _ in places.values()})
-    arrays = [_octets(*memories[number]) for number in numbers]
-    own = {i: (numbers.index(number), byte) for i, (number, byte) in places.items()}
-    return AddressTable(words, arrays, own) if own else octets
+    arrays: dict[int, UInt8Array] = {}
+    for i, word in enumerate(map(int, words)):
+        number = bisect(starts, word) - 1
+        if number >= 0 and word - starts[number] < memories[number][1]:
+            arrays.setdefault(number, _octets(*memories[number]))
+            places[i] = [*arrays].index(number), word - starts[number]
+    return AddressTable(words, [*arrays.values()], places) if places else octets
 
 
 def _tensor_types() -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
@@ -120,7 +121,7 @@ def _run(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRu
             return _elementwise(op, value, width, way)
 
 
-def quotient_bits(op: integer.DivIOp | integer.RemIOp, way: _WayBack | None = None) -> int:
+def quotient_bits(op: BinaryInteger, way: _WayBack | None = None) -> int:
     """The bits of groups of numbers that count up and have one quotient, as they begin at multiples
     of their length, which divides the divisor, and none is negative."""
     a, b = run_of(op.lhs, way), run_of(op.rhs, way)
@@ -131,7 +132,7 @@ def quotient_bits(op: integer.DivIOp | integer.RemIOp, way: _WayBack | None = No
     return 0 if rounds_up or not bits or (is_signed(op) and not _is_natural(op)) else bits
 
 
-def _is_natural(op: integer.DivIOp | integer.RemIOp) -> bool:
+def _is_natural(op: BinaryInteger) -> bool:
     """True where what is divided is not negative; of a kernel of Triton's as is taken for granted
     of addresses."""
     if is_natural(op.lhs):
