@@ -148,7 +148,9 @@ def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
     others as they are."""
     words = octets[: len(octets) // 8 * 8].view(np.int64)
     types = _tensor_types()
-    memories = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
+    memories: list[tuple[int, int]] = sorted(
+        {_storage(one) for one in gc.get_objects() if type(one) in types}
+    )
     starts = [start for start, _ in memories]
     places: dict[int, tuple[int, int]] = {}
     arrays: dict[int, UInt8Array] = {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from struct import pack
@@ -30,6 +29,7 @@ from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address, cluster
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder, Token
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
@@ -75,7 +75,7 @@ class LoweredTile(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class PlacedTile:
     """A tile whose elements are in registers."""
 
@@ -88,7 +88,7 @@ class PlacedTile:
         return kernel.scratch.converted(self.layout, self.elements, layout)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class DerivedTile:
     """A tile that is cheap to compute: its elements in any layout."""
 
@@ -375,10 +375,7 @@ class Kernel:
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""
         self.at(op)
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' has no lowering to cute")
-        rule(op, self)
+        RULES.rule(op, "has no lowering to cute")(op, self)
         if op is self.awaits_behind:
             self.groups.wait()
         if self.crowded is None and self.scratch.bytes > self.scratch.limit:

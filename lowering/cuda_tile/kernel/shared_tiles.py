@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -15,7 +16,7 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class SharedTile:
     """A tile that TMA writes, from an element of a line of shared memory on, and the order in which
     it lies."""
@@ -48,7 +49,7 @@ class SharedTile:
         return replace(self, order=self.order.renumbered(bits))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class StageTile:
     """A tile that threads have copied to an address in shared memory, and the order in which it
     lies."""

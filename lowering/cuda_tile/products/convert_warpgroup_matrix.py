@@ -4,7 +4,6 @@ and, unless it was computed where the MMA wants it, A are matrices in shared mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
@@ -41,7 +41,7 @@ Registers = dict[tuple[int, int, int, int], SSAValue]
 """The fragments of A, by their places."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class AccumulatorTile:
     """A tile in the accumulators of `wgmma`s, which may be in flight as their group."""
 
@@ -56,7 +56,7 @@ class AccumulatorTile:
         return kernel.scratch.converted(self.layouts.layout("C"), elements, layout)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class AddedTile:
     """A tile and a product, which may be in flight, whose sum is wanted."""
 

@@ -65,11 +65,14 @@ class HoistedOperands(LoopPart):
     def after(self, bounds: Range) -> None:
         """Behind the loop: what no loop behind it reads is in registers again, the last laid down
         first."""
-        kernel, hoisted = self._kernel, self._kernel.hoisted
+        hoisted = self._kernel.hoisted
         while hoisted and hoisted[-1]._is_done(self._loop):
-            last = hoisted.pop()
-            kernel.values.update(last._tiles)
-            kernel.scratch.reserved -= last._bytes
+            hoisted.pop().release()
+
+    def release(self) -> None:
+        """Have them in registers again."""
+        self._kernel.values.update(self._tiles)
+        self._kernel.scratch.reserved -= self._bytes
 
     def _is_done(self, loop: Operation) -> bool:
         """True behind a loop where none of the same block reads any of them."""

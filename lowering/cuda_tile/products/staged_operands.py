@@ -8,7 +8,6 @@ elements where these are no narrower.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import i32
@@ -16,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import from_elements, sliced
@@ -31,7 +31,7 @@ Words = Callable[[int, int], SSAValue]
 """Some words, from one on, as a fragment."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StagedOperand:
     """An operand of MMAs; `by_matrices` if ldmatrix loads it, transposed if `trans`."""
 

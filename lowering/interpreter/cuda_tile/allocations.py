@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
@@ -60,12 +61,12 @@ class PointedArray(np.ndarray[Any, Any]):
     memory: AnyArray
 
 
+@entity
 class ArrayTable:
     """A list of arrays as a kernel takes it: for each a row of 64-bit words in memory, its address,
     its shape and its strides in elements."""
 
-    def __init__(self, arrays: Sequence[AnyArray]):
-        self.arrays = arrays
+    arrays: Sequence[AnyArray]
 
     def words(self, addresses: Sequence[int]) -> Int64Array:
         """The table, where the arrays lie at some addresses."""

@@ -4,7 +4,6 @@ the next one multiplies."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import BlockArgument
@@ -14,6 +13,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     copier_registers,
     ctas_beside,
@@ -40,7 +40,7 @@ _LEAST_DEPTH = 64
 """The columns of A from which on MMAs take longer than it takes to put them off."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class LateMultiplication:
     """A product, its layouts, what the loop carries that it adds to, and the load of B."""
 
@@ -50,7 +50,7 @@ class LateMultiplication:
     group: LoadGroup
 
 
-@dataclass(frozen=True)
+@frozen
 class LateProducts:
     """Those of a kernel, by their loops, and what the threads that compute have to raise their
     registers to; 0 where they have enough. Where more CTAs share a multiprocessor without them,
