@@ -353,7 +353,7 @@ def late_registers(
 
 def registers_left(entry: EntryOp, arch: Target, raised: int, taken: int) -> int:
     """The registers that are left to a thread which is raised to so many and has some taken."""
-    return raised - registers_of(entry, arch) - taken - _SPARE
+    return raised - registers_of(entry, arch) - taken - SPARE
 
 
 def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
