@@ -308,6 +308,11 @@ def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPat
         assert (tensor.array == [*np.arange(i, i + 8), *[0] * 8]).all()
 
 
+def test_a_table_without_tensors_has_no_addresses():
+    with tw.triton.on_cpu(), pytest.raises(tw.ExecutionError, match="got address 0x10"):
+        kernels.tables[(1,)](np.array([16]), np.zeros(8, np.float32), BLOCK=8)
+
+
 def test_a_number_that_has_no_room_is_an_error():
     x = np.zeros(8, np.float32)
     with tw.triton.on_cpu(), pytest.raises(tw.ArgumentError, match="'n' expected an i32, got 2147"):
