@@ -7,6 +7,7 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -66,7 +67,7 @@ _SIXTEEN = IntegerAttr(16, i32)
 _USUAL_WARPS, _MANY_ROWS = 4, 64
 """The warps of a launch that does not say them, and the rows from which on a warpgroup
 multiplies."""
-_FALSE = BoolAttr.from_bool(False)
+_FALSE, _UNIT = BoolAttr.from_bool(False), UnitAttr()
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
     folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
@@ -142,22 +143,29 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     cluster, the registers of a thread, and the warps of a kernel that multiplies no matrices; of
     those that do, their products say how many pay, but that fewer than are usual are meant where
     all have few rows."""
-    hints: dict[str, Attribute] = {}
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
-    if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
-        hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
+    together, wanted = ctas.value.data if isinstance(ctas, IntegerAttr) else 1, None
     products = descendants(entry, Mma)
     if isinstance(warps, IntegerAttr):
         few = warps.value.data < _USUAL_WARPS
         if all(few and shape_of(op.results[0])[-2] < _MANY_ROWS for op in products):
-            hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+            wanted = warps.value.data
         if not products:
-            entry.attributes[COMPUTES_LATE] = UnitAttr()
+            entry.attributes[COMPUTES_LATE] = _UNIT
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
-    if hints:
-        by_target = DictionaryAttr({"default": DictionaryAttr(hints)})
-        entry.optimization_hints = OptimizationHintsAttr(by_target)
+    if together > 1 or wanted is not None:
+        entry.optimization_hints = _hints(together, wanted)
+
+
+@cache
+def _hints(ctas: int, warps: int | None) -> OptimizationHintsAttr:
+    hints: dict[str, Attribute] = {}
+    if ctas > 1:
+        hints["num_cta_in_cga"] = IntegerAttr(ctas, i64)
+    if warps is not None:
+        hints["num_worker_warps_per_cta"] = IntegerAttr(warps, i64)
+    return OptimizationHintsAttr(DictionaryAttr({"default": DictionaryAttr(hints)}))
 
 
 def _fuse(entry: Operation) -> None:

@@ -20,7 +20,6 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from xdsl.printer import Printer
 
 import tilewright as tw
-from tilewright import pipeline
 from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.source.verification import verify
 from tilewright.triton import host, kept_modules
@@ -79,8 +78,10 @@ def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     traced, translated, make_ir = [], [], ASTSource.make_ir
     monkeypatch.setattr(ASTSource, "make_ir", lambda *all_: traced.append(1) or make_ir(*all_))
-    # what is translated is verified once: Triton has verified its text itself
-    monkeypatch.setattr(pipeline, "verify", lambda *all_: translated.append(1) or verify(*all_))
+    read = kept_modules.parse_module
+    monkeypatch.setattr(
+        kept_modules, "parse_module", lambda *all_: translated.append(1) or read(*all_)
+    )
 
     def run():
         out = np.zeros(16, np.float32)
@@ -89,6 +90,7 @@ def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch
             kernels.add.device_caches.clear()
             compiled = kernels.add[(1,)](out + 1, out + 2, out, 16, BLOCK=16)
         assert (out == 3).all() and "tt.func" in compiled.asm["ttir"]
+        verify(compiled.function.entry.get_toplevel_object())  # which a launch does not ask
         return sorted(tmp_path.iterdir(), key=lambda path: path.suffix)
 
     texts, module = run()
@@ -106,7 +108,10 @@ def test_a_kept_module_is_what_it_was(tmp_path, monkeypatch):
     with tw.triton.on_cpu():
         sizes = {"BM": 16, "BN": 16, "BK": 16}
         compiled = kernels.product.warmup(a, a, a, 16, 16, 16, grid=(1,), **sizes)
-    made, kept = (printed(kept_modules.kept_module(compiled.kernel, "product")) for _ in range(2))
+    modules = [kept_modules.kept_module(compiled.kernel, "product") for _ in range(2)]
+    for module in modules:
+        verify(module)
+    made, kept = map(printed, modules)
     assert made == kept and "scf" not in made and "for %" in made and "triton_kernels.py" in made
 
 

@@ -26,7 +26,7 @@ from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
 from tilewright.triton.front_end import quick_front_end
-from tilewright.triton.host import HostDriver, HostKernel, backend, inlining_of_calls
+from tilewright.triton.host import HostDriver, HostKernel, backend, passes_where_wanted
 from tilewright.triton.kept_texts import kept_texts
 from tilewright.triton.parameters import GRID, as_pointer, check_arguments
 
@@ -130,7 +130,7 @@ def _active(run: Any, time: Any, capability: Capability) -> Generator[None]:
         mock.patch.object(mlir, "context", _kept(mlir.context)),
         kept_texts(),
         quick_front_end(),
-        inlining_of_calls(),
+        passes_where_wanted(),
     ):
         yield
 

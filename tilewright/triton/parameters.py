@@ -135,11 +135,12 @@ def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
     others as they are."""
     words = octets[: len(octets) // 8 * 8].view(np.int64)
     types = _tensor_types()
-    memories = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
+    memories: list[tuple[int, int]] = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
     starts = [start for start, _ in memories]
     places: dict[int, tuple[int, int]] = {}
-    for i, number in enumerate((np.searchsorted(starts, words, "right") - 1).tolist()):
-        byte = int(words[i]) - starts[number]
+    below = np.searchsorted(starts, words, "right").tolist()
+    for i, (word, after) in enumerate(zip(words.tolist(), below, strict=True)):
+        number, byte = after - 1, word - starts[after - 1]
         if number >= 0 and byte < memories[number][1]:
             places[i] = number, byte
     numbers = sorted({number for number, _ in places.values()})

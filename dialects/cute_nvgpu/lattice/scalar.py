@@ -285,9 +285,6 @@ APPROXIMATE = (
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
 
-UNKNOWN_SPACES = ("param", "param::entry")
-"""Of `isspacep`: where parameters are, a launch says."""
-
 PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
     "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
@@ -424,7 +421,7 @@ CONVERT = (
     _row("cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",
          """
             {global|to.global|shared|to.shared|local|to.local|const|to.const}.u64  1
-            param.u64                                                             1  sm_70 7.7
+            {param|to.param}.u64                                                  1  sm_70 7.7
          """, plain=True),
     _row("isspacep", "p = a generic address is one of the space", "9.7.9.19",
          """

@@ -64,6 +64,8 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
             r"mapa\.u64", "cvta.to.shared.u64 y, {1}", "cvt.u32.u64 x, y",
             "mapa.shared::cluster.u32 v, x, {2}", "cvt.u64.u32 z, v", "cvta.shared.u64 {0}, z",
         ),
+        (r"mapa\.shared::cluster\.u64", "cvt.u32.u64 x, {1}",
+         "mapa.shared::cluster.u32 v, x, {2}", "cvt.u64.u32 {0}, v"),
         (r"getctarank\.shared::cluster\.u64", "cvt.u32.u64 x, {1}",
          "getctarank.shared::cluster.u32 {0}, x"),
         (r"getctarank\.u64", "cvta.to.shared.u64 y, {1}",

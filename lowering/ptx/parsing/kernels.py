@@ -279,9 +279,9 @@ def _parameter_type(match: re.Match[str], position: int) -> str:
     if size is not None:
         is_map = (size, align) == ("128", "64")
         return TENSORMAP if is_map else f"bytes{size}_{align or 1}"
-    if type_ not in REGISTER_OF:
+    if type_ not in (*REGISTER_OF, "b8"):
         raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
-    width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
+    width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
     return type_ if type_ in ("f32", "f64") else f"u{width}"
 
 
