@@ -29,7 +29,7 @@ def _call(_: str) -> ReadingRule:
         function = "" if match is None else match[2]
         if match is None or function not in _ARGUMENTS:
             raise reader.fail(
-                f"expected a call of a function of the text, or of {', '.join(_ARGUMENTS)}, got "
+                f"expected a call of a function of the text, of {' or '.join(_ARGUMENTS)}, got "
                 + " ".join(text.split())
             )
         names = (match[3] or "").split(",")
