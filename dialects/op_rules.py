@@ -5,6 +5,8 @@ from typing import TypeVar
 
 from xdsl.ir import Operation
 
+from tilewright.source.diagnostic import OpError
+
 Rule = TypeVar("Rule")
 
 
@@ -19,3 +21,9 @@ class OpRules(dict[type[Operation], Rule]):
             return rule
 
         return register
+
+    def rule(self, op: Operation, words: str) -> Rule:
+        """The rule of an op. Raises OpError, which says so in words, where there is none."""
+        if (rule := self.get(type(op))) is None:
+            raise OpError(op, f"'{op.name}' {words}")
+        return rule

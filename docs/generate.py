@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, UNKNOWN_SPACES
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
     UNDOCUMENTED,
     UNDOCUMENTED_SELECTORS,
@@ -238,7 +238,6 @@ def ptx_input_page() -> str:
         ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
         ["read and checked, not run", _listed((
             "tensormap.replace", "tensormap.cp_fenceproxy",
-            *(f"isspacep.{space}" for space in UNKNOWN_SPACES),
         ))],
         *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
     ]  # fmt: skip

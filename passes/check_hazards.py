@@ -2,7 +2,6 @@
 is left alone until it is complete."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from xdsl.context import Context
@@ -12,6 +11,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.hazards.check import check
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR, is_kernel
@@ -27,7 +27,7 @@ class UnprovenWarning(UserWarning):
     """Synchronisation that the check can neither prove nor refute."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckHazardsPass(ModulePass):
     """Reject a kernel in which two accesses conflict that no synchronisation orders, in any
     schedule, alignment of phases or number of steps (`analysis.hazards` says how that is found).

@@ -1,6 +1,5 @@
 """`cute-nvgpu-check-target`: every op of the module runs on the named target."""
 
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -18,11 +17,12 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     is_requiring_op,
     target,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckTargetPass(ModulePass):
     """Reject the first op that `arch` cannot execute, naming what it requires."""
 

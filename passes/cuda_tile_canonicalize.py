@@ -11,7 +11,6 @@ the begin of the function, and what nobody uses goes.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +30,7 @@ from tilewright.dialects.cuda_tile.ops.core import ConstantOp, SelectOp
 from tilewright.dialects.cuda_tile.ops.elementwise import RoundedFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MulFOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile_fold_if import IF_RULES
 from tilewright.passes.cuda_tile_fold_select import SELECT_RULES
 
@@ -38,7 +38,7 @@ Rule = Callable[..., None]
 """Rewrites an op where it applies, else leaves it alone."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileCanonicalizePass(ModulePass):
     """Fold CUDA Tile IR until nothing is left to fold."""
 

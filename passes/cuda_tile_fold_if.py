@@ -36,9 +36,7 @@ def unused_results(op: IfOp, rewriter: PatternRewriter) -> None:
     """Results that nobody uses go."""
     used = [index for index, result in enumerate(op.results) if result.first_use is not None]
     if len(used) < len(op.results) and any(map(_yield, op.regions)):
-        new = _taken_over(op, [op.result_types[index] for index in used], rewriter)
-        for region in new.regions:
-            _reyield(region, lambda end: [end.operands[index] for index in used], rewriter)
+        new = _with_some(op, used, rewriter)
         for index, result in zip(used, new.results, strict=True):
             rewriter.replace_all_uses_with(op.results[index], result)
         rewriter.erase(op)
@@ -85,9 +83,7 @@ def to_select(op: IfOp, rewriter: PatternRewriter) -> None:
     ]
     if len(inside) == len(arms):
         return
-    new = _taken_over(op, [op.result_types[index] for index in inside], rewriter)
-    for region in new.regions:
-        _reyield(region, lambda end: [end.operands[index] for index in inside], rewriter)
+    new = _with_some(op, inside, rewriter)
     results: list[SSAValue] = []
     kept = iter(new.results)
     for index, (if_true, if_false) in enumerate(arms):
@@ -265,6 +261,14 @@ def _taken_over(op: IfOp, types: Sequence[Attribute], rewriter: PatternRewriter)
     for region, old in zip(new.regions, op.regions, strict=True):
         if old.blocks:
             region.add_block(old.detach_block(0))
+    return new
+
+
+def _with_some(op: IfOp, indices: Sequence[int], rewriter: PatternRewriter) -> IfOp:
+    """An `if` with the branches of another and some of its results."""
+    new = _taken_over(op, [op.result_types[index] for index in indices], rewriter)
+    for region in new.regions:
+        _reyield(region, lambda end: [end.operands[index] for index in indices], rewriter)
     return new
 
 

@@ -8,8 +8,6 @@ The result is rounded once where it was rounded twice: other bits. Both ops roun
 and nobody else uses the product.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -19,9 +17,10 @@ from xdsl.rewriter import Rewriter
 from tilewright.dialects.cuda_tile.builder import TileBuilder
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryFloat, RoundedFloat
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, FmaOp, MulFOp, NegFOp, SubFOp
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileFuseFmaPass(ModulePass):
     """Fuse multiplications with the additions and subtractions behind them."""
 

@@ -15,7 +15,6 @@ the iteration's number. What stays as it is has a remark that says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -56,6 +55,7 @@ from tilewright.dialects.cuda_tile.types import (
     TensorViewType,
     TileView,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import repeated
 from tilewright.passes.cuda_tile.analysis.pointer_tiles import (
     PointedTile,
@@ -78,7 +78,7 @@ _PointerAccess = LoadPtrTkoOp | StorePtrTkoOp
 _TRUE = BoolAttr.from_bool(True)
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTilePointersToViewsPass(ModulePass):
     """Access tiles of pointers through views where they are tiles of a tensor."""
 

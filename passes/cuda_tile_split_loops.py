@@ -5,17 +5,16 @@
       if %c { THEN } else { ELSE }    ->  for %i in (%l to %b, step %s) { ELSE }
     }
 
-Where the step is not one the second loop begins at the first index that is not below %k. An
+Where the step is not one the second loop begins at the first index that is not below %k; such
+loops are split where neither bound is negative and their type has room for a step beyond. An
 attribute `cuda_tile.loop_split` of the `if`, the `for` or the kernel, the innermost first, says how
 many ops a branch must have to be worth it: 0 never splits, 1 always; memory, MMAs and nested
-control flow are worth it at any length. The invariant plus one must not overflow where
-`less_than_or_equal` or `greater_than` compares with it.
+control flow are worth it at any length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -24,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cuda_tile.builder import TileBuilder, constant
+from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import (
     ComparisonPredicate,
     IntegerOverflow,
@@ -32,7 +32,6 @@ from tilewright.dialects.cuda_tile.enums import (
 )
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, YieldOp
-from tilewright.dialects.cuda_tile.ops.core import ConstantOp
 from tilewright.dialects.cuda_tile.ops.integer import (
     AddIOp,
     CmpIOp,
@@ -45,7 +44,9 @@ from tilewright.dialects.cuda_tile.ops.integer import (
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
-from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
+from tilewright.passes.cuda_tile.analysis.facts import greatest, is_natural, known_integer
+from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 THRESHOLD = "cuda_tile.loop_split"
 """The attribute that says from how many ops on a branch is worth a loop of its own."""
@@ -65,7 +66,7 @@ MIRRORED = {
 """Comparisons that split a loop, and the same with their sides exchanged."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileSplitLoopsPass(ModulePass):
     """Split loops at the index where the condition of an `if` changes."""
 
@@ -97,7 +98,7 @@ def _ifs(loop: ForOp) -> list[IfOp]:
     return [op for op in loop.walk(region_first=True) if isinstance(op, IfOp)]
 
 
-@dataclass(frozen=True)
+@frozen
 class Split:
     """Where a loop is split: behind the last index below `value`, or, `inclusive`, up to it.
 
@@ -124,6 +125,8 @@ def find_split(loop: ForOp, branch: IfOp, threshold: int) -> Split | None:
         value, predicate = compare.lhs, MIRRORED.get(predicate, predicate)
     if value is None or predicate not in MIRRORED or _is_within(loop, value):
         return None
+    if not (_steps_by_one(loop) or _has_room(loop)):
+        return None
     users = [use.operation for use in compare.result.uses]
     if not any(isinstance(user, IfOp) and is_worth(user, threshold) for user in users):
         return None
@@ -148,6 +151,23 @@ def is_worth(branch: IfOp, threshold: int) -> bool:
 
 def _signedness(loop: ForOp) -> Signedness:
     return Signedness.SIGNED if loop.unsigned_cmp is None else Signedness.UNSIGNED
+
+
+def _steps_by_one(loop: ForOp) -> bool:
+    return known_integer(loop.step) == 1
+
+
+def _has_room(loop: ForOp) -> bool:
+    """True where a step beyond the upper bound is a number of the index's type."""
+    high, step = greatest(loop.upper_bound), greatest(loop.step)
+    most = (1 << _bits(loop) - 1) - 1
+    if high is None or step is None or not is_natural(loop.lower_bound):
+        return False
+    return high + step <= most
+
+
+def _bits(loop: ForOp) -> int:
+    return ELEMENT_OF[element_of(loop.step)].bits
 
 
 def _is_within(loop: ForOp, value: SSAValue) -> bool:
@@ -177,23 +197,24 @@ def split(loop: ForOp, at: Split) -> None:
 
 def split_point(builder: TileBuilder, loop: ForOp, at: Split) -> SSAValue:
     """The index that the second loop begins at, bounds left aside."""
-    type_, step = loop.step.type, loop.step.owner
-    assert isinstance(type_, TileType)
-    exact = {"overflow": IntegerOverflow.NONE}
-    point = at.value
+    exact, signed = {"overflow": IntegerOverflow.NONE}, {"signedness": Signedness.SIGNED}
+    point, low, step, signedness = at.value, loop.lower_bound, loop.step, _signedness(loop)
+    by_one = _steps_by_one(loop)
+    # No index is the greatest number: that is no less than the upper bound.
+    last = (1 << _bits(loop) - 1 if signedness is Signedness.SIGNED else 0) - 2
+    if not by_one:
+        point = builder.add(MinIOp, [point, loop.upper_bound], signedness=signedness)
+        point = builder.add(MaxIOp, [point, -1], **signed)
+    elif at.inclusive and known_integer(point) in (None, last + 1):
+        point = builder.add(MinIOp, [point, last], signedness=signedness)
     if at.inclusive:
         point = builder.add(AddIOp, [point, 1], **exact)
-    if isinstance(step, ConstantOp) and step.elements.array().flat[0] == 1:
+    if by_one:
         return point
-    signedness = _signedness(loop)
-    if signedness is Signedness.UNSIGNED:
-        # What lies below the lower bound would be far above it.
-        point = builder.add(MaxIOp, [point, loop.lower_bound], signedness=signedness)
-    way = builder.add(SubIOp, [point, loop.lower_bound], **exact)
-    rounding = RoundingMode.POSITIVE_INF
-    count = builder.add(DivIOp, [way, loop.step], signedness=signedness, rounding=rounding)
-    distance = builder.add(MulIOp, [count, loop.step], **exact)
-    return builder.add(AddIOp, [loop.lower_bound, distance], **exact)
+    way = builder.add(SubIOp, [point, low], **exact)
+    count = builder.add(DivIOp, [way, step], rounding=RoundingMode.POSITIVE_INF, **signed)
+    distance = builder.add(MulIOp, [count, step], **exact)
+    return builder.add(AddIOp, [low, distance], **exact)
 
 
 def copied(

@@ -4,7 +4,6 @@
 ->  %0 = iota : tile<4xi32> loc(#cuda_tile.di_loc<loc("kernel.py":12:4) in #function>)
 """
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from xdsl.context import Context
@@ -30,12 +29,13 @@ from tilewright.dialects.cuda_tile.debug_info import (
 from tilewright.dialects.cuda_tile.ops.control_flow import FUNCTIONS
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cuda_tile.scopes import scope_of
+from tilewright.dialects.frozen import frozen
 
 UNKNOWN = "<unknown>"
 """The file of what has no place in one."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileSynthesizeScopesPass(ModulePass):
     """Give every function without debug info a subprogram, and its ops places in it."""
 

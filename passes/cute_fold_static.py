@@ -1,7 +1,5 @@
 """`cute-fold-static`: values of the `cute` dialect whose type says all become `cute.static`."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
@@ -14,9 +12,10 @@ from tilewright.dialects.cute.ops.arithmetic import CompareOp
 from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import is_known
+from tilewright.dialects.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class CuteFoldStaticPass(ModulePass):
     """Replace known values by `cute.static`, known comparisons by `arith.constant`, and erase the
     pure ops that nobody uses."""

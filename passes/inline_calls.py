@@ -1,7 +1,6 @@
 """`inline-calls`: calls of device functions become their bodies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, gpu
@@ -12,13 +11,14 @@ from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import OpError
 
 Function = func.FuncOp | gpu.FuncOp
 _RETURNS = (func.ReturnOp, gpu.ReturnOp)
 
 
-@dataclass(frozen=True)
+@frozen
 class InlineCallsPass(ModulePass):
     """Replace each `func.call` by the body of its callee, and erase the callees. A function that
     calls itself is an error, and so is one of several blocks that is called inside `scf`."""

@@ -1,7 +1,6 @@
 """`cute-nvgpu-select-atom`: which atoms can compute each contraction of a tile, best first."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
@@ -15,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.select.contraction import FAMILIES
 from tilewright.dialects.cute_nvgpu.select.select_atom import AtomChoice, select_atoms
 from tilewright.dialects.cute_nvgpu.types.atoms import MMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES, WGMMA_ATOM_TYPES
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.analysis.linalg_contraction import LinalgContraction, contraction_of
 from tilewright.source.diagnostic import OpError
 
@@ -25,7 +25,7 @@ ATOMS = "cute_nvgpu.atoms"
 REASONS = "cute_nvgpu.reasons"
 
 
-@dataclass(frozen=True)
+@frozen
 class SelectAtomPass(ModulePass):
     """Give each contraction the attribute `cute_nvgpu.atoms`, its legal atoms on `arch`, best
     first; with `explain`, also `cute_nvgpu.reasons`, one for each. A contraction that no atom can

@@ -10,7 +10,6 @@ stays as it is.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -55,7 +54,7 @@ class LayoutConflict(OpError):
         self.sources = (source, before)
 
 
-@dataclass(frozen=True)
+@frozen
 class SynthesizeLayoutsPass(ModulePass):
     """Fill canonical fragment layouts where they are left out; check them where they are given."""
 

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.math_functions.coefficients import TABLES
 
 Values: TypeAlias = "Sequence[Value]"
@@ -73,13 +73,13 @@ class ProgramFloat:
 FORMATS = {"f32": ProgramFloat("f32", 32, 23), "f64": ProgramFloat("f64", 64, 52)}
 
 
+@entity
 class Value:
     """A register. `type_` is f32, f64, s32, s64 or pred; arithmetic rounds to nearest even."""
 
-    __slots__ = ("handle", "leaf", "type_")
-
-    def __init__(self, leaf: Emission, handle: Any, type_: str):
-        self.leaf, self.handle, self.type_ = leaf, handle, type_
+    leaf: Emission
+    handle: Any
+    type_: str
 
     @property
     def real(self) -> bool:

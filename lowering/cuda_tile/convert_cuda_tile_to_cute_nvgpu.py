@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -33,6 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import SetmaxnregOp
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
     COMPUTES_LATE,
@@ -103,7 +103,7 @@ for _room in ("arithmetic", "control_flow", "kernel", "memory", "products", "til
     modules_of(f"tilewright.lowering.cuda_tile.{_room}")
 
 
-@dataclass(frozen=True)
+@frozen
 class LoweredEntry:
     """The kernel of threads of an entry, and what was decided on the way: the state that has the
     place of every tile, the plan, and what the kernel does without, in order."""
@@ -380,7 +380,7 @@ def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
     lowered.attributes[SIGNATURE] = ArrayAttr(given)
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertCudaTileToCuteNvgpuPass(ModulePass):
     """Lower the entries of CUDA Tile IR to kernels of threads.
 

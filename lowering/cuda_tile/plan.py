@@ -3,7 +3,6 @@ memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
 from xdsl.ir import Operation
@@ -11,6 +10,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.budget import Attempt, Budget
 from tilewright.lowering.cuda_tile.convert_issuer import needed_for_issues
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
@@ -33,7 +33,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import products_in
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """The stores that TMA makes, the loads that it makes ahead, the copies of threads, and the ops
     that a warp of its own has to know that copies, and one that issues MMAs: None where there is

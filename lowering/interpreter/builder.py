@@ -239,10 +239,7 @@ class Builder:
 
     def run(self, op: Operation) -> None:
         """Add an op. Raises OpError where it has no semantics."""
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' cannot be interpreted")
-        step = rule(op, self)
+        step = RULES.rule(op, "cannot be interpreted")(op, self)
         if step is not None:
             self.add(op, step, self.slots(op.operands), self.slots(op.results))
 

@@ -178,10 +178,6 @@ class Moving:
     written: Slots
 
     def __call__(self, machine: Machine, gang: Gang) -> None:
-        regs, unfenced = gang.regs, gang.unfenced
-        _check_complete(regs, self.sources, "moves")
+        _check_complete(gang.regs, self.sources, "moves")
         machine.shared.wgmmas.fragments.check_writes(self.written, gang.lanes)
-        moved = [(regs[slot], slot in unfenced) for slot in self.sources]
-        for slot, (value, late) in zip(self.dests, moved, strict=True):
-            regs[slot] = value
-            (unfenced.add if late else unfenced.discard)(slot)
+        gang.move(self.sources, self.dests)

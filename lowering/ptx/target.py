@@ -1,6 +1,5 @@
 """The `ptx` target of `-t ptx`."""
 
-from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -8,11 +7,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True)
+@frozen
 class PtxTarget(Target):
     """Print a module of `ptx.entry` ops as PTX text, with the lowest `.version` and `.target`
     that its instructions need. With `arch`, the lowest that this target runs: where instructions

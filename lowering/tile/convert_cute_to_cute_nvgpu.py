@@ -1,7 +1,5 @@
 """`cute` to `cute_nvgpu`: kernels of tiles as kernels of atoms, and the pass that lowers them."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, VectorType
@@ -13,6 +11,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import is_kernel, known_extents
 from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import Kernel
@@ -70,7 +69,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
     return lowered
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertCuteToCuteNvgpuPass(ModulePass):
     """Lower every kernel that is written in tiles to atoms of `cute_nvgpu`.
 

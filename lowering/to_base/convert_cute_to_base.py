@@ -11,7 +11,6 @@ becomes
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -40,6 +39,7 @@ from tilewright.dialects.cute.rules.accessors import get_scalars
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import width_of_type
 from tilewright.lowering.to_base.convert_print import Prints
@@ -54,7 +54,7 @@ from tilewright.lowering.to_base.struct_types import (
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True)
+@frozen
 class CuteToBasePass(ModulePass):
     """Replace what `cute-expand-ops` leaves of the `cute` dialect by `llvm`, `arith`, `ub` and
     `gpu`, and its types, in signatures and regions too, by LLVM's."""

@@ -11,7 +11,6 @@ Each op's rule runs on leaves that emit what is computed with them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -36,6 +35,7 @@ from tilewright.dialects.cute.rules.accessors import dynamic_leaves
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.types.algebra import CuteType, type_of
 from tilewright.dialects.cute.values import Typed, is_known, with_dynamic_leaves, with_numbers
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.leaves import Leaf, sized, width_of_type
 from tilewright.lowering.to_base.replace import replace
@@ -54,7 +54,7 @@ _MAKE = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class CuteExpandOpsPass(ModulePass):
     """Replace the algebra by arithmetic on the dynamic leaves of its operands, leaving only
     constructors, `cute.static`, `cute.get_scalars` and `cute.print`. Ops on tensors stay."""

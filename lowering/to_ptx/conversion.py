@@ -27,7 +27,6 @@ from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.value_numbering import ValueNumbering
-from tilewright.source.diagnostic import OpError
 
 Rule = Callable[[Any, "Conversion"], None]
 
@@ -150,9 +149,7 @@ class Conversion(ValueNumbering):
 
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' has no lowering to ptx")
+        rule = RULES.rule(op, "has no lowering to ptx")
         outer, source = self._location, op.location
         # What an op becomes says what it was; the source keeps its own location alive.
         if (place := self._places.get(key := (op.name, id(source)))) is None:

@@ -1,7 +1,6 @@
 """`cute_nvgpu` to `ptx`, and the pass that lowers whole kernels."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, memref
@@ -200,7 +199,7 @@ def remove_dead(region: Region) -> None:
                     op.results = SSAValues()  # Without a cycle it is gone at once.
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertCuteNvgpuToPtxPass(ModulePass):
     """Lower every kernel of the module to a `ptx.entry`: `cute_nvgpu` atoms, and the `arith`,
     `math`, `scf`, `cf`, `gpu` and `memref` around them.

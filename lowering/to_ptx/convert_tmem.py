@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.memref import is_memref, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import tmem
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import tmem_layout
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.scalars import ShrOp
@@ -32,9 +31,7 @@ class TmemTile:
 
 def tmem_tile(type_: Attribute, address: SSAValue) -> TmemTile:
     """The tile of a memref type at an address."""
-    assert is_memref(type_)
-    layout, bits = layout_of(type_), bits_of(type_.element_type)
-    assert isinstance(layout, Layout) and bits is not None
+    layout, bits = tmem_layout(type_)
     return TmemTile(address, bits, layout)
 
 

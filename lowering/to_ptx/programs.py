@@ -6,6 +6,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.frozen import entity
 from tilewright.dialects.math_functions.code import Value, Values
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, PackOp, UnpackOp
@@ -17,11 +18,11 @@ _RESIZED = re.compile(r"[su](\d+)\.([su])(\d+)")
 """The forms of conversions between integers: bits, and letter and bits of the source."""
 
 
+@entity
 class Emitted:
     """The leaf of programs that emits them."""
 
-    def __init__(self, to: Conversion):
-        self.to = to
+    to: Conversion
 
     def instruction(self, mnemonic: str, form: str, *operands: Any) -> SSAValue:
         """The result of the op; of an integer that is known in another width, a constant."""

@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
 )
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.descriptors import flat, rebuilt
+from tilewright.lowering.triton.order import ProgramOrder
 from tilewright.source.diagnostic import OpError
 
 Branch = Callable[[], Sequence[Any]]
@@ -47,8 +48,16 @@ def branches(
         types = [value.type for value in passed]
         regions.append(Region(block))
     new = IfOp.create(operands=[condition], result_types=types, regions=regions)
+    return _passed_on(at, new, before, around, like, len(tokens))
+
+
+def _passed_on(
+    at: TritonConversion, new: Operation, before: ProgramOrder, around: Operation,
+    like: Sequence[Any], tokens: int,
+) -> Sequence[Any]:  # fmt: skip
+    """The results of an op but the last ones, which are tokens for what follows."""
     results = at.insert(new).results
-    count = len(results) - len(tokens)
+    count = len(results) - tokens
     at.order = before.within(around, results[count:])
     return rebuilt(like, results[:count])
 
@@ -81,9 +90,7 @@ def _for(op: scf.ForOp, at: TritonConversion) -> Sequence[Any]:
         regions=[Region(block)],
         properties={"unsignedCmp": UnitAttr()} if unsigned else {},
     )
-    results = at.insert(new).results
-    at.order = before.within(op, results[count:])
-    return rebuilt(like, results[:count])
+    return _passed_on(at, new, before, op, like, len(tokens))
 
 
 @converts(scf.WhileOp)
@@ -105,10 +112,7 @@ def _while(op: scf.WhileOp, at: TritonConversion) -> Sequence[Any]:
         at.insert(ContinueOp.create(operands=again))
     types = [value.type for value in left]
     new = LoopOp.create(operands=carried, result_types=types, regions=[Region(block)])
-    values = at.insert(new).results
-    count = len(values) - len(tokens)
-    at.order = before.within(op, values[count:])
-    return rebuilt(passed, values[:count])
+    return _passed_on(at, new, before, op, passed, len(tokens))
 
 
 # --- branches ---

@@ -132,10 +132,7 @@ class TritonConversion(ShapedBuilder):
     def convert(self, op: Operation) -> None:
         """Convert an op by its rule. Raises OpError where there is none."""
         self.op, self._location = op, op.location
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' has no lowering to cuda_tile")
-        became = rule(op, self)
+        became = RULES.rule(op, "has no lowering to cuda_tile")(op, self)
         if isinstance(became, SSAValue):
             became = [became]
         for result, value in zip(op.results, became or (), strict=True):

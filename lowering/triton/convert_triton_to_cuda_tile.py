@@ -7,11 +7,12 @@ pointer, a number a scalar tile, a descriptor what `descriptors.py` says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BoolAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -34,6 +35,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
@@ -57,6 +59,7 @@ from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
@@ -66,7 +69,8 @@ _SIXTEEN = IntegerAttr(16, i32)
 _USUAL_WARPS, _MANY_ROWS = 4, 64
 """The warps of a launch that does not say them, and the rows from which on a warpgroup
 multiplies."""
-_FALSE = BoolAttr.from_bool(False)
+_NONE = DenseArrayBase.from_list(i32, [])
+_FALSE, _UNIT = BoolAttr.from_bool(False), UnitAttr()
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
     folds, functions, inline_assembly, lookups, polling, products, scaled_products, shapes,
@@ -74,7 +78,7 @@ _RULES = (
 """The modules whose rules are known once they are imported."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertTritonToCudaTilePass(ModulePass):
     """Convert every public function of a module. `fp_fusion` fuses products and sums as Triton
     does where it is not told otherwise."""
@@ -95,8 +99,8 @@ class ConvertTritonToCudaTilePass(ModulePass):
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
-            if NEGATIVE in op.attributes:
-                entry.attributes[NEGATIVE] = op.attributes[NEGATIVE]
+            if DISJOINT in op.attributes or NEGATIVE in op.attributes:
+                entry.attributes[NEGATIVE] = op.attributes.get(NEGATIVE, _NONE)
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
         name = {"sym_name": StringAttr("kernels")}
@@ -142,22 +146,29 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     cluster, the registers of a thread, and the warps of a kernel that multiplies no matrices; of
     those that do, their products say how many pay, but that fewer than are usual are meant where
     all have few rows."""
-    hints: dict[str, Attribute] = {}
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
-    if isinstance(ctas, IntegerAttr) and ctas.value.data > 1:
-        hints["num_cta_in_cga"] = IntegerAttr(ctas.value.data, i64)
+    together, wanted = ctas.value.data if isinstance(ctas, IntegerAttr) else 1, None
     products = descendants(entry, Mma)
     if isinstance(warps, IntegerAttr):
         few = warps.value.data < _USUAL_WARPS
         if all(few and shape_of(op.results[0])[-2] < _MANY_ROWS for op in products):
-            hints["num_worker_warps_per_cta"] = IntegerAttr(warps.value.data, i64)
+            wanted = warps.value.data
         if not products:
-            entry.attributes[COMPUTES_LATE] = UnitAttr()
+            entry.attributes[COMPUTES_LATE] = _UNIT
     if isinstance(registers, IntegerAttr):
         entry.attributes[MAX_REGISTERS] = registers
-    if hints:
-        by_target = DictionaryAttr({"default": DictionaryAttr(hints)})
-        entry.optimization_hints = OptimizationHintsAttr(by_target)
+    if together > 1 or wanted is not None:
+        entry.optimization_hints = _hints(together, wanted)
+
+
+@cache
+def _hints(ctas: int, warps: int | None) -> OptimizationHintsAttr:
+    hints: dict[str, Attribute] = {}
+    if ctas > 1:
+        hints["num_cta_in_cga"] = IntegerAttr(ctas, i64)
+    if warps is not None:
+        hints["num_worker_warps_per_cta"] = IntegerAttr(warps, i64)
+    return OptimizationHintsAttr(DictionaryAttr({"default": DictionaryAttr(hints)}))
 
 
 def _fuse(entry: Operation) -> None:

@@ -7,7 +7,7 @@ shape and the strides are the parameters behind it, as Triton flattens it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import BoolAttr, IntegerType, Signedness, i64
@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.triton.atomics import update
 from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.lowering.triton.facts import assumed
@@ -33,7 +34,7 @@ WHOLE = "tt.whole_shapes"
 of 16: launches are asked."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorDescriptor:
     """A tensor in memory, and the block that is accessed at a time. Outside of it are zeros, or,
     where `nan` is true, NaN. A block pointer has the `offsets` of its block."""

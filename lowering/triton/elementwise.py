@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float8E5M2Type,
     Float16Type,
-    Float32Type,
     StringAttr,
     UnitAttr,
     f32,
@@ -140,11 +139,13 @@ _F16, _NARROW = Float16Type(), types_of("f8E4M3FN", "f8E5M2")
 
 def row_of(op: Operation) -> Row | None:
     """The op of Tile IR that an op is, if it is one."""
-    single = bool(op.results) and types.element_of(op.results[0].type) == Float32Type()
-    if isinstance(op, math.Exp2Op) and single:
-        return floating_point.Exp2Op, {"flush_to_zero": UnitAttr()}
-    if (fast := _FAST.get(type(op))) is None:
+    fast = _FAST.get(type(op))
+    if fast is None and not isinstance(op, math.Exp2Op):
         return ROWS.get(type(op))
+    single = types.element_of(op.results[0].type) == f32
+    if fast is None:
+        flushed = floating_point.Exp2Op, {"flush_to_zero": UnitAttr()}
+        return flushed if single else ROWS.get(math.Exp2Op)
     kind, mode = fast
     if single:
         return kind, {"rounding_mode": mode}

@@ -8,10 +8,10 @@ from typing import Literal
 
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.dialects.cute import Layout, flatten
-from tilewright.dialects.cute.types.memref import Space, is_memref, layout_of, space_of
+from tilewright.dialects.cute import flatten
+from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, constant_index, tmem_span
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, tmem_layout, tmem_span
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, RetrieveOp, SliceOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.frozen import frozen
@@ -114,9 +114,7 @@ def _count(value: SSAValue) -> int:
 def _column(value: SSAValue, indices: Sequence[SSAValue]) -> int | None:
     """The column of an element, counted from the tensor's first; None where it is not known."""
     type_ = value.type
-    assert is_memref(type_)
-    layout, bits = layout_of(type_), bits_of(type_.element_type)
-    assert isinstance(layout, Layout) and bits is not None
+    layout, bits = tmem_layout(type_)
     lane = LANE_STRIDE * CELL_BITS // bits
     offset = 0
     for mode, index in enumerate(indices):

@@ -9,7 +9,6 @@ What a step knows and a later one needs it leaves in attributes of ops: the CTAs
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -20,6 +19,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.pair_products import pair_products
 from tilewright.passes.cuda_tile.analysis.permute_products import permute_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import place_accumulators
@@ -44,7 +44,7 @@ from tilewright.passes.cuda_tile.scheduling.unroll_rows import unroll_rows
 Rewrite = Callable[[EntryOp, Target | None], None]
 
 
-@dataclass(frozen=True)
+@frozen
 class EntryPass(ModulePass):
     """A rewrite of every entry, for the target `arch` where one is named."""
 

@@ -238,6 +238,17 @@ class Chain(Gemm):
         inner = ["LEAVE"] if self.draw.chance(30) else [f"if {last} {{", "LEAVE", "}"]
         self.lines += [f"      {line}" for line in (f"if {second} {{", *inner, "}")]
 
+    def sometimes(
+        self, values: list[str], types: list[str], build: Callable[[list[str]], list[str]]
+    ) -> list[str]:
+        """What is made of values, by some blocks alone, of which some do so twice."""
+        if self.draw.chance(70):
+            return build(values)
+        place, number = self.draw.pick(("%i", "%j")), self.number(0, 1)
+        condition = self.do(f"cmpi equal {place}, {number}, signed : tile<i32> -> tile<i1>")
+        sides = [lambda: self.sometimes(build(values), types, build), lambda: values]
+        return self.branch(condition, types, sides[:: self.draw.pick((1, -1))])
+
     def halves(
         self, high: str, first: list[str], types: list[str], turn: Callable[[bool], Turn]
     ) -> list[str]:
@@ -252,7 +263,12 @@ class Chain(Gemm):
             values = self.loop("%zero", middle, first, types, turn(False))
             if draw.chance(25):
                 self.leave()
-            return self.loop(middle, high, values, types, turn(True))
+            values = self.sometimes(
+                values, types, lambda given: self.loop(middle, high, given, types, turn(True))
+            )
+            if draw.chance(15):
+                values = self.loop("%zero", middle, values, types, turn(False))
+            return values
         outer = self.number(1, 2)
         return self.loop(
             "%zero", outer, first, types,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
-from time import perf_counter
+from time import process_time
 
 import pytest
 from xdsl.dialects import arith, cf, func
@@ -177,9 +177,12 @@ def test_time_is_linear() -> None:
         chain = "".join(f"  cf.br ^b{i}\n^b{i}:\n" for i in range(count))
         nest = "  scf.if %c {\n" * 40 + f"  {STORE}\n" * count + "  }\n" * 40
         module = parse_module(HEAD + "  %v = arith.constant 1 : i32\n" + chain + nest + TAIL)
-        started = perf_counter()
-        assert not misplaced_uses(module)
-        return perf_counter() - started
+        times: list[float] = []
+        for _ in range(3):
+            started = process_time()
+            assert not misplaced_uses(module)
+            times.append(process_time() - started)
+        return min(times)
 
     took(20)
     assert took(2000) < 40 * took(200)

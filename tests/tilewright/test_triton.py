@@ -20,7 +20,6 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from xdsl.printer import Printer
 
 import tilewright as tw
-from tilewright import pipeline
 from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.source.verification import verify
 from tilewright.triton import host, kept_modules
@@ -79,8 +78,10 @@ def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     traced, translated, make_ir = [], [], ASTSource.make_ir
     monkeypatch.setattr(ASTSource, "make_ir", lambda *all_: traced.append(1) or make_ir(*all_))
-    # what is translated is verified once: Triton has verified its text itself
-    monkeypatch.setattr(pipeline, "verify", lambda *all_: translated.append(1) or verify(*all_))
+    read = kept_modules.parse_module
+    monkeypatch.setattr(
+        kept_modules, "parse_module", lambda *all_: translated.append(1) or read(*all_)
+    )
 
     def run():
         out = np.zeros(16, np.float32)
@@ -89,6 +90,7 @@ def test_a_kernel_is_two_files_that_the_next_process_reads(tmp_path, monkeypatch
             kernels.add.device_caches.clear()
             compiled = kernels.add[(1,)](out + 1, out + 2, out, 16, BLOCK=16)
         assert (out == 3).all() and "tt.func" in compiled.asm["ttir"]
+        verify(compiled.function.entry.get_toplevel_object())  # which a launch does not ask
         return sorted(tmp_path.iterdir(), key=lambda path: path.suffix)
 
     texts, module = run()
@@ -106,7 +108,10 @@ def test_a_kept_module_is_what_it_was(tmp_path, monkeypatch):
     with tw.triton.on_cpu():
         sizes = {"BM": 16, "BN": 16, "BK": 16}
         compiled = kernels.product.warmup(a, a, a, 16, 16, 16, grid=(1,), **sizes)
-    made, kept = (printed(kept_modules.kept_module(compiled.kernel, "product")) for _ in range(2))
+    modules = [kept_modules.kept_module(compiled.kernel, "product") for _ in range(2)]
+    for module in modules:
+        verify(module)
+    made, kept = map(printed, modules)
     assert made == kept and "scf" not in made and "for %" in made and "triton_kernels.py" in made
 
 
@@ -141,8 +146,8 @@ def test_numbers_and_strides_of_a_launch_may_be_negative(step: int, first: int):
         for level in ("program", "ptx"):
             ran = tw.interpret(text, grid=(2, 1, 1), args=[x, 0 * out, *numbers], level=level)
             np.testing.assert_array_equal(ran[1], expected)
-    kernel = tw.compile(for_negative(compiled.kernel, [0, 0, *numbers]).decode(), "sm_90a")
-    assert any(one.kind == "view" for one in kernel.remarks) == (step < 0 or first < 0)
+    module = tw.triton.module(kernels.rows_from, begin, out, *numbers, **sizes)
+    assert ("load_view" in str(module)) == (step > 0 and first >= 0)
 
 
 def test_the_front_end_reads_a_text_once(monkeypatch):
@@ -301,6 +306,30 @@ def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPat
     for i, tensor in enumerate(tensors):
         assert (out[i] == np.arange(8, 16) + i).all()
         assert (tensor.array == [*np.arange(i, i + 8), *[0] * 8]).all()
+
+
+def test_a_number_that_has_no_room_is_an_error():
+    x = np.zeros(8, np.float32)
+    with tw.triton.on_cpu(), pytest.raises(tw.ArgumentError, match="'n' expected an i32, got 2147"):
+        compiled = kernels.add.warmup(x, x, x, 7, BLOCK=8, grid=(1,))
+        compiled[(1, 1, 1)](*[x.view(HostArray)] * 3, 1 << 31, 8)
+
+
+@pytest.mark.parametrize(
+    ("n", "first", "together"), [(16, 0, True), (48, 32, True), (16, -128, False), (15, 0, False)]
+)
+def test_neighbours_have_one_quotient(n: int, first: int, together: bool):
+    """Natural numbers that count from a multiple of what divides the divisor."""
+    out, i = np.zeros(1024, np.int32), np.arange(1024) + first
+    with tw.triton.on_cpu():
+        compiled = kernels.divided[(2,)](out, 0 * out, n, first, BLOCK=512)
+    text = for_negative(compiled.kernel, [0, 0, n, first]).decode()
+    args = [out, 0 * out, n, first]
+    quotients, rests = tw.interpret(text, grid=(2, 1, 1), args=args, level="ptx", arch="sm_90a")
+    np.testing.assert_array_equal(quotients, np.trunc(i / n))
+    np.testing.assert_array_equal(rests, np.fmod(i, n))
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert (ptx.count("div.") <= 2) == together
 
 
 def test_elements_from_a_narrowed_multiple_on_are_loaded_together():

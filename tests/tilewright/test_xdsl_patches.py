@@ -22,6 +22,7 @@ from xdsl.dialects.test import TestOp as AnyOp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 import tilewright as tw
 from tilewright.dialects import ptx
@@ -215,6 +216,34 @@ def test_ops_of_lines_that_were_read_have_other_values_and_places() -> None:
             sub(*names, "")
 
 
+NAMED = """#a = loc("k":1:2)
+func.func @f(%a: i32, %b: i32) {{
+  %x_1 = arith.muli %a, %b : i32 loc(#a)
+  %{0} = arith.muli %x_1, %b : i32 loc(#{1})
+  func.return
+}}
+#c = loc("n"(#a))
+"""
+
+
+def test_lines_that_were_read_are_read_without_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens: list[int] = []
+    lex = MLIRLexer.lex
+    monkeypatch.setattr(MLIRLexer, "lex", lambda lexer: tokens.append(1) or lex(lexer))
+
+    def count(name: str, place: str) -> int:
+        tokens.clear()
+        (function,) = parse_module(NAMED.format(name, place)).ops
+        first, second, _ = function.regions[0].block.ops
+        assert [op.results[0].name_hint for op in (first, second)] == ["x", name]
+        assert str(second.location) == {"a": 'loc("k":1:2)', "c": 'loc("n"("k":1:2))'}[place]
+        return len(tokens)
+
+    assert count("y", "a") > count("z", "c") + 8  # the whole first line, but for its name
+    with pytest.raises(CompileError, match="%x_1 is already defined"):
+        count("x_1", "a")
+
+
 GOES_ON = """func.func @f(%a: i32, %b: i32) {{
   %0 = arith.subi %a, %b{0}
   %1 = arith.subi %b, %a : i32
@@ -330,3 +359,9 @@ def test_a_dialect_that_is_loaded_between_two_looks(names: str, look: str, name:
     meanwhile.context = context
     setattr(context, names, meanwhile)
     assert getattr(context, look)(name) is not None
+
+
+def test_a_patch_may_be_left_out() -> None:
+    """Views of operands work on what others of the patches construct."""
+    words = ["benchmarks/xdsl_patches.py", "--without", "indexed_values", "--rounds", "1"]
+    subprocess.run([sys.executable, *words], check=True, stdout=-1, cwd=EXAMPLES.parent)

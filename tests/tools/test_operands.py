@@ -131,10 +131,10 @@ ILLEGAL = {
     f"{LOAD} {{%r0,%r1}}, %rd0;": (
         f"{LOAD} expected an address as p, got %rd0 (PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
     ),
-    f"{LOAD} {{%r0,%r1}}, [%rd0+%rd1];": "expected an address as p, got [%rd0+%rd1]",
+    f"{LOAD} {{%r0,%r1}}, [%rd0+%rd1];": "its offset a constant of 64 bits as p, got [%rd0+%rd1]",
     f"{LOAD} {{%r0,%r1}}, [%rd0+99999999999999999999];": (
-        f"{LOAD} expected an address, its offset of 64 bits as p, got [%rd0+99999999999999999999] "
-        "(PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
+        f"{LOAD} expected an address, its offset a constant of 64 bits as p, got "
+        "[%rd0+99999999999999999999] (PTX ISA 9.7.14.5.15); nearest legal: [%rd0]"
     ),
     f"{ASYNC} [%rd0], [%rd1], 8, 9;": (
         "expected a register or an integer of 0 to 8 as src-size, got 9 (PTX ISA 9.7.9.25.3.1); "

@@ -118,6 +118,7 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
     mode: Any = import_module("torch.overrides").TorchFunctionMode
     products, others = _wide_functions(torch)
     is_cuda, devices = torch.Tensor.is_cuda.__get__, (str, torch.device)
+    asked, tensor = {is_cuda, torch.Tensor.cuda}, torch.Tensor
 
     def here(value: Any) -> Any:
         return "cpu" if isinstance(value, devices) and "cuda" in str(value) else value
@@ -128,10 +129,10 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
         def __torch_function__(
             self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if func == is_cuda:
-                return True
-            if func is torch.Tensor.cuda:
-                return args[0]
+            if func in asked:
+                return True if func == is_cuda else args[0]
+            if len(args) == 1 and type(args[0]) is tensor and not kwargs:
+                return func(*args)  # most calls, such as of each element that is looked at
             args = [*map(here, args)]
             named = {name: here(value) for name, value in kwargs.items()} if kwargs else {}
             if func in products or func in others:

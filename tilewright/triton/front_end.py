@@ -2,7 +2,8 @@
 node of a kernel's text it sets filters of warnings, of each call of its own functions it asks for
 the signature, it tokenizes a file to find a function's text, which it parses to find what it
 depends on and to compile it, and copies all globals of its module; of each kernel it makes classes
-of the same names, and compiles a text that binds arguments. Here these are answered once."""
+of the same names, and compiles a text that binds arguments; for each tuple it writes the name of
+its type. Here these are answered once, and names are written where they are wanted."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import re
 import warnings
 from _thread import RLock
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from importlib import import_module
 from types import CodeType, FunctionType, SimpleNamespace
@@ -80,7 +81,7 @@ def quick_front_end() -> Generator[None]:
     """Let what Triton's front end asks be answered once."""
     generator: Any = import_module("triton.compiler.code_generator")
     jit: Any = import_module("triton.runtime.jit")
-    function = jit.JITFunction
+    function, type_of_tuple = jit.JITFunction, import_module("triton.language").core.tuple_type
     own_parse, own_scope = function.parse, function.get_capture_scope
     translate = generator.ast_to_ttir
 
@@ -105,6 +106,20 @@ def quick_front_end() -> Generator[None]:
                 warnings.simplefilter("ignore", category)
             return translate(*args, **named)
 
+    @property
+    def name(of: Any) -> str:
+        made = SimpleNamespace()
+        named(made, of.types, of.fields)
+        return made.name
+
+    def typed(of: Any, types: Any, fields: Any = None) -> None:
+        of.types, of.fields = types, fields or [""] * len(types)
+
+    named: Any = type_of_tuple.__init__
+    # Newer Triton asks for names where they are wanted.
+    late: Any = nullcontext()
+    if not hasattr(type_of_tuple, "name"):
+        late = mock.patch.multiple(type_of_tuple, create=True, __init__=typed, name=name)
     # They are set already: what is called for each node does nothing, and that quickly.
     once = _instead(warnings, catch_warnings=RLock, simplefilter=isinstance)
     asked = _instead(inspect, signature=_signature_of, getcallargs=_arguments_of_call)
@@ -117,5 +132,6 @@ def quick_front_end() -> Generator[None]:
         mock.patch.object(collections, "namedtuple", _namedtuple),
         mock.patch.object(function, "get_capture_scope", scope),
         mock.patch.object(function, "parse", parse),
+        late,
     ):
         yield

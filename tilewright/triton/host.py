@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property, lru_cache
 from importlib import import_module
 from math import prod
@@ -45,21 +45,21 @@ def backend() -> Any:
             return f"{self.target.arch}-{made_by}"
 
         def add_stages(self, stages: dict[str, Any], *given: Any) -> None:
-            """TTIR, then its text."""
+            """TTIR as its text at once, unless lines of its own file are to be a kernel's."""
             ours.add_stages(self, stages, *given)
             del stages["ptx"]
+            knobs: Any = import_module("triton").knobs
+            ttir, text = stages["ttir"], stages[self.binary_ext]
 
-        @staticmethod
-        def make_ttir(mod: Any, *given: Any) -> Any:
-            """TTIR: functions are inlined where some are called."""
-            names: set[str] = set()
+            def as_text(module: Any, metadata: Any) -> bytes:
+                return module if isinstance(module, bytes) else text(module, metadata)
 
-            def add(op: Any) -> None:
-                names.add(op.get_name())
+            def ttir_as_text(module: Any, metadata: Any) -> bytes:
+                return text(ttir(module, metadata), metadata)
 
-            mod.walk(add)
-            _OF_THREAD.calls = "tt.call" in names
-            return ours.make_ttir(mod, *given)
+            stages[self.binary_ext] = as_text
+            if not knobs.compilation.use_ir_loc:
+                stages["ttir"] = ttir_as_text
 
     return Backend
 
@@ -68,17 +68,47 @@ _OF_THREAD = local()
 
 
 @contextmanager
-def inlining_of_calls() -> Generator[None]:
-    """Let a thread's next pipeline look for what to inline where there are calls: for a small
-    kernel this takes a quarter of all passes' time."""
-    passes: Any = import_module("triton._C.libtriton").passes.common
-    own = passes.add_inliner
+def passes_where_wanted() -> Generator[None]:
+    """Let a thread's next pipeline have the passes alone that have something to do: inlining where
+    functions were called, unrolling where there are loops, block pointers rewritten where some were
+    made. For a small kernel these take a third of all passes' time."""
+    passes: Any = import_module("triton._C.libtriton").passes
+    generator: Any = import_module("triton.compiler.code_generator")
+    semantic: Any = import_module("triton.language.semantic").TritonSemantic
+    translate = generator.ast_to_ttir
+    rows = (
+        (generator.CodeGenerator, "call_JitFunction", passes.common, "add_inliner add_symbol_dce"),
+        (generator.CodeGenerator, "visit_For", passes.ttir, "add_loop_unroll"),
+        (semantic, "make_block_ptr", passes.ttir, "add_rewrite_tensor_pointer"),
+    )
 
-    def add(manager: Any) -> None:
-        if _OF_THREAD.calls:
-            own(manager)
+    def translated(*args: Any, **named: Any) -> Any:
+        _OF_THREAD.asked = set[str]()
+        return translate(*args, **named)
 
-    with mock.patch.object(passes, "add_inliner", add):
+    def asking(method: str, own: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            _OF_THREAD.asked.add(method)
+            return own(*args, **named)
+
+        return call
+
+    def wanted(method: str, own: Any) -> Any:
+        def add(manager: Any) -> None:
+            if method in _OF_THREAD.asked:
+                own(manager)
+
+        return add
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(generator, "ast_to_ttir", translated))
+        for class_, method, module, names in rows:
+            if hasattr(class_, method):  # others are those of another release
+                own = getattr(class_, method)
+                stack.enter_context(mock.patch.object(class_, method, asking(method, own)))
+                for name in names.split():
+                    add = wanted(method, getattr(module, name))
+                    stack.enter_context(mock.patch.object(module, name, add))
         yield
 
 

@@ -8,7 +8,6 @@ import pickle
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -28,7 +27,8 @@ from tilewright.triton.kept_texts import keep
 _Row = tuple[Any, ...]
 _NOT_WHOLE = (OSError, ValueError, pickle.PickleError, AttributeError, TypeError, RecursionError)
 _LOOP = re.compile(rb"scf\.(for|while)")
-_TRANSLATION = (replace(TRITON_STAGES[0], verified=True),)
+_TRANSLATION = TRITON_STAGES[:1]
+"""Which makes what verifies: texts that are read elsewhere are verified behind it."""
 
 
 def kept_module(code: bytes, name: str) -> ModuleOp:

@@ -1,11 +1,15 @@
 """xDSL's parser, faster: tokens without their spans, and types and ops that were read before."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from xdsl.context import Context
-from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
@@ -29,7 +33,7 @@ _TYPE = re.compile(rf"!?[\w.$]+{_NESTED}", re.ASCII)
 _DICTIONARY = re.compile(r'{(?:[^{}"#!/]|"[^"\\]*")*+}', re.ASCII)
 """A dictionary of attributes without those that mean something else elsewhere."""
 _BLANK = re.compile(SPACE)
-_VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_VALUE = re.compile(r"(%[\w$.-]+(?:#[0-9]+)?)")
 _MEANT_ELSEWHERE = re.compile(r"[\"#^]|//|![\w$-]+(?![\w$.<-])", re.ASCII)
 """Parts of a line that mean something else elsewhere, or may hold a `%`."""
 _NEXT = re.compile(r"\n\s*([%}])")
@@ -51,6 +55,24 @@ ReadBefore = dict[Any, Any]
 place and the names of values, by that line and what comes behind it."""
 
 
+class _OpLine(NamedTuple):
+    """A line of a text: where it begins, its place does, if it says one, and it ends; what it is
+    but for values, the names of these, and whether the first is of its results."""
+
+    start: int
+    place: int
+    end: int
+    key: Any
+    names: Sequence[str]
+    bound: bool
+
+
+@lru_cache(1 << 12)
+def _hint(name: str) -> str | None:
+    """The hint of a value that a text names so; None where it is a number."""
+    return SSAValue.extract_valid_name(name) if SSAValue.is_valid_name(name) else None
+
+
 def _keep(known: ReadBefore, text: Any, what: Any) -> None:
     if len(known) >= _MOST:
         known.clear()
@@ -63,58 +85,107 @@ class QuickParser(Parser):
     def __init__(self, ctx: Context, text: str, name: str, known: ReadBefore | None = None):
         super().__init__(ctx, text, name)
         self._known = known
+        self._unknown: _OpLine | None = None
+        """The line where the parser stands, which it is to know."""
+
+    def location(self, position: int) -> LocationAttr:
+        """A position in the text as the location of an op that says none."""
+        return UNKNOWN_LOC
 
     def parse_operation(self) -> Operation:
-        start, text = self.pos, self.lexer.input.content
+        line, self._unknown = self._unknown, None
+        op = super().parse_operation()
+        if line is None or self._known is None or op.regions or op.successors:
+            return op
+        if _MEANT_ELSEWHERE.search(line.key[0]):
+            return op
+        values = self._values(line.names[1:] if line.bound else line.names)
+        places = [values.index(x) if x in values else -1 for x in op.operands]
+        text: Any = self.lexer.input.content
+        if sorted(places) == [*range(len(values))] and _BLANK.fullmatch(text, line.end, self.pos):
+            rest = {"result_types": op.result_types, "properties": {**op.properties},
+                    "attributes": {**op.attributes}}  # fmt: skip
+            operands = [*zip(places, op.operand_types, strict=True)]
+            _keep(self._known, line.key, ReadOp(type(op), operands, rest))
+        return op
+
+    def _parse_block_body(self, block: Block) -> None:
+        while self._known is not None:
+            self._read_again(block, self._known)
+            if (op := self.parse_optional_operation()) is None:
+                return
+            block.add_op(op)
+        super()._parse_block_body(block)
+
+    def _read_again(self, block: Block, known: ReadBefore) -> None:
+        """Add the ops of lines like those that were read before to a block, as long as there are
+        such; what they name has to fit. Between them are no tokens."""
+        text: Any = self.lexer.input.content
+        aliases = dict[str, Any].get  # those of locations are read before what names them
+        start = first = self.pos
+        while (line := self._line(text, start)) is not None:
+            read: ReadOp | None = known.get(line.key)
+            if read is None or (op := self._again(read, line)) is None:
+                self._unknown = line if read is None else None
+                break
+            place = text[line.place + 5 : line.end - 1]
+            location = aliases(self.attribute_aliases, place) if line.place >= 0 else None
+            if line.place < 0 or (isinstance(location, LocationAttr) and text[line.end - 1] == ")"):
+                start = _BLANK.match(text, line.end).end()  # pyright: ignore
+            else:
+                self._resume_from(line.place)
+                location, start = self.parse_optional_location(), self.pos
+            if location is None or location is UNKNOWN_LOC:
+                location = self.location(line.start)
+            op.location = location
+            block.add_op(op)
+        if start != first:
+            self._resume_from(start)
+
+    def _line(self, text: str, start: int) -> _OpLine | None:
+        """The line from a position on, if it is of an op that may be known."""
         end = text.find("\n", start)
         place = text.rfind(" loc(", start, end)
         # An op without a place may go on in the next line.
         following = None if place >= 0 or end < 0 else _NEXT.match(text, end)
-        if self._known is None or (place < 0 and following is None):
-            return super().parse_operation()
-        line = text[start : end if place < 0 else place]
-        key = (_VALUE.sub("%", line), following and following[1], *self._parser_state.dialect_stack)
-        read = self._known.get(key)
-        if read is not None and (op := self._again(read, line)) is not None:
-            return op
-        op = super().parse_operation()
-        if read is None and not (op.regions or op.successors or _MEANT_ELSEWHERE.search(key[0])):
-            _, values = self._values(line)
-            places = [values.index(x) if x in values else -1 for x in op.operands]
-            if sorted(places) == [*range(len(values))] and _BLANK.fullmatch(text, end, self.pos):
-                rest = {"result_types": op.result_types, "properties": {**op.properties},
-                        "attributes": {**op.attributes}}  # fmt: skip
-                operands = [*zip(places, op.operand_types, strict=True)]
-                _keep(self._known, key, ReadOp(type(op), operands, rest))
-        return op
+        if end < 0 or (place < 0 and following is None):
+            return None
+        parts = _VALUE.split(text[start : end if place < 0 else place])
+        key = ("%".join(parts[::2]), following and following[1], *self._parser_state.dialect_stack)
+        return _OpLine(start, place, end, key, parts[1::2], not parts[0])
 
-    def _again(self, read: ReadOp, line: str) -> Operation | None:
+    def _again(self, read: ReadOp, line: _OpLine) -> Operation | None:
         """The op of a line like one that was read; None where it names what does not fit."""
-        bound, values = self._values(line)
+        names, bound = line.names, None
+        if line.bound:
+            bound, *names = names
+            bound = bound[1:]
+            if bound in self.ssa_values or bound in self.forward_ssa_references:
+                return None
+        values = self._values(names)
         operands = [values[place] for place, _ in read.operands]
         for value, (_, type_) in zip(operands, read.operands, strict=True):
             if value is None or (value.type is not type_ and value.type != type_):
                 return None
-        if bound in self.ssa_values:
-            return None
-        self._resume_from(self.pos + len(line))
         op = read.class_.create(operands=operands, **read.rest)
-        if (location := self.parse_optional_location()) is not None:
-            op.location = location
         if bound is not None:
-            self._register_ssa_definition(bound, op.results, self._current_token.span)
+            self.ssa_values[bound] = results = op.results
+            for result in results:
+                result._name = _hint(bound)  # pyright: ignore[reportPrivateUsage]
         return op
 
-    def _values(self, line: str) -> tuple[str | None, list[Any]]:
-        """The name that an op's line gives to its results, and the values that it names, None for
-        those that nothing before it defines."""
-        names = [name[1:].partition("#") for name in _VALUE.findall(line)]
-        bound = names.pop(0)[0] if line.startswith("%") else None
+    def _values(self, names: Sequence[str]) -> list[Any]:
+        """The values of names, None for those that nothing before them defines."""
         values: list[Any] = []
-        for name, _, index in names:
-            known, i = self.ssa_values.get(name, ()), int(index or 0)
-            values.append(known[i] if i < len(known) else None)
-        return bound, values
+        for name in names:
+            known = self.ssa_values.get(name[1:])
+            if known is None:
+                name, _, index = name.partition("#")
+                known, i = self.ssa_values.get(name[1:], ()), int(index or 0)
+                values.append(known[i] if i < len(known) else None)
+            else:
+                values.append(known[0])
+        return values
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
         state = self._parser_state

@@ -378,11 +378,11 @@ PATCHES: Patches = {
         (SSAValue, "type", _EarlierType()),
         (SSAValue, "_type", _TYPE),
         (OpResult, "owner", property(attrgetter("op"))),
+        (OpOperands, "__getitem__", _operand_of),
     ),
     "indexed_values": (
         (Operation, "operands", _OPERANDS),
         (SSAValues, "__getitem__", _tuple.__getitem__),
-        (OpOperands, "__getitem__", _operand_of),
         (BaseAccessor, "__get__", _get),
         (BeforeVariadicSingleAccessor, "__get__", _get_one),
         (BaseAttrAccessor, "__get__", _get_sized),

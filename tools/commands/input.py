@@ -72,7 +72,7 @@ def _text(path: str, raw: bytes) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"'{_shown(path)}' is not UTF-8 text ({error.reason} at byte {error.start})"
+            f"'{shown_path(path)}' is not UTF-8 text ({error.reason} at byte {error.start})"
         ) from None
 
 
@@ -87,7 +87,7 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as stream:
             return stream.read()
     except OSError as error:
-        raise InputError(f"cannot read '{_shown(path)}': {error.strerror}") from None
+        raise InputError(f"cannot read '{shown_path(path)}': {error.strerror}") from None
     except ValueError:
         raise InputError(f"expected a file name, got {path!r}") from None
 
@@ -106,7 +106,8 @@ def example(name: str) -> bytes:
     return files("tilewright.examples").joinpath(f"{name}.mlir").read_bytes()
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str) -> str:
+    """The name of a file in diagnostics."""
     return "<stdin>" if path == "-" else path
 
 

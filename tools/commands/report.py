@@ -11,7 +11,7 @@ An ARG is what `tilewright run` takes: a shape, 256x64, for an array of random e
 
 import argparse
 
-from tilewright.tools.commands.input import InputError, read_source, read_target
+from tilewright.tools.commands.input import InputError, read_source, read_target, shown_path
 from tilewright.tools.commands.run import at_least, extent
 from tilewright.tools.output import write_whole
 
@@ -34,8 +34,7 @@ def run(options: argparse.Namespace) -> None:
     """Write the page."""
     if options.arch is not None:
         read_target(options.arch)
-    source = read_source(options.file)
-    name = "<stdin>" if options.file == "-" else options.file
+    source, name = read_source(options.file), shown_path(options.file)
     from tilewright.tools.commands.run_argument import read_arguments
     from tilewright.tools.report.page import report
 

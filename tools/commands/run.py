@@ -45,6 +45,7 @@ from tilewright.tools.commands.input import (
     chosen_executor,
     read_source,
     read_target,
+    shown_path,
 )
 from tilewright.tools.output import write_whole
 
@@ -157,8 +158,7 @@ def extent(text: str) -> Extent:
 def run(options: argparse.Namespace) -> None:
     if options.arch is not None:
         read_target(options.arch)
-    source = read_source(options.file)
-    name = "<stdin>" if options.file == "-" else options.file
+    source, name = read_source(options.file), shown_path(options.file)
     from tilewright.tools.commands.run_argument import read_arguments
 
     arguments = read_arguments(options, source, name, lengths=False)

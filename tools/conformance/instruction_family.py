@@ -27,7 +27,7 @@ Point = dict[str, str]
 Value = str | tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Documented:
     """A box of points that the ISA lists in `section` for `targets`: the words that it allows for
     every name. A name that it leaves out is a qualifier that must be left out."""

@@ -1,6 +1,5 @@
 """The `tileirbc` target of `-t tileirbc`."""
 
-from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -9,10 +8,11 @@ from xdsl.utils.target import Target
 
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
+from tilewright.dialects.frozen import frozen
 from tilewright.source.diagnostic import OpError
 
 
-@dataclass(frozen=True)
+@frozen
 class TileIRTarget(Target):
     """Write a module of `cuda_tile` as Tile IR bytecode: as it was read, or in the lowest version
     that can hold it; with `version`, in that: `tileirbc{version=13.3}`."""

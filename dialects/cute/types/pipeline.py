@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
-from tilewright.dialects.labelled import parse_label, parse_natural
+from tilewright.dialects.labelled import parse_label, parse_natural, parse_word
 
 _COUNTS = ("stages", "producers", "consumers", "bytes")
 _COUNTS_OF: dict[str, tuple[str, ...]] = {
@@ -104,11 +104,7 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            start = parser.pos
-            kind = parser.parse_identifier(" for a kind of pipeline")
-            if kind not in _COUNTS_OF:
-                legal = ", ".join(_COUNTS_OF)
-                parser.raise_error(f"expected {legal}, got {kind}", start, parser.pos)
+            kind = parse_word(parser, _COUNTS_OF, "kind of pipeline")
             counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
             for name in _COUNTS_OF[kind]:
                 parser.parse_punctuation(",")

@@ -31,7 +31,7 @@ from tilewright.dialects.cute.types.algebra import TextAttribute, built_by
 from tilewright.dialects.cute.values import fault, read_typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_ALLOC
-from tilewright.dialects.labelled import parse_natural
+from tilewright.dialects.labelled import parse_natural, parse_word
 from tilewright.dialects.reading import legal_text, read_text
 
 
@@ -102,11 +102,7 @@ class MemRefType(TensorType):
             element = str(parser.parse_type())
             element_bits(element)
         parser.parse_punctuation(",")
-        start = parser.pos
-        space = parser.parse_identifier(" for a memory space")
-        if space not in SPACES:
-            legal = ", ".join(SPACES)
-            parser.raise_error(f"expected {legal}, got {space}", start, parser.pos)
+        space = parse_word(parser, SPACES, "memory space")
         parser.parse_punctuation(",")
         align = natural_alignment(element)
         if parser.parse_optional_keyword("align"):

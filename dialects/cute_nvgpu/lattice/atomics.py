@@ -196,14 +196,17 @@ _PLAIN: tuple[InstructionRow, ...] = (
     ),
     *(
         InstructionRow(
-            "ptx.red", "start to add to a word of memory",
+            "ptx.red", "start to combine a word of memory with a value",
             tuple(
-                mnemonic("red", semantics, space, f"add.{type_}")
-                for semantics in ASYNC for space in ("global", GENERIC)
+                mnemonic("red", semantics, space, f"{operation}.{type_}")
+                for operation in operations for semantics in ASYNC for space in ("global", GENERIC)
             ),
             needs("sm_100 8.7"), "9.7.13.7", (Address("a"), Scalar("b", type_, plain=True)),
         )
-        for type_ in ("u32", "u64")
+        for type_, operations in (
+            ("u32", ("add", "min", "max", "inc", "dec")), ("s32", ("min", "max")),
+            ("b32", ("and", "or", "xor")), ("u64", ("add",)),
+        )
     ),
 )  # fmt: skip
 ROWS: tuple[InstructionRow, ...] = (

@@ -96,6 +96,7 @@ SEMANTICS: dict[str, tuple[str, ...]] = {
 
 
 MMIO = "mmio.relaxed.sys"
+MMIO_ORDERED = {"ld": "mmio.acquire.sys", "st": "mmio.release.sys"}
 """Accesses of devices: as many, and as wide, as the program has."""
 
 
@@ -157,7 +158,7 @@ class MemoryAccessRow(NeedingRow):
         """How many elements of a type one access may move."""
         counts, width = (1, 2, 4, 8), int(type_[1:])
         if self.is_alone:
-            return (1,) * (MMIO in self.semantics or width > 8)
+            return (1,) * (self.semantics is not ASYNC or width > 8)
         if self.is_wide:
             return (WIDE_BITS // width,) if WIDE_BITS // width in counts else ()
         return tuple(count for count in counts[:3] if count * width <= VECTOR_BITS)
@@ -183,14 +184,15 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
     """Rows by what they need: those of memory of every target first."""
     wide = tuple(order for order in SEMANTICS[name] if needs_of(order) is _IN_CLUSTERS)
     plain = tuple(order for order in SEMANTICS[name] if order not in wide)
+    everywhere = {**SPACES, CLUSTER_SPACE: "b32", GENERIC: "b64"}
     return (
         MemoryAccessRow(name, f"{does} memory", section, SPACES, plain),
         MemoryAccessRow(
-            name, f"{does} memory, ordered in clusters", section, SPACES, wide, _IN_CLUSTERS
+            name, f"{does} memory, ordered in clusters", section, everywhere, wide, _IN_CLUSTERS
         ),
         MemoryAccessRow(
             name, f"{does} the shared memory of a CTA of the cluster", section,
-            {CLUSTER_SPACE: "b32"}, (WEAK,), _IN_CLUSTERS,
+            {CLUSTER_SPACE: "b32"}, plain, _IN_CLUSTERS,
         ),
         MemoryAccessRow(name, f"{does} memory of any space", section, {GENERIC: "b64"}, plain),
         MemoryAccessRow(
@@ -200,6 +202,11 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         MemoryAccessRow(
             name, f"{does} memory that a device may be behind", section,
             {"global": "b64", GENERIC: "b64"}, (MMIO,), needs("sm_70 8.2"), is_alone=True,
+        ),
+        MemoryAccessRow(
+            name, f"{does} memory that a device may be behind, in order", section,
+            {"global": "b64", GENERIC: "b64"}, (MMIO_ORDERED[name],), needs("sm_70 9.3"),
+            is_alone=True,
         ),
         MemoryAccessRow(
             name, f"{does} memory, {WIDE_BITS} bits", section,

@@ -148,7 +148,11 @@ _COUNTED = tuple(
             ("arrive_drop.noComplete", _AMPERE, f"{_DROPS}{_OPEN}"),
             *_ORDERED, *_TRANSACTIONS,
         )),
-        ("shared::cluster", _FAR, (*_ORDERED, *_TRANSACTIONS)),
+        ("shared::cluster", _FAR, (
+            ("arrive", _HOPPER, _ARRIVES), ("arrive.expect_tx", _HOPPER, f"{_ARRIVES}{_MORE}"),
+            ("arrive_drop", _HOPPER, _DROPS),
+            ("arrive_drop.expect_tx", _HOPPER, f"{_DROPS}{_MORE}"), *_ORDERED, *_TRANSACTIONS,
+        )),
     )
     for name, needed, does in rows
 )  # fmt: skip

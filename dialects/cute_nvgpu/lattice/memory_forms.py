@@ -33,8 +33,9 @@ class Address(OperandForm):
     def misfit(self, written: Written) -> Misfit | None:
         if written.kind == "address":
             return None
-        if written.kind == "other" and written.items:
-            return Misfit("an address, its offset of 64 bits", f"[{written.items[0].text}]")
+        base, plus, _ = written.text.partition("+")
+        if written.kind == "other" and plus:
+            return Misfit("an address, its offset a constant of 64 bits", f"{base.rstrip()}]")
         near = written.text if written.kind == "register" else self.identifier
         bare = written.kind in self.loose
         return Misfit("an address", f"[{near}]", "it without brackets" if bare else None)

@@ -1,7 +1,7 @@
 """Operands as PTX writes them, taken apart: `{%r0, %r1}, [%rd0+16], [%rd1, {%r2, 0}], %r3|%p0`.
 
-Names of registers are free: which type one was declared with is not known here. Constants are
-literals; constant expressions are not read. PTX ISA 4.4, 4.5, 6.1 and 6.4.
+Names of registers are free: which type one was declared with is not known here.
+PTX ISA 4.4, 4.5, 6.1 and 6.4.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from tilewright.dialects.cute_nvgpu.lattice.constant_expressions import evaluate
 from tilewright.dialects.frozen import frozen
 
 Kind = Literal[
@@ -52,18 +53,12 @@ _KNOWN_TEXTS = 1 << 14
 _COMMA = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])")
 
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
-_INTEGER = r"[-+]?\s*(?:0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|0[0-7]{0,22}|[1-9][0-9]{0,19})U?"
-_FLOAT = r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
 _STATEMENT = re.compile(rf"(?:@!?{_NAME}\s+)?([^\s{{\[;]++)\s*+([^;]*+)(;?)\s*", re.ASCII)
 _REGISTER = re.compile(_NAME, re.ASCII)
-_WHOLE = re.compile(_INTEGER, re.ASCII)
-_ADDRESS = re.compile(rf"\[\s*({_NAME})\s*((?:\+\s*{_INTEGER}\s*)*)\]", re.ASCII)
-_SUM = re.compile(rf"({_NAME})\s*\+\s*({_INTEGER})", re.ASCII)
+_ADDRESS = re.compile(rf"\[\s*({_NAME})\s*(?:\+([^\[\]]*))?\]", re.ASCII)
+_SUM = re.compile(rf"({_NAME})\s*\+([^|]*)", re.ASCII)
 _BOX = re.compile(rf"\[\s*({_NAME})\s*,\s*\{{([^{{}}]*)\}}\s*\]", re.ASCII)
-_REAL = re.compile(_FLOAT, re.ASCII)
-
-WIDEST = 1 << 64
-"""Constants are 64 bits wide, those of offsets too. PTX ISA 4.5."""
+_BITS = re.compile(r"\(*0[fF][0-9a-fA-F]{8}\)*", re.ASCII)
 
 
 def split(line: str) -> tuple[str, tuple[Written, ...] | None] | None:
@@ -90,20 +85,22 @@ def _operand(text: str) -> Written:
         return Written("vector", text, _scalars(text[1:-1].split(",")))
     if text.startswith("["):
         return _bracketed(text)
+    if (written := _scalar(text)).kind != "other":
+        return written
     if text.startswith("!"):
         return Written("negation", text, (_scalar(text[1:].lstrip()),))
     if "|" in text:
         return Written("pair", text, _scalars(text.split("|")))
-    if (match := _SUM.fullmatch(text)) is not None and abs(offset := _value(match[2])) < WIDEST:
+    if (match := _SUM.fullmatch(text)) and isinstance(offset := evaluate(match[2]), int):
         return Written("sum", text, (_scalar(match[1]),), offset)
-    return _scalar(text)
+    return written
 
 
 def _bracketed(text: str) -> Written:
-    if (match := _ADDRESS.fullmatch(text)) is not None:
-        offsets = [_value(offset) for offset in _WHOLE.findall(match[2])]
-        fits = all(abs(offset) < WIDEST for offset in offsets)
-        return Written("address" if fits else "other", text, (_scalar(match[1]),), sum(offsets))
+    if match := _ADDRESS.fullmatch(text):
+        offset = evaluate(match[2] or "0")
+        if isinstance(offset, int):
+            return Written("address", text, (_scalar(match[1]),), offset)
     if (match := _BOX.fullmatch(text)) is not None:
         return Written("box", text, _scalars([match[1], *match[2].split(",")]))
     return Written("other", text)
@@ -117,23 +114,11 @@ def _scalars(texts: Sequence[str]) -> tuple[Written, ...]:
 def _scalar(text: str) -> Written:
     if _REGISTER.fullmatch(text):
         return Written("register", text)
-    if _WHOLE.fullmatch(text) and abs(value := _value(text)) < WIDEST:
-        return Written("integer", text, value=value)
     if text == "_":
         return Written("sink", text)
-    return Written("float" if _REAL.fullmatch(text) else "other", text)
-
-
-def _value(text: str) -> int:
-    """Of an integer literal: decimal, hexadecimal, binary or octal."""
-    digits = text.lstrip("-+ \t").rstrip("U")
-    if digits[1:2] in "xX" and len(digits) > 2:
-        value = int(digits[2:], 16)
-    elif digits[1:2] in "bB" and len(digits) > 2:
-        value = int(digits[2:], 2)
-    else:
-        value = int(digits, 8 if digits.startswith("0") else 10)
-    return -value if text.startswith("-") else value
+    if isinstance(value := evaluate(text), int):
+        return Written("integer", text, value=value)
+    return Written("other" if value is None and not _BITS.fullmatch(text) else "float", text)
 
 
 def constant(bits: int, type_: str) -> str:

@@ -217,6 +217,11 @@ ARITHMETIC = (
             hi.u32.u32                    b32,b32,u32>b32
             hi.{u32.s32|s32.u32|s32.s32}  b32,b32,s32>b32
          """),
+    *(
+        _row(f"vabsdiff{parts}", f"d = |a - b| of each of {parts} parts", "9.7.18.2",
+             "u32.u32.u32 b32,b32,u32>u32", plain=True)
+        for parts in (2, 4)
+    ),
     _row("fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
          """
             {rounded}f64                  3
@@ -279,9 +284,6 @@ APPROXIMATE = (
 )  # fmt: skip
 """The functions that the chip approximates: the PTX ISA bounds the errors alone."""
 
-
-UNKNOWN_SPACES = ("param", "param::entry")
-"""Of `isspacep`: where parameters are, a launch says."""
 
 PERMUTATIONS: dict[str, tuple[int, int, int, int]] = {
     "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
@@ -419,7 +421,7 @@ CONVERT = (
     _row("cvta", "a generic address as one of a space, `cvta.to.global.u64`, or back", "9.7.9.20",
          """
             {global|to.global|shared|to.shared|local|to.local|const|to.const}.u64  1
-            param.u64                                                             1  sm_70 7.7
+            {param|to.param}.u64                                                  1  sm_70 7.7
          """, plain=True),
     _row("isspacep", "p = a generic address is one of the space", "9.7.9.19",
          """

@@ -317,17 +317,19 @@ _REPLACED: dict[str, tuple[OperandForm, ...]] = {
     "interleave_layout": (Constant("val", range(3)),),
     "swizzle_mode": (Constant("val", range(4)),),
     "fill_mode": (Constant("val", range(2)),),
+    "swizzle_atomicity": (Constant("val", range(4)),),
 }
 """The fields of a tensor map, and what they are replaced by: PTX ISA, tensormap.replace."""
 TENSORMAP_REPLACE: dict[str, InstructionRow] = {
-    (form := f"tile.{field}.{space}.b1024.{'b64' if _DOUBLE in operands else 'b32'}"):
+    (form := f"tile.{field}.{space}b1024.{'b64' if _DOUBLE in operands else 'b32'}"):
     InstructionRow(
         "ptx.tensormap.replace", f"replace the {field} of a tensor map",
         (f"tensormap.replace.{form}",),
-        needs("sm_90a|sm_100f|sm_110f|sm_120f 8.3"), "tensormap.replace",
+        needs("sm_100f|sm_110f|sm_120f 8.6" if field == "swizzle_atomicity"
+              else "sm_90a|sm_100f|sm_110f|sm_120f 8.3"), "tensormap.replace",
         (Address("addr"), *operands),
     )
-    for space in ("global", "shared::cta") for field, operands in _REPLACED.items()
+    for space in ("global.", "shared::cta.", "") for field, operands in _REPLACED.items()
 }  # fmt: skip
 """By what stands behind the name."""
 TENSOR_MAP_BYTES = 128

@@ -176,6 +176,14 @@ def bits_of(type_: Attribute) -> int | None:
     return type_.bitwidth if isinstance(type_, FixedBitwidthType) else None
 
 
+def tmem_layout(type_: Attribute) -> tuple[Layout, int]:
+    """The layout of a memref in tensor memory, and the bits of its elements."""
+    assert is_memref(type_)
+    layout, bits = layout_of(type_), bits_of(type_.element_type)
+    assert isinstance(layout, Layout) and bits is not None
+    return layout, bits
+
+
 def _steps(mode: Layout) -> list[tuple[int, int]]:
     """The (extent, stride) pairs of a mode that move at all."""
     pairs = zip(flatten(mode.shape), flatten(mode.stride), strict=True)

@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
     constant_index,
+    tmem_layout,
     tmem_span,
     verify_tmem,
     verify_words,
@@ -181,8 +182,7 @@ class SliceOp(BaselineOp):
 
     def _begin(self, source: MemRefType[Attribute]) -> tuple[int, int]:
         """The lane and column of the first element, as far as its indices are constants."""
-        layout, bits = layout_of(source), bits_of(source.element_type)
-        assert isinstance(layout, Layout) and bits is not None
+        layout, bits = tmem_layout(source)
         offset = sum(
             layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
         )

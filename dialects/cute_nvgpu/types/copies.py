@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.atoms.tma import (
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.types.atoms import ParametersData
-from tilewright.dialects.labelled import parse_label, parse_natural
+from tilewright.dialects.labelled import parse_label, parse_natural, parse_word
 from tilewright.dialects.reading import legal_text
 
 
@@ -51,12 +51,7 @@ class CopyInstructionAttr(ParametersData[CopyInstruction], CopyAtomAttr):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> CopyInstruction:
         with parser.in_angle_brackets(), legal_text(parser, "copy "):
-            start = parser.pos
-            word = parser.parse_identifier(" for a copy instruction")
-            if word not in COPY_KINDS:
-                legal = ", ".join(COPY_KINDS)
-                parser.raise_error(f"expected {legal}, got {word}", start, parser.pos)
-            kind = COPY_KINDS[COPY_KINDS.index(word)]
+            kind = parse_word(parser, COPY_KINDS, "copy instruction")
             parser.parse_punctuation(",")
             element = str(parser.parse_type())
             parser.parse_punctuation(",")

@@ -101,7 +101,7 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
     runs has left them."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
     rings = Rings.in_kernel(kernel).carried_by(_until(op, leaf))
-    begun = places_of(rings)
+    begun, hoisted = places_of(rings), [*kernel.hoisted]
     condition = kernel.scalar(op.condition)
     kernel.groups.wait()
     tensor = kernel.tensor.before_branches()
@@ -114,6 +114,8 @@ def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
         outer = emitter.enter(Block())
         first = region.block.first_op if region.blocks else None
         values = _lower_from(first, kernel, leaf)
+        while kernel.hoisted and kernel.hoisted[-1] not in hoisted:
+            kernel.hoisted.pop().release()
         kernel.groups.wait()
         kernel.tensor.wait()
         emitter.add(scf.YieldOp(*values, *places_of(rings)))

@@ -10,18 +10,19 @@ stored or laid down what MMAs behind it overwrite or read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.frozen import frozen
 
 DONE: Literal["done"] = "done"
 GIVEN: Literal["given"] = "given"
 
 
-@dataclass(frozen=True)
+@frozen
 class IssuedProduct:
     """The MMAs of a product, and the operands that threads have laid down for it."""
 
@@ -29,7 +30,7 @@ class IssuedProduct:
     laid: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@frozen
 class IssuedLoop:
     """A loop in which something is issued."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from struct import pack
@@ -30,6 +29,7 @@ from tilewright.dialects.cute.types.argument import ArgumentAttr
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address, cluster
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.cuda_tile.kernel.memory_order import MemoryOrder, Token
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
@@ -78,7 +78,7 @@ class LoweredTile(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class PlacedTile:
     """A tile whose elements are in registers."""
 
@@ -91,7 +91,7 @@ class PlacedTile:
         return kernel.scratch.converted(self.layout, self.elements, layout)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class DerivedTile:
     """A tile that is cheap to compute: its elements in any layout."""
 
@@ -127,8 +127,8 @@ class DeferredProduct(Protocol):
     """A product of the loop that is being lowered, which is computed an iteration late."""
 
     op: Operation
-    added: SSAValue | None
-    """The sums that it is added to where they are read."""
+    rescaled: SSAValue | None
+    """Its sums, which threads multiply by factors that are mostly 1."""
 
     def defer(self) -> None:
         """Remember what is to be multiplied."""
@@ -398,9 +398,7 @@ class Kernel:
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""
         self.at(op)
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' has no lowering to cute")
+        rule = RULES.rule(op, "has no lowering to cute")
         if self.late_store is not None and op is self.late_store.plan.op:
             self.late_store.defer()
         else:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
 
+Registers = dict[tuple[int, int, int, int], SSAValue]
+"""The fragments of A of a product, by their places."""
 
-@dataclass(frozen=True, eq=False, slots=True)
+
+@frozen_entity
 class SharedTile:
     """A tile that TMA writes, from an element of a line of shared memory on, and the order in which
     it lies."""
@@ -28,6 +32,8 @@ class SharedTile:
     """Wait until it is there."""
     rounded: bool = False
     """True where the copy has rounded it to tf32."""
+    fragments: Registers = field(default_factory=Registers)
+    """Those that threads have in registers."""
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""
@@ -45,10 +51,10 @@ class SharedTile:
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedTile:
         """The tile whose element numbers have as bit `bits[b]` what is bit b here."""
-        return replace(self, order=self.order.renumbered(bits))
+        return replace(self, order=self.order.renumbered(bits), fragments={})
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class StageTile:
     """A tile that threads have copied to an address in shared memory, and the order in which it
     lies."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -19,7 +19,7 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class TensorTile:
     """A tile in tensor memory, as the last MMA that wrote it, or threads, left it."""
 

@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops import fragment
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import extracted, from_elements
@@ -36,7 +37,7 @@ Places = dict[int, SSAValue]
 """The registers of a thread by their part of the element's number."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WarpMove:
     """A move: `bit` of the element's number goes to a thread's bit `to`."""
 

@@ -8,14 +8,15 @@ either way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.emit.emitter import Emitter
 
 
-@dataclass(eq=False)
+@entity
 class MmaGroup:
     """A group of `wgmma`s: whether it reads what threads laid down in shared memory, what is done
     before somebody waits for it, and what follows once it is complete."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 
@@ -15,6 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -57,7 +57,7 @@ def _say(pieces: Sequence[Piece], kernel: Kernel) -> None:
             text, values = "", []
 
 
-@dataclass(frozen=True)
+@frozen
 class _LargeTile:
     """A tile that a loop prints, from shared memory, and its conversion."""
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
@@ -33,7 +34,9 @@ def updated(
     for access in accesses:
         condition = kernel.both(own, access.condition)
         for i, register in enumerate(access.registers):
-            place = _Place(access, access.offset + i * size, element, condition, semantics, kernel)
+            place = _Place(
+                access.address, access.offset + i * size, element, condition, semantics, kernel
+            )
             word = place.swapped(None, None)
             word = place.loop(word, lambda old, register=register: update(register, old))
             old = bitcast(kernel, word, element)
@@ -43,15 +46,16 @@ def updated(
     return [results[register] for register in range(layout.count)]
 
 
+@entity
 class _Place:
     """The 16 bits of an element in memory."""
 
-    def __init__(
-        self, access: MaskedAccess, offset: int, element: Attribute, condition: SSAValue | None,
-        semantics: str, kernel: Kernel,
-    ) -> None:  # fmt: skip
-        self.element, self.condition, self.kernel = element, condition, kernel
-        self.address, self.offset, self.semantics = access.address, offset, semantics
+    address: SSAValue
+    offset: int
+    element: Attribute
+    condition: SSAValue | None
+    semantics: str
+    kernel: Kernel
 
     def swapped(self, old: SSAValue | None, new: SSAValue | None) -> SSAValue:
         """The word that is there, replaced where it is the old one; without one, looked at."""

@@ -4,7 +4,6 @@ and, unless it was computed where the MMA wants it, A are matrices in shared mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -15,10 +14,11 @@ from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.fragment import CastOp
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WGMMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers, SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
 from tilewright.lowering.cuda_tile.products.staged_operands import (
@@ -36,11 +36,9 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 Fragments = tuple[SSAValue, ...]
-Registers = dict[tuple[int, int, int, int], SSAValue]
-"""The fragments of A, by their places."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class AccumulatorTile:
     """A tile in the accumulators of `wgmma`s, which may be in flight as their group; zeros where
     there is a condition, and it fails: they are undefined then."""
@@ -64,7 +62,7 @@ class AccumulatorTile:
         return tuple(kernel.emitter.either(self.condition, lambda: self.fragments, lambda: zeros))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class AddedTile:
     """A tile and a product, which may be in flight, whose sum is wanted."""
 
@@ -234,6 +232,8 @@ class WarpgroupProduct:
         """The fragments of A, where it was computed by the lanes that the MMA takes it from."""
         kernel, layouts = self.kernel, self.layouts
         tile = kernel.values[operands_of(self.op)["A"]]
+        if isinstance(tile, SharedTile) and tile.fragments:
+            return tile.fragments
         if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
             return None
         width = layouts.values("A")

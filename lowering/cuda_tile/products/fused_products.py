@@ -7,7 +7,6 @@ it multiplies, a few of K at a time: registers are not for all of K.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 
 from xdsl.dialects import arith, math
@@ -17,6 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.operation import word
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_resized
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     EXACT,
@@ -32,7 +32,7 @@ _AT_ONCE = 1
 """How many of K a thread reads at once, as bits of their number."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class _Operand:
     """An operand: the bits of its number by those of a result's, the bits of K, and the layout of
     the elements that threads multiply, K left out."""

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
@@ -38,11 +38,12 @@ class OperandMatrices:
     ready: Callable[[], None]
 
 
+@entity
 class SharedOperands:
     """The operands of a multiplication."""
 
-    def __init__(self, layouts: AsyncLayouts, kernel: Kernel) -> None:
-        self.layouts, self.kernel = layouts, kernel
+    layouts: AsyncLayouts
+    kernel: Kernel
 
     def laid_down(
         self, wanted: Mapping[str, SSAValue], written: Callable[[], None]

@@ -8,7 +8,6 @@ elements where these are no narrower.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import i32
@@ -16,7 +15,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import from_elements, sliced
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
@@ -31,7 +32,7 @@ Words = Callable[[int, int], SSAValue]
 """Some words, from one on, as a fragment."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StagedOperand:
     """An operand of MMAs; `by_matrices` if ldmatrix loads it, transposed if `trans`."""
 
@@ -164,6 +165,11 @@ class OperandFragments:
     def steps(self) -> list[int]:
         """The coordinates along K."""
         return sorted({k for *_, k in self._numbers})
+
+    @property
+    def all(self) -> Registers:
+        """All of them, made now."""
+        return {place: self[place] for place in self._numbers}
 
     def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
         if place not in self._made:

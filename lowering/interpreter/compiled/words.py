@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.compiled.llvm import I1, LANES, constant, ir
 from tilewright.lowering.interpreter.compiled.ufuncs import EMITTED, intrinsic
@@ -99,11 +100,12 @@ class Tracer:
         return self._plan[place] if place < len(self._plan) else True
 
 
+@entity
 class Some:
     """`any` of a condition, or `all`, which is not any of its negation."""
 
-    def __init__(self, word: LaneWord, negated: bool):
-        self._word, self._negated = word, negated
+    _word: LaneWord
+    _negated: bool
 
     def __bool__(self) -> bool:
         word = ~self._word if self._negated else self._word

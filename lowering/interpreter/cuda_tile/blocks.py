@@ -29,7 +29,6 @@ from tilewright.lowering.interpreter.cuda_tile.poison import (
 )
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.source.diagnostic import OpError
 
 
 @frozen
@@ -168,10 +167,7 @@ class Preparation:
 
     def _step(self, op: Operation) -> Step:
         """An op, prepared, and what it does to poison. Raises OpError without a rule."""
-        rule = RULES.get(type(op))
-        if rule is None:
-            raise OpError(op, f"'{op.name}' expected an op that can be executed")
-        step = rule(op, self)
+        step = RULES.rule(op, "expected an op that can be executed")(op, self)
         if (carry := CARRIES.get(type(op))) is not None:
             step.carry = carry(step)
         open_ = "integers" in self.options.check and self.options.races != "ignore"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -18,16 +19,16 @@ STRONG = {"read": "acquire.gpu", "write": "release.gpu"}
 """The order between CTAs that an access makes which is none."""
 
 
+@entity
 class GridThreads:
     """Those of a wave whose first CTA has that number in the grid, of CTAs of `slots` thread slots
     in clusters of so many."""
 
-    def __init__(self, first: int, slots: int, cluster: int, clocks: Clocks, order: AtomicOrder):
-        self._first = first
-        self._slots = slots
-        self._cluster = cluster
-        self._clocks = clocks
-        self._order = order
+    _first: int
+    _slots: int
+    _cluster: int
+    _clocks: Clocks
+    _order: AtomicOrder
 
     def who(self, lanes: Any) -> Any:
         """The numbers of threads in the grid: of their cluster and, within it, of their own."""

@@ -110,6 +110,13 @@ class Gang:
             int(np.argmax(self.lanes // WARP == missing)),
         )
 
+    def move(self, sources: Iterable[int], dests: Iterable[int]) -> None:
+        """Give registers the values of others, all at once."""
+        moved = [(self.regs[slot], slot in self.unfenced) for slot in sources]
+        for slot, (value, late) in zip(dests, moved, strict=True):
+            self.regs[slot] = value
+            (self.unfenced.add if late else self.unfenced.discard)(slot)
+
     def part(self, chosen: BoolArray, live: Iterable[int]) -> Gang:
         """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
@@ -331,11 +338,7 @@ class Machine:
         return []
 
     def _jump(self, gang: Gang, jump: Jump) -> Gang:
-        regs, unfenced = gang.regs, gang.unfenced
-        moved = [(regs[slot], slot in unfenced) for slot in jump.sources]
-        for slot, (value, late) in zip(jump.dests, moved, strict=True):
-            regs[slot] = value
-            (unfenced.add if late else unfenced.discard)(slot)
+        gang.move(jump.sources, jump.dests)
         gang.block = jump.target
         return gang
 

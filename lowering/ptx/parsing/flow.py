@@ -12,6 +12,7 @@ from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
+_ELEMENT = re.compile(r"[\w$]\[")
 _TRY_WAIT = "mbarrier.try_wait.parity."
 
 
@@ -120,6 +121,7 @@ class Flow:
         default_factory=list[tuple[BodyPart, str, Names]]
     )
     _calls: list[tuple[Callee, Block]] = field(default_factory=list[tuple[Callee, Block]])
+    _has_vectors: bool = False
     _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
@@ -139,12 +141,16 @@ class Flow:
                 case "declaration" if statement.name == ".pragma":
                     self.parts[-1].statements.append((statement, scope))
                 case "declaration":
+                    self._has_vectors |= statement.text.startswith(".v")
                     self.declare(statement, scope)
                 case "label":
                     self._label(statement.text, scope, is_target=statement.text in targets)
                 case "instruction":
-                    if ".b128" in statement.name:
-                        statement = statement._replace(text=scope.in_halves(statement.text))
+                    name, text = statement.name, statement.text
+                    if self._has_vectors or ".b128" in name or _ELEMENT.search(text):
+                        addressed = not name.startswith("mov.")
+                        text = scope.in_parts(text, addressed=addressed)
+                        statement = statement._replace(text=text)
                     self._instruction(statement, scope)
                 case _:
                     pass

@@ -65,8 +65,8 @@ def rule_of(mnemonic: str) -> ReadingRule | None:
     mnemonic = normal(mnemonic)
     maker = _RULES.get(mnemonic.partition(".")[0] or mnemonic)
     rule = (maker and maker(mnemonic)) or of_fields(mnemonic)
-    for compose in () if rule else _COMPOSERS:
-        rule = compose(mnemonic)
+    for compose in _COMPOSERS:
+        rule = rule or compose(mnemonic)
     ordered = None if rule else _by_words().get(in_any_order(mnemonic))
     return rule_of(ordered) if ordered not in (None, mnemonic) else rule
 
@@ -96,7 +96,8 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
         dest, _, negated = dest.partition("|")
-        sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
+        if "{" in operands:
+            sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
         if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
         typed = zip(sources, (*types, types[-1]), strict=False)

@@ -240,7 +240,7 @@ class KernelReading:
         for statement, scope in part.statements:
             reader.scope, reader.position = scope, statement.position
             reader.location = self.source.location(statement.position)
-            reader.guard = self._guard(reader, statement)
+            reader.guard = reader.take(statement.guard, "pred") if statement.guard else None
             self._read_instruction(reader, statement)
         if part.ending is None or not part.ending[0].guard:
             return None
@@ -258,11 +258,6 @@ class KernelReading:
         except (ValueError, LookupError) as error:
             what = f"expected operands that {statement.name} takes, got '{statement.text}'"
             raise PtxError(what, statement.position) from error
-
-    def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
-        if not statement.guard:
-            return None
-        return reader.take(statement.guard, "pred")
 
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         if not ways:
@@ -284,9 +279,9 @@ def _parameter_type(match: re.Match[str], position: int) -> str:
     if size is not None:
         is_map = (size, align) == ("128", "64")
         return TENSORMAP if is_map else f"bytes{size}_{align or 1}"
-    if type_ not in REGISTER_OF:
+    if type_ not in (*REGISTER_OF, "b8"):
         raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
-    width = KINDS[REGISTER_OF[type_]] if type_[1:] != "8" else 8
+    width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
     return type_ if type_ in ("f32", "f64") else f"u{width}"
 
 

@@ -146,18 +146,7 @@ def _decided(predicate: SSAValue, block: Block) -> bool | None:
     return known[0] != known[1] if len(known) == 2 else None
 
 
-@reads("tcgen05")
-def _tensor_memory(mnemonic: str) -> ReadingRule | None:
-    if mnemonic.startswith("tcgen05.mma"):
-        return _umma(mnemonic)
-    if mnemonic.startswith("tcgen05.cp."):
-        return _tmem_copy(mnemonic)
-    if mnemonic.startswith("tcgen05.commit."):
-        return _commit(mnemonic)
-    if mnemonic.startswith("tcgen05.ld.red."):
-        return _reduction(mnemonic)
-    if not mnemonic.startswith(("tcgen05.ld.", "tcgen05.st.")):
-        return None
+def _access(mnemonic: str) -> ReadingRule | None:
     access = parse_access(mnemonic)
     op = tcgen05_access.LdOp if mnemonic.startswith("tcgen05.ld.") else tcgen05_access.StOp
     properties = {"shape": access.shape.name, "packed": access.packed}
@@ -224,3 +213,17 @@ def _umma(mnemonic: str) -> ReadingRule | None:
         reader.add(made)
 
     return ReadingRule(rule)
+
+
+_TENSOR_MEMORY = {
+    "mma": _umma, "cp.": _tmem_copy, "commit.": _commit, "ld.red.": _reduction, "ld.": _access,
+    "st.": _access,
+}  # fmt: skip
+
+
+@reads("tcgen05")
+def _tensor_memory(mnemonic: str) -> ReadingRule | None:
+    for start, rule_of in _TENSOR_MEMORY.items():
+        if mnemonic.startswith(f"tcgen05.{start}"):
+            return rule_of(mnemonic)
+    return None

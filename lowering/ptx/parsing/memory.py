@@ -1,6 +1,7 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
 import dataclasses
+import re
 from functools import cache, partial
 from typing import Any
 
@@ -52,6 +53,7 @@ from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.lowering.ptx.parsing.instructions import (
     by_fields,
+    composes,
     reads,
     resizing,
     rule_of,
@@ -116,10 +118,10 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         reader.give(dest.text, _low_bits(reader, reader.parameter(source), symbol.name))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
-        step = int(reader.resizes[1:]) // 8
+        width = int(reader.resizes[1:])
         for place, name in enumerate(names):
-            moved = dataclasses.replace(source, value=source.value + place * step)
-            reader.give(name, _low_bits(reader, reader.parameter(moved), moved.text))
+            start = source.value + place * width // 8
+            reader.give(name, _stored_bits(reader, symbol, start, width))
     else:
         load.read(reader, operands)
 
@@ -138,18 +140,53 @@ def _low_bits(reader: Reader, value: Value, name: str) -> Value:
     return reader.resized(whole, REGISTER_OF[type_])
 
 
+def _stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Value:
+    """So many bits of an argument from an offset on, of the parts that are stored."""
+    kind = f"b{max(width, 16)}"
+    for start, given in symbol.widths.items():
+        before = 8 * (offset - start)
+        if before >= 0 and before + width <= given:
+            value = reader.ssa.read(reader.block, symbol.parts[start])
+            if given == width:
+                return value
+            whole = reader.register(value, f"b{width_of(value)}")
+            if before:
+                amount = reader.constant(before, "b32")
+                shift = scalars.ShrOp.of(f"u{width_of(value)}", [whole, amount])
+                whole = reader.add(shift).results[0]
+            low = reader.resized(whole, kind)
+            return low if width > 8 else reader.resized(low, kind, "u8")
+    if (half := width // 2) < 8:
+        raise reader.fail(f"expected a part of {symbol.name} that is stored, got byte {offset}")
+    low, high = (
+        _stored_bits(reader, symbol, offset + place * half // 8, half) for place in range(2)
+    )
+    low, high = (
+        reader.resized(reader.register(part, f"b{max(half, 16)}"), kind) for part in (low, high)
+    )
+    shift = scalars.ShlOp.of(kind, [high, reader.constant(half, "b32")])
+    return reader.add(scalars.OrOp.of(kind, [low, reader.add(shift).results[0]])).results[0]
+
+
 def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
-    """A part of a parameter of a function that is called, or of its result."""
+    """Parts of a parameter of a function that is called, or of its result."""
     dest, source = read(operands)
     symbol = reader.scope.find(dest.items[0].text)
     if not isinstance(symbol, Symbol) or symbol.space != "param":
         raise reader.fail(f"expected a parameter, got {dest.text}")
     type_ = reader.resizes.replace("b8", "u8")
-    value = reader.take(source.text, type_)
-    if type_[1:] == "8":
-        value = reader.resized(value, "b16", "u8")
-    part = symbol.part(dest.value, REGISTER_OF[type_])
-    reader.ssa.write(reader.block, part, value)
+    width = int(type_[1:])
+    for place, text in enumerate([item.text for item in source.items] or [source.text]):
+        value, start = reader.take(text, type_), dest.value + place * width // 8
+        if width == 8:
+            value = reader.resized(value, "b16", "u8")
+        for other, given in symbol.widths.items():
+            if other != start and other < start + width // 8 and start < other + given // 8:
+                raise reader.fail(
+                    f"expected no bytes of {symbol.name} that are stored, got {start}"
+                )
+        part = symbol.part(start, REGISTER_OF[type_], width)
+        reader.ssa.write(reader.block, part, value)
 
 
 @reads("atom", "red")
@@ -210,16 +247,35 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         return None
 
     def rule(reader: Reader, operands: str) -> None:
-        [address] = [operand for operand in read(operands) if operand.kind == "address"]
-        generic, _ = reader.address(address, "b64", apart=False)
-        own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
-        place, outer = Variable("b32"), reader.scope
-        reader.ssa.write(reader.block, place, reader.resized(own, "b32"))
-        reader.scope = Names(outer, {"$place": place})
-        shared.read(reader, operands.replace(address.text, "[$place]"))
+        outer, texts, places = reader.scope, list[str](), dict[str, Variable | Symbol]()
+        for operand in read(operands):
+            texts.append(operand.text)
+            if operand.kind == "address":
+                generic, _ = reader.address(operand, "b64", apart=False)
+                own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
+                name = f"$place{len(texts)}"
+                places[name] = place = Variable("b32")
+                reader.ssa.write(reader.block, place, reader.resized(own, "b32"))
+                texts[-1] = f"[{name}]"
+        reader.scope = Names(outer, places)
+        shared.read(reader, ", ".join(texts))
         reader.scope = outer
 
     return ReadingRule(rule)
+
+
+_OF_ANY_SPACE = (
+    (re.compile(r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)"), r"\1.shared::cta\2"),
+    (re.compile(r"(cp\.async\.mbarrier\.arrive(?:\.noinc)?)(\.b64)"), r"\1.shared\2"),
+    (re.compile(r"(tcgen05\.alloc\..*\.aligned)(\.b32)"), r"\1.shared::cta\2"),
+)
+"""Instructions on generic addresses in the window of shared memory, and those on its own."""
+
+
+@composes
+def _of_any_space(mnemonic: str) -> ReadingRule | None:
+    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
+    return next((_in_window(match.expand(own)) for match, own in matches if match), None)
 
 
 @reads("and")

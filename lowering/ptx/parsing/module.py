@@ -71,10 +71,13 @@ class _ModuleReading:
             ).entry()
 
     def _add(self, following: Iterator[PtxStatement]) -> None:
+        aliases = list[list[str]]()
         for statement in following:
             match statement.kind:
                 case "line" if statement.name == ".target":
                     self._target(statement)
+                case "declaration" if statement.name == ".alias":
+                    aliases += [statement.text.split(",")]
                 case "declaration":
                     self._name_function(statement)
                     self.variables.declare(statement, self._scope, self._source.location)
@@ -88,6 +91,9 @@ class _ModuleReading:
                     raise PtxError(
                         "expected a kernel, a function or a variable", statement.position
                     )
+        for alias, name in aliases:
+            if (callee := self._callees.get(name.strip())) is not None:
+                self._callees[alias.strip()] = callee
 
     def _target(self, statement: PtxStatement) -> None:
         name = statement.text.partition(",")[0].strip()

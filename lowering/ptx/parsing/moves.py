@@ -20,7 +20,8 @@ from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
 @reads(".pragma")
 def _pragma(_: str) -> ReadingRule:
     def rule(reader: Reader, text: str) -> None:
-        reader.add(PragmaOp(text.strip('" ')))
+        for words in re.findall(r'"([^"]*)"', text):
+            reader.add(PragmaOp(words.strip()))
 
     return ReadingRule(rule)
 
@@ -31,8 +32,11 @@ def _mov(mnemonic: str) -> ReadingRule | None:
 
     def rule(reader: Reader, operands: str) -> None:
         dest, source = read(operands)
+        if f"{source.text[1:]}.x" in registers.SPECIAL_REGISTERS:
+            [source] = read(f"{{{source.text}.x, {source.text}.y, {source.text}.z, 0}}")
         if source.kind == dest.kind == "vector":
-            values = [reader.take(item.text, "b64") for item in source.items]
+            part = type_.partition(".")[2] or "b64"
+            values = [reader.take(item.text, part) for item in source.items]
             for item, value in zip(dest.items, values, strict=True):
                 reader.give(item.text, value)
         elif source.kind == "vector":
@@ -120,7 +124,10 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
     if isinstance(named, Variable):
         value, stays = reader.value(source.text), named.kind == kind
     else:
-        value, stays = reader.take(source.text, type_ if type_ in ("f32", "f64") else kind), True
+        value, stays = (
+            reader.take(source.text, type_, "" if type_ in ("f32", "f64") else kind),
+            True,
+        )
     if stays and (isinstance(named, Symbol) or not _moves_here(reader, variable, named)):
         return value
     given = named.kind if isinstance(named, Variable) else kind

@@ -6,6 +6,7 @@ outside.
 
 import re
 from dataclasses import field
+from string import digits
 
 from xdsl.ir import Block, SSAValue
 
@@ -13,33 +14,41 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.parsing.ssa import Variable
-from tilewright.lowering.ptx.parsing.statements import NAMES
+from tilewright.lowering.ptx.parsing.statements import NAME
 
-_REGISTERS = re.compile(r"\.(\w+)\s+(.*)", re.DOTALL)
-_RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)<(\d+)>")
+_REGISTERS = re.compile(r"(?:\.v([24])\s+)?\.(\w+)\s+(.*)", re.DOTALL)
+_RANGE = re.compile(r"([A-Za-z_$%][\w$]*?)\s*<\s*(\d+)\s*>")
 
 
 @entity
 class Symbol:
     """A variable in memory: its state space, its size and alignment in bytes, None where a launch
-    says the size, and the position of its declaration. A kernel's parameter has a `value`, what it
-    holds or, of a tensor map, its address; one of a function `parts`, registers by their offset."""
+    says the size, the position of its declaration, and the bytes of an element. A kernel's
+    parameter has a `value`, what it holds or, of a tensor map, its address; one of a function
+    `parts`, registers by their offset, and how many bits `widths` says are in each."""
 
     space: str
     name: str
     size: int | None = None
     align: int = 1
     position: int = 0
+    element: int = 1
     value: SSAValue | None = None
     parts: dict[int, Variable] = field(default_factory=dict[int, Variable])
+    widths: dict[int, int] = field(default_factory=dict[int, int])
 
-    def part(self, offset: int, kind: str) -> Variable:
+    def part(self, offset: int, kind: str, width: int = 0) -> Variable:
         """The register of a kind that stands for the parameter's bytes from an offset on."""
+        self.widths[offset] = width or KINDS[kind]
         return self.parts.setdefault(offset, Variable(kind))
 
 
-def _half(name: str, place: int) -> str:
-    """The name of a half of a register of 128 bits, which no text has."""
+_PART = re.compile(rf"({NAME})(?:\.([xyzwrgba])\b)?(?:\[([^\]]*)\])?")
+_PLACES = "xyzwrgba"
+
+
+def _part(name: str, place: int) -> str:
+    """The name of a part of a register of 128 bits, or of a vector, which no text has."""
     return f"%${place}{name.removeprefix('%')}"
 
 
@@ -56,20 +65,23 @@ class Names:
         """The thing that a name stands for here, or None."""
         scope = self
         while scope is not None:
-            if (known := scope.names.get(name)) is not None or (known := scope._numbered(name)):
+            known = scope.names.get(name)
+            if known is not None or (scope.ranges and (known := scope._numbered(name))):
                 return known
             scope = scope.outer
         return None
 
     def _numbered(self, name: str) -> Variable | None:
         """The register of a name like `%r7` where `%r<8>` is declared."""
-        for prefix, (kind, count) in self.ranges.items():
-            if name.startswith(prefix):
-                number = name[len(prefix) :]
-                is_number = number.isdecimal() and len(number) < 20
-                if is_number and str(int(number)) == number and int(number) < count:
-                    variable = self.names[name] = Variable(kind)
-                    return variable
+        for end in range(len(name.rstrip(digits)), len(name)):
+            kind, count = self.ranges.get(name[:end], ("", 0))
+            if (
+                len(name) - end < 20
+                and int(name[end:]) < count
+                and (name[end] != "0" or name[end:] == "0")
+            ):
+                variable = self.names[name] = Variable(kind)
+                return variable
         return None
 
     def label(self, name: str) -> Block | None:
@@ -81,27 +93,37 @@ class Names:
             scope = scope.outer
         return None
 
-    def in_halves(self, text: str) -> str:
-        """Operands in which registers of 128 bits are lists of two, the low half first."""
+    def in_parts(self, text: str, *, addressed: bool) -> str:
+        """Operands in which registers of 128 bits and vectors are lists, the low part first, and
+        elements of arrays `addressed` in brackets, or sums."""
 
         def listed(match: re.Match[str]) -> str:
-            known = self.find(_half(match[0], 0)) is not None
-            return f"{{{_half(match[0], 0)}, {_half(match[0], 1)}}}" if known else match[0]
+            name, part, element = match.groups()
+            known = self.find(name)
+            if isinstance(known, Symbol) and element is not None:
+                place = f"{name}+{known.element}*({element})"
+                return f"[{place}]" if addressed else place
+            if part is not None and self.find(_part(name, _PLACES.index(part) % 4)):
+                return _part(name, _PLACES.index(part) % 4)
+            parts = [_part(name, place) for place in range(4) if self.find(_part(name, place))]
+            is_wide = parts and known is None and part is None
+            return f"{{{', '.join(parts)}}}" if is_wide else match[0]
 
-        return NAMES.sub(listed, text)
+        return _PART.sub(listed, text)
 
     def declare_registers(self, text: str) -> str | None:
         """Declare registers, of a text like `.b32 %r<8>, %x`; why that is none, or None."""
         match = _REGISTERS.fullmatch(text.strip())
-        if match is not None and match[1] == "b128":
-            for place in range(2):
-                halves = (_half(name.strip(), place) for name in match[2].split(","))
-                self.declare_registers(f".b64 {', '.join(halves)}")
+        if match is not None and (match[1] or match[2] == "b128"):
+            type_ = match[2].replace("b128", "b64")
+            for place in range(int(match[1] or 2)):
+                parts = (_part(name.strip(), place) for name in match[3].split(","))
+                self.declare_registers(f".{type_} {', '.join(parts)}")
             return None
-        kind = None if match is None else REGISTER_OF.get(match[1], match[1])
+        kind = None if match is None else REGISTER_OF.get(match[2], match[2])
         if match is None or kind not in KINDS:
             return f"expected registers of a type of {', '.join(REGISTER_OF)}, got '{text.strip()}'"
-        for name in match[2].split(","):
+        for name in match[3].split(","):
             if (several := _RANGE.fullmatch(name := name.strip())) is not None:
                 self.ranges[several[1]] = kind, int(several[2])
             else:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.cute_nvgpu.lattice.constant_expressions import evaluate
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
@@ -46,39 +47,25 @@ from tilewright.lowering.ptx.parsing.ssa import (
 )
 from tilewright.lowering.ptx.parsing.statements import PtxError
 
-_INTEGER = re.compile(r"([-+]?)\s*(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
-_BITS = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_BITS = re.compile(r"\(*0[fF]([0-9a-fA-F]{8})\)*")
+_PACKED = {"f32": "<f", "b32": "<f", "f64": "<d", "b64": "<d"}
 _NUMBERS = frozenset("-0123456789")
 """The characters that constants begin with, and no name."""
-_PACKED = {16: "e", 32: "f", 64: "d"}
 
 
 @lru_cache(1 << 12)
 def constant_bits(text: str, type_: str) -> int | None:
     """The bits of a constant of an instruction type; None for a text that is none. PTX ISA 4.5."""
-    if (match := _INTEGER.fullmatch(text)) is not None:
-        digits = match[2].lower()
-        base = {"x": 16, "b": 2}.get(digits[1:2], 8 if digits[0] == "0" else 10)
-        value = int(digits[2:] if base in (16, 2) else digits, base)
-        return -value if match[1] == "-" else value
-    width = int(type_[1:] or 0) if type_ != "pred" else 1
-    if _BITS.fullmatch(text) is not None:
-        bits, given = int(text[2:], 16), 4 * (len(text) - 2)
-        if given <= width:  # of a single one in an f64 ptxas takes the bits
-            return bits
-        [value] = struct.unpack(f"<{_PACKED[given]}", bits.to_bytes(given // 8, "little"))
-    elif text == "WARP_SZ":
-        return 32
-    else:
-        try:
-            value = float(text)
-        except ValueError:
-            return None
-    if width not in _PACKED:
-        return None
-    with suppress(OverflowError):
-        return int.from_bytes(struct.pack(f"<{_PACKED[width]}", value), "little")
-    return constant_bits("-inf" if value < 0 else "inf", type_)
+    if (match := _BITS.fullmatch(text)) is not None:  # of an f64 ptxas takes them as they are
+        return int(match[1], 16) if type_ in ("f32", "f64", "b32", "b64") else None
+    value = evaluate(text)
+    if isinstance(value, float) and (packing := _PACKED.get(type_)) is not None:
+        with suppress(OverflowError):
+            return int.from_bytes(struct.pack(packing, value), "little")
+        return 0x7F800000 | (value < 0) << 31
+    if isinstance(value, int) and not type_.lstrip("b").startswith("f"):
+        return value
+    return None
 
 
 @dataclass(slots=True)
@@ -168,11 +155,11 @@ class Reader:
         """The value of a register."""
         return self.ssa.read(self.block, self.variable(name))
 
-    def take(self, text: str, type_: str) -> SSAValue:
-        """The register of an instruction type that an operand is: what a register holds, a constant
-        or the address of a variable."""
-        kind = REGISTER_OF.get(type_, type_)
-        if text[:1] == "!":
+    def take(self, text: str, type_: str, kind: str = "") -> SSAValue:
+        """The register of an instruction type, or of a kind, that an operand is: what a register
+        holds, a constant or the address of a variable."""
+        kind = kind or REGISTER_OF.get(type_, type_)
+        if text[:1] == "!" and evaluate(text) is None:
             return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
         named = None if text[:1] in _NUMBERS else self.scope.find(text)
         if isinstance(named, Variable):
@@ -260,7 +247,7 @@ class Reader:
                 return self.add(op).results[0]
             case "global" | "const":
                 return self.add(GlobalAddressOp(symbol.name)).results[0]
-            case "param" if symbol.value is not None:
+            case "param" if symbol.value is not None and symbol.size is not None:
                 return symbol.value
             case "func":
                 return self.constant(symbol.position, "b64")
@@ -279,16 +266,14 @@ class Reader:
         return self.register(made, kind)
 
     def parameter(self, written: Written) -> Value:
-        """The value of a parameter of the kernel, or a part of one of a function that it calls."""
+        """The value of a parameter of the kernel."""
         name, offset = written.items[0].text, written.value
         symbol = self.scope.find(name)
         if not isinstance(symbol, Symbol) or symbol.space != "param":
             raise self.fail(f"expected a parameter, got {name}")
-        if symbol.value is not None and not offset:
-            return symbol.value
-        if (part := symbol.parts.get(offset)) is None:
-            raise self.fail(f"expected a part of {name} that is stored, got {written.text}")
-        return self.ssa.read(self.block, part)
+        if symbol.value is None or offset:
+            raise self.fail(f"expected the whole of {name}, got {written.text}")
+        return symbol.value
 
     def address(self, written: Written, kind: str, *, apart: bool = True) -> tuple[SSAValue, int]:
         """The register and the constant offset that an address is; or one register."""

@@ -34,17 +34,17 @@ class PtxStatement(NamedTuple):
 
 NAME = r"[A-Za-z_$%][\w$]*"
 NAMES = re.compile(NAME)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 _DIRECTIVE = re.compile(r"(\.\w+)\s*(.*?)\s*", re.DOTALL)
 _SPACE = re.compile(r"[\s;]*")
 _STATEMENT = re.compile(
     rf"""(?P<brace>[{{}}])
     |\.(?:section\b[^{{]*\{{[^}}]*\}})
     |(?P<line>\.(?:version|target|address_size|loc|file)\b[^\n;]*);?
-    |(?P<function>\.(?:(?:visible|weak|extern)\s+\.)*(?:entry|func)\b[^{{;]*)(?=\{{)
+    |(?P<function>\.(?:(?:visible|weak|extern)\s+\.)*(?:entry|func)\b(?:\.pragma[^;{{]*;|[^{{;])*)(?=\{{)
     |(?P<declaration>\.\w[^;]*);
     |(?P<label>{NAME})\s*:(?!:)
-    |(?:@(?P<guard>!?\s*{NAME})\s+)?(?P<name>[a-z]\w*(?:(?:\.|::)\w+)*)\s*(?P<instruction>[^;]*);
+    |(?:@\s*(?P<guard>!?\s*{NAME})\s+)?(?P<name>[a-z]\w*(?:(?:\.|::)\w+)*)\s*(?P<instruction>[^;]*);
     """,
     re.VERBOSE | re.ASCII,
 )

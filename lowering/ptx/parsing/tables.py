@@ -12,6 +12,8 @@ _INDIRECT = re.compile(
     rf"((?:\([^)]*\)\s*,\s*)?)({NAME})\s*((?:,\s*\([^)]*\)\s*)?),\s*({NAME})", re.DOTALL
 )
 
+_SEVERAL = re.compile(rf"({NAME})\s*<\s*(\d+)\s*>")
+
 Functions = Callable[[str], Sequence[str]]
 """The names of the functions that have a prototype."""
 
@@ -23,7 +25,9 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
     if not any(one.name in _TABLES for one in body):
         return body
     tables = {
-        label.text: functions(table.text) if table.name == _TABLES[2] else NAMES.findall(table.text)
+        label.text: functions(table.text)
+        if table.name == _TABLES[2]
+        else NAMES.findall(_SEVERAL.sub(_numbered, table.text))
         for label, table in pairwise(body)
         if label.kind == "label" and table.name in _TABLES
     }
@@ -47,6 +51,11 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
         elif one.name not in _TABLES:
             plain.append(one)
     return plain
+
+
+def _numbered(several: re.Match[str]) -> str:
+    """`L<2>` is `L0` and `L1`."""
+    return " ".join(f"{several[1]}{place}" for place in range(int(several[2])))
 
 
 def _table(

@@ -1,7 +1,7 @@
 """Variables in memory, as the text declares them. PTX ISA 5.4."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from xdsl.dialects.builtin import (
@@ -20,13 +20,19 @@ from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import constant_bits
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
-_VARIABLE = re.compile(
-    rf"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|global|const|local|param)"
-    rf"(?:::\w+)?\s*(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?P<name>{NAME})\s*"
-    r"(?P<extents>(?:\[\s*\d*\s*\]\s*)*)(?:=\s*(?P<content>.*))?",
+_VARIABLES = re.compile(
+    r"(?:\.(?:extern|visible|weak|common)\s+)*\.(?P<space>shared|global|const|local|param)(?:::\w+)?"
+    r"\s*(?:\.attribute\s*\([^)]*\)\s*)?(?:\.align\s+(?P<align>\d+)\s+)?(?:\.v(?P<count>[248])\s+)?"
+    r"\.(?P<type>\w+)\s+(?P<names>[^.].*)",
     re.DOTALL,
 )
-_ADDRESS = re.compile(rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?P<offset>\+\d+)?")
+_NAMED = re.compile(
+    rf"(?P<name>{NAME})\s*(?P<extents>(?:\[\s*\d*\s*\]\s*)*)"
+    r"(?:=\s*(?P<content>\{(?:[<>!=]=|[^=])*\}|[^,{}]*))?(?:,\s*|$)"
+)
+_ADDRESS = re.compile(
+    rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?:\+(?P<offset>.*))?"
+)
 """A name, generic or of its own space, and bytes behind it. PTX ISA 5.4.2."""
 _LARGEST = 1 << 30
 """Bytes: a variable's content is kept as a constant of the module."""
@@ -44,61 +50,77 @@ class ModuleVariables:
         self, statement: PtxStatement, scope: Names, location: Callable[[int], LocationAttr], *,
         inside: bool = False,
     ) -> bool:  # fmt: skip
-        """Make a variable known, of a module or `inside` of a body, where its name is one of many;
-        False where the statement declares none. Raises PtxError."""
-        if (match := _variable_of(statement)) is None:
+        """Make variables known, of a module or `inside` of a body, where their names are one of
+        many; False where the statement declares none. Raises PtxError."""
+        match = _VARIABLES.fullmatch(f"{statement.name} {statement.text}".strip())
+        if match is None:
             return False
-        symbol = _symbol_of(match, statement.position)
+        names, end = match["names"], 0
+        while (named := _NAMED.match(names, end)) is not None:
+            self._declare(statement, match, named, scope, location, inside=inside)
+            end = named.end()
+        if end < len(names):
+            raise PtxError(
+                f"expected the name of a variable, got {names[end:]}", statement.position
+            )
+        return True
+
+    def _declare(
+        self, statement: PtxStatement, match: re.Match[str], named: re.Match[str], scope: Names,
+        location: Callable[[int], LocationAttr], *, inside: bool,
+    ) -> None:  # fmt: skip
+        symbol = _symbol_of(match, named, statement.position)
         scope.names[symbol.name] = symbol
+        words = [word.strip() for word in re.split(r"[{},]", named["content"] or "")]
+        words = [word for word in words if word]
         if symbol.space not in ("global", "const"):
-            if match["content"]:
+            if words:
                 what = f"expected content of module variables alone, got that of {symbol.name}"
                 raise PtxError(what, statement.position)
-            return True
+            return
         if inside:
             symbol.name = f"{symbol.name}_{statement.position}"
+        if symbol.size is None and words and named["extents"].count("[") == 1:
+            symbol.size = symbol.element * len(words)
         if symbol.size is None:
             raise PtxError(f"expected the size of {symbol.name}", statement.position)
         if symbol.size > _LARGEST:
             what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
             raise PtxError(what, statement.position)
         names = dict[str, Attribute]()
-        content = self.contents[symbol.name] = _content(statement, match, symbol.size, scope, names)
+        content = _content(statement, match["type"], words, symbol.size, scope, names)
+        self.contents[symbol.name] = content
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
         op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,
                       names=DictionaryAttr(names) if names else None)  # fmt: skip
         op.location = location(statement.position)
         self.ops.append(op)
-        return True
 
 
-def _symbol_of(match: re.Match[str], position: int) -> Symbol:
-    """The variable of a declaration."""
+def _symbol_of(match: re.Match[str], named: re.Match[str], position: int) -> Symbol:
+    """A variable of a declaration."""
     bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
     bytes_ *= 2 if match["type"].endswith("x2") else 1
+    bytes_ *= int(match["count"] or 1)
     size: int | None = bytes_
-    for extent in re.findall(r"\[\s*(\d*)\s*\]", match["extents"]):
+    for extent in re.findall(r"\[\s*(\d*)\s*\]", named["extents"]):
         size = None if not extent or size is None else size * int(extent)
-    return Symbol(match["space"], match["name"], size, int(match["align"] or bytes_), position)
-
-
-def _variable_of(statement: PtxStatement) -> re.Match[str] | None:
-    """The parts of the declaration of a variable in memory."""
-    return _VARIABLE.fullmatch(f"{statement.name} {statement.text}".strip())
+    align = int(match["align"] or bytes_)
+    return Symbol(match["space"], named["name"], size, align, position, bytes_)
 
 
 def _content(
-    statement: PtxStatement, match: re.Match[str], size: int, scope: Names,
+    statement: PtxStatement, type_: str, words: Sequence[str], size: int, scope: Names,
     names: dict[str, Attribute],
 ) -> bytes:  # fmt: skip
     """The bytes of a variable before a kernel runs, and in `names` the variables whose addresses
     are added to them."""
-    type_, content = match["type"], b""
+    content = b""
     if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
         raise PtxError(what, statement.position)
-    for word in filter(None, re.split(r"[{},\s]+", match["content"] or "")):
+    for word in words:
         address = _ADDRESS.fullmatch(word)
         named = scope.find(address["name"]) if address and type_[1:] == "64" else None
         bits: int | None
@@ -108,7 +130,7 @@ def _content(
             address and isinstance(named, Symbol)
             and (named.space == "global" or (named.space == "const" and address["generic"]))
         ):  # fmt: skip
-            bits = int(address["offset"] or 0)
+            bits = constant_bits(address["offset"] or "0", type_)
             names[str(len(content) // 8)] = StringAttr(named.name)
         else:
             bits = constant_bits(word, type_)

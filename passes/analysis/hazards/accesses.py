@@ -1,12 +1,13 @@
 """Accesses to shared and tensor memory that later ones may conflict with, and which of them do."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.frozen import entity
 from tilewright.passes.analysis.hazards.trace import Event
 
 Over = Callable[["RoleAccess"], bool]
@@ -55,7 +56,7 @@ class Owners:
         return bool(((there != self._NOBODY) & (there != lanes[:, None])).any())
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class RoleAccess:
     """Accesses of one role, or of a team of warps, from one let-go to the next: the cells of all of
     them, and when they are over: known to whoever has one of the clocks `done` at that time.

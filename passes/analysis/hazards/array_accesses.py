@@ -6,11 +6,12 @@ followed, and what orders them is their kernel's affair.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity
 from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import MbarrierPhases
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
@@ -19,7 +20,7 @@ from tilewright.passes.analysis.hazards.scalars import UNKNOWN, meet, run_from
 from tilewright.passes.analysis.hazards.trace import Event
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class ArrayAccess:
     """An access to elements of an array, in the generic proxy or by a copy; over for who has one of
     the clocks `done`. `fences` are the times of proxy fences behind it, by role."""

@@ -6,7 +6,6 @@ they are of one array.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from tilewright.dialects.cute.types.tensors import MemRefType as TensorType
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.ptx import bulk_copy, data_movement
 from tilewright.dialects.row_ops import box_corner, memory_operand, ops_of
 from tilewright.passes.analysis.hazards.effects import Effect, MemoryPlace
@@ -39,7 +39,7 @@ _BOXES = frozenset(ops_of(rows.TENSOR_LOAD, rows.TENSOR_STORE, *rows.TENSOR_REDU
 Elements = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class ArgumentArray:
     """An argument: of each leaf of its layout the extent, None where that is not known, and the
     stride in elements; the bytes of an element."""
@@ -49,7 +49,7 @@ class ArgumentArray:
     item: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class ArrayMap:
     """A tensor map: its array, the leaves that are its dimensions, and its box, outermost first."""
 

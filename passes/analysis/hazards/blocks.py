@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from xdsl.dialects import cf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.dominators import immediate_dominators
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.ptx import control_flow
 
 Edge = tuple[Block, Sequence[SSAValue]]
@@ -86,7 +86,7 @@ def joins(region: Region) -> dict[Block, Block | None]:
     return {block: behind.get(block) for block in region.blocks}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class CountedLoop:
     """A loop of blocks that counts: its number in the first round and in the second, the bound, and
     the blocks of it."""

@@ -1,7 +1,6 @@
 """Effects: how an op is an event, and what it accesses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,14 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
+from tilewright.dialects.frozen import frozen_entity
 
 Reach = Callable[..., NDArray[np.int64] | int]
 """The memory that an instruction accesses, by the numbers in its registers: bytes of shared memory,
 [threads or 1, bytes], or a set of cells of tensor memory."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class MemoryPlace:
     """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
     tensor memory `columns`, a bit for each, of some `lanes` (all of a tensor's where None). An
@@ -41,7 +41,7 @@ class MemoryPlace:
     """The bytes that always lie together, where it has a reach."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class Effect:
     """An event that an op is: `kind`, its barrier, its places, numbers and a constant."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.frozen import entity
+
 Clock = list[int]
 
 Rounds = tuple[tuple[Operation, int], ...]
@@ -26,7 +28,7 @@ class PhaseArrivals:
     asynchronous: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class MbarrierState:
     """One mbarrier: its CTA, the numbers of its clock and of that by which others know of what
     copies wrote, the arrivals that a phase waits for (None: nobody
@@ -101,7 +103,7 @@ class MbarrierState:
             self.pending = self.count
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Barrier:
     """A barrier of threads: its clock's number, what has arrived at the round that is under way,
     and the roles that wait."""

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import MemRefType
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_layout
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.once import once_each
 
@@ -141,8 +141,7 @@ COLUMNS = 512
 def tensor_cells(type_: MemRefType[Any]) -> tuple[tuple[int, ...], int]:
     """The cells of a whole tensor in tensor memory relative to its first: half windows of lanes,
     and columns, as a set."""
-    layout, bits = layout_of(type_), bits_of(type_.element_type)
-    assert isinstance(layout, Layout) and bits is not None
+    layout, bits = tmem_layout(type_)
     per_cell = max(CELL_BITS // bits, 1)
     lane = LANE_STRIDE * per_cell
     lanes, columns = {0}, {0}

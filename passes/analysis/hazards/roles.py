@@ -1,17 +1,16 @@
 """Roles: the threads of a warp that do the same, wherever in the text they do it."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
 from tilewright.passes.analysis.hazards.trace import WARP, Event, alike
 
 RoleNumbers = list[int]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen_entity
 class Role:
     """Threads of one warp with the same events: their slots, CTA and warp, in the cluster and in
     the CTA."""

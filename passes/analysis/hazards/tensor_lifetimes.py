@@ -5,13 +5,13 @@ address on that the trace says they get.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.frozen import entity
 from tilewright.passes.analysis.hazards.placement import COLUMNS, HALF, tensor_set
 from tilewright.passes.analysis.hazards.report import NO_ORDER, Hazard
 from tilewright.passes.analysis.hazards.roles import RoleNumbers
@@ -20,7 +20,7 @@ from tilewright.passes.analysis.hazards.trace import Event
 from tilewright.passes.analysis.hazards.warpgroups import Warpgroups
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class TensorAllocation:
     """Tensor memory of a CTA: the op that allocates it, its role and the role's clock, how many
     columns and which cells those are, if that is known, and the op that gives it back."""

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.placement import Placement, is_tensor, placement_of
 
@@ -64,7 +64,7 @@ class PlacedView:
         return self.root is Space.TMEM or is_tensor(self.type)
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class PendingRegisters:
     """Registers that a load from tensor memory or a wgmma gives, the threads that have not waited,
     and how many commits of theirs followed."""
@@ -74,7 +74,7 @@ class PendingRegisters:
     commits: int = 0
 
 
-@dataclass(eq=False, slots=True)
+@entity
 class Event:
     """Something that some threads do: its number, the place of its barrier (root, element), what it
     accesses, and the rounds of the loops around it."""

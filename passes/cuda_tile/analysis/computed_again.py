@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -15,6 +15,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
+from tilewright.dialects.frozen import entity
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable_number
 from tilewright.passes.cuda_tile.analysis.view_access import extents_of, tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -105,7 +106,7 @@ def needed_ahead(values: Iterable[SSAValue], loop: ForOp) -> dict[Operation, Non
     return "where it lies depends on more than the loop's variable"
 
 
-@dataclass(eq=False)
+@entity
 class LoopSlice:
     """A loop's ops that say where in memory tiles of iterations to come lie."""
 

@@ -351,6 +351,11 @@ def late_registers(
     return raised if together >= ctas_beside(entry, arch, memory) else None
 
 
+def registers_left(entry: EntryOp, arch: Target, raised: int, taken: int) -> int:
+    """The registers that are left to a thread which is raised to so many and has some taken."""
+    return raised - registers_of(entry, arch) - taken - SPARE
+
+
 def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
     """The CTAs that share a multiprocessor, each of which has so much shared memory, and a warp of
     its own that copies."""

@@ -11,7 +11,7 @@ may have written it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -22,6 +22,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.frozen import entity, frozen_entity
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     Load,
     LoopSlice,
@@ -78,7 +79,7 @@ _MOST_BESIDE = 128
 cuTile's block-scaled sample strip-mined, 72 bytes are spilled."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class CopiedLoad:
     """A load by `cp.async`: how its tile lies in a stage, and the neighbours of one copy, as bits
     of their number; the `product` whose MMAs read the stage as it lies, `private` where every
@@ -104,7 +105,7 @@ class CopiedLoad:
         return blocked(order, thread_bits, self.run)
 
 
-@dataclass(eq=False)
+@entity
 class CopiedLoop(LoopSlice):
     """The loads of a loop, in `stages`."""
 
@@ -170,20 +171,14 @@ class CopiedLoop(LoopSlice):
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""
         around = [op for op in ancestors(self.loop) if isinstance(op, ForOp)]
-        number = self.matrices.index(load)
-        return (
-            number,
-            len(around),
-            self.stages * load.order.elements,
-            load.order.width,
-            load.element,
-        )
+        number, elements = self.matrices.index(load), self.stages * load.order.elements
+        return number, len(around), elements, load.order.width, load.element
 
 
 LineKey = tuple[int, int, int, int, Attribute]
 
 
-@dataclass(eq=False)
+@entity
 class CopiedLoads:
     """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
     which threads read those that are not multiplied as they lie."""

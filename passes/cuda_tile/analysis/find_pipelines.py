@@ -8,7 +8,7 @@ before any loop, has one stage.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.frozen import entity
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import is_asynchronous, tiled_products
 from tilewright.passes.cuda_tile.analysis.facts import trips_of
@@ -62,7 +63,7 @@ NO_STAGES = "shared memory has no room for two stages"
 """Why loads of a loop have none."""
 
 
-@dataclass(eq=False)
+@entity
 class LoadPipeline(LoopSlice):
     """The loads of a loop, or of the kernel before any loop, where `loop` is none."""
 
@@ -103,7 +104,7 @@ class LoadPipeline(LoopSlice):
         )
 
 
-@dataclass(eq=False)
+@entity
 class Pipelines:
     """The pipelines of a kernel, and why other loads have none."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.frozen import entity
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
@@ -24,7 +25,7 @@ class StagedLoad(Protocol):
     def element(self) -> Attribute: ...
 
 
-@dataclass(eq=False)
+@entity
 class LoadGroup:
     """Loads that the same multiplication waits for: they share mbarriers. In the end `product` is
     the last one that reads them, `trailing` where that is in flight while the next iteration

@@ -8,8 +8,6 @@ columns have been written anew is loaded before (`kernel.tensor_memory`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
@@ -26,6 +24,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
+from tilewright.dialects.frozen import entity
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     Pipelines,
@@ -155,7 +154,7 @@ def _refuse(op: Operation, why: str) -> None:
     remark(op, "tensor-memory", f"'{op.name}' has no accumulators in tensor memory: {why}")
 
 
-@dataclass(eq=False)
+@entity
 class _AccumulatorPlace:
     """Columns that the accumulators of some products share, of one shape and type."""
 

@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.tma import MAX_RANK
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.polynomials import (
     ONE,
@@ -42,7 +43,7 @@ large that where a tile begins is computed in 64 bits."""
 _OR_EQUAL = (ComparisonPredicate.LESS_THAN_OR_EQUAL, ComparisonPredicate.GREATER_THAN_OR_EQUAL)
 
 
-@dataclass(frozen=True)
+@frozen
 class MaskBounds:
     """The places i along a dimension that a mask leaves: i < each of `above`; `origins` are what
     the mask adds to i."""
@@ -51,7 +52,7 @@ class MaskBounds:
     origins: tuple[Polynomial, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorDimension:
     """A dimension of the tensor that a tile is of, `axis` of the tile, if any: how many elements
     of the tensor the tile has along it, the first of them, the tensor's sizes, of which the least
@@ -69,7 +70,7 @@ class TensorDimension:
         return self.sizes == (UNBOUNDED,)
 
 
-@dataclass(frozen=True)
+@frozen
 class PointedTile:
     """A tile of the tensor that begins at a pointer, `moved` by so many elements. Of what `wraps`,
     an axis and where along it the tensor ends, the tile has other elements behind the end."""
@@ -144,8 +145,9 @@ class PointerTiles:
         placed = [monomial for monomial in difference if known.placed(monomial)]
         if len(placed) != 1 or len(placed[0]) != 1:
             return None
-        axis, coefficient = known.factors[placed[0][0]].axis, difference[placed[0]]
-        if axis is None or abs(coefficient) != 1:
+        factor, coefficient = known.factors[placed[0][0]], difference[placed[0]]
+        axis = factor.axis
+        if axis is None or factor.times > 1 or abs(coefficient) != 1:
             return None
         rest = known.sum(difference, {placed[0]: -coefficient})
         if coefficient == -1:

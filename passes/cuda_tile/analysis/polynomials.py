@@ -16,7 +16,7 @@ and strides are not, nor is what numbers are divided by. Launches say which para
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from math import gcd, prod
 from typing import Any
@@ -32,6 +32,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.frozen import entity
 from tilewright.passes.cuda_tile.analysis.facts import known_integer, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.guards import guards
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -47,7 +48,7 @@ ONE: Monomial = ()
 ZERO: Polynomial = {}
 
 
-@dataclass(eq=False)
+@entity
 class Factor:
     """A variable of polynomials: `values`, scalars that are the same number; the place of an
     element along a dimension `axis`; or, of a tile, `inner` while that is below `limit`."""

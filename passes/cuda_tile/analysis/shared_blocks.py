@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
@@ -10,13 +9,14 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS, block_ctas
 
 MOST_OF_CLUSTER = 8
 """The CTAs of a cluster that every GPU runs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SharedBlocks:
     """How many CTAs share a tile block, and whether they are a cluster."""
 

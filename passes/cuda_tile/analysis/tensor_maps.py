@@ -6,7 +6,6 @@ and the integers that say the tensor's sizes and strides, all parameters or cons
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -35,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import frozen_entity
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies
@@ -55,7 +55,7 @@ QUAD = 4
 """The rows that a thread has of each sixteen, where a box has two of them."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen_entity
 class BoxedAccess:
     """A load or a store by TMA: the argument of the map, the order in which the tile lies in shared
     memory, and along which of its dimensions each dimension of the tensor runs, if any."""

@@ -8,7 +8,6 @@ becomes A of another, along M, so that it stays in registers; what is left over 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar, get_args
 
@@ -22,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
 
@@ -150,7 +150,7 @@ def _places(layout: Layout, count: int) -> list[int]:
     return [log2(layout(1 << i)) for i in range(count)]
 
 
-@dataclass(frozen=True)
+@frozen
 class MmaLayouts:
     """The layouts of the operands of a multiplication."""
 
@@ -261,7 +261,7 @@ class MmaLayouts:
         return coordinates
 
 
-@dataclass(frozen=True)
+@frozen
 class AsyncLayouts(MmaLayouts):
     """The layouts of a multiplication whose operands are matrices in shared memory."""
 

@@ -10,7 +10,6 @@ once. So lies a tile of 64x256 elements of 2 bytes, N contiguous:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
@@ -24,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import Descripto
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.layouts import log2, mode_of
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
 
@@ -36,7 +36,7 @@ ALIGNMENT = 1024
 """Where swizzles of every width begin anew."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MatrixOrder:
     """The order of a tile whose dimension of the bits `run` is contiguous: `row` of those in a row
     of the swizzle, `above` them the bits of the other dimensions."""

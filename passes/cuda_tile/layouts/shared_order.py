@@ -8,10 +8,11 @@ in different banks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.layout import stacked
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
@@ -31,7 +32,7 @@ _LINE = 128
 """The bytes of all banks."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SharedOrder:
     """The order of elements of `size` bytes."""
 

@@ -28,6 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
@@ -64,7 +65,7 @@ _WIDE = 32
 _WARPGROUP_BITS = 7
 
 
-@dataclass(frozen=True)
+@frozen
 class Accumulators:
     """A tile of so many `b`, `m` and `n` in tensor memory from a column on, and its elements as the
     threads of a CTA load them. 64 rows that are half of a pair's may be `folded`: the second half
@@ -155,7 +156,7 @@ class PackedOperand(Accumulators):
         return super().column_of(batch, row, column) + self.column * (self.PER_CELL - 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorCoreLayouts(AsyncLayouts):
     """The operands of a multiplication that one thread issues for all of the CTA."""
 
@@ -245,7 +246,7 @@ def extents_of(op: Multiplication) -> tuple[int, int, int]:
     return (batch or [1])[0], rows, columns
 
 
-@dataclass(frozen=True)
+@frozen
 class ScaleFactors:
     """The scale factors of an operand from a column on, of so many batches, rows or columns, and
     blocks of K: a word has four of a row, 32 rows are a column, and the next words are in the next

@@ -19,6 +19,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import find_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
@@ -59,7 +60,7 @@ def operands_of(op: Multiplication) -> dict[str, SSAValue]:
     return dict(zip(names, op.operands[:2], strict=True))
 
 
-@dataclass(frozen=True)
+@frozen
 class WarpgroupLayouts(AsyncLayouts):
     """The layouts of the operands of a multiplication by warpgroups."""
 

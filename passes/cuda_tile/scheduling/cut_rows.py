@@ -9,7 +9,6 @@ TMA copies no rows of zeros, which take as long as those of a matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -23,6 +22,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import greatest
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
@@ -44,7 +44,7 @@ _LEAST = 16
 """The rows that are left, at least: those of an MMA of warps, whose sums are a `wgmma`'s."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileBoundSizesPass(ModulePass):
     """Assume of integers of each entry, by their places among its parameters, that they are natural
     numbers up to others: as sizes of arrays are in a launch."""

@@ -17,7 +17,6 @@ take them there and back, so that each has as much to do as the others:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, i32
@@ -35,6 +34,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType, TokenType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import TAKES_BLOCKS
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -60,7 +60,7 @@ _PAIR, _MOST_ROWS = 2, 128
 """The products of a loop of attention, and the rows that one CTA has."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileMakePersistentPass(ModulePass):
     """Let CTAs compute tile blocks one after the other, in kernels that load from views, of one
     product of matrices and blocks that take as long as each other, or of two in each of its loops,

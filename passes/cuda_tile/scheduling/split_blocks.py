@@ -9,7 +9,6 @@ it computes the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
@@ -23,6 +22,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     ctas_of_tiles,
@@ -63,7 +63,7 @@ MATRICES = -1
 """The dimension in front of rows and columns."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaTileShareBlocksPass(ModulePass):
     """Let up to so many CTAs, a power of two, share each tile block of the kernels that hint at no
     number: as many as a launch of few blocks leaves multiprocessors for. They load on their own,

@@ -177,21 +177,42 @@ LOOP = """
 PREDICATES = ["less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal"]
 
 
+MOST = 2**31 - 1
+
+
 @pytest.mark.parametrize("predicate", PREDICATES)
-@pytest.mark.parametrize("compared", ["%i, %x", "%x, %i"])
+@pytest.mark.parametrize("compared", ["%i, %at", "%at, %i"])
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])
 @pytest.mark.parametrize(
-    "low, high, step", [(0, 8, 1), (2, 6, 3), (5, 5, 1), (4, 21, 6), (3, 1, 2)]
-)
-def test_split(predicate: str, compared: str, sign: str, low: int, high: int, step: int) -> None:
-    """Every block splits its loop elsewhere: at its own number."""
-    bounds = "".join(
-        f"    %{name} = constant <i32: {value}> : tile<i32>\n"
-        for name, value in (("low", low), ("high", high), ("step", step))
-    )
-    word = " unsigned" if sign == "unsigned" else ""
-    loop = LOOP.format(word=word, predicate=predicate, compared=compared, sign=sign)
-    text = HEAD + bounds + loop
+    "low, high, step, first",
+    [
+        (0, 8, 1, 0), (2, 6, 3, 0), (5, 5, 1, 0), (4, 21, 6, 0), (3, 1, 2, 0),
+        (MOST - 3, MOST, 1, MOST - 4), (-4, -1, 1, -5), (4, 21, 6, MOST - 4),
+        (MOST - 10, MOST - 6, 6, MOST - 14),
+    ],
+)  # fmt: skip
+def test_split(
+    predicate: str, compared: str, sign: str, low: int, high: int, step: int, first: int
+) -> None:
+    """Every block splits its loop elsewhere, by its own number: some near the greatest number."""
+    text = loop(predicate, compared, sign, low, high, step, first)
     split = after(text, CudaTileSplitLoopsPass())
     assert split.count("for ") == 2
     assert results(split) == results(text)
+
+
+@pytest.mark.parametrize("low, high", [(0, MOST), (-6, 4)])
+def test_a_loop_whose_steps_have_no_room_stays(low: int, high: int) -> None:
+    text = loop("less_than", "%i, %at", "signed", low, high, 2, 0)
+    assert after(text, CudaTileSplitLoopsPass()).count("for ") == 1
+
+
+def loop(
+    predicate: str, compared: str, sign: str, low: int, high: int, step: int, first: int
+) -> str:
+    """A kernel of a loop that compares its variable with %at: the block's number, from one on."""
+    numbers = {"low": low, "high": high, "step": step, "first": first}
+    setup = "".join(f"    %{x} = constant <i32: {n}> : tile<i32>\n" for x, n in numbers.items())
+    word = " unsigned" if sign == "unsigned" else ""
+    body = LOOP.format(word=word, predicate=predicate, compared=compared, sign=sign)
+    return f"{HEAD}{setup}    %at = addi %x, %first : tile<i32>\n{body}"

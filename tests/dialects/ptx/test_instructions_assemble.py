@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from ptx_kernels import (
@@ -377,10 +378,16 @@ def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas) -> 
     check_refused(text, op.mnemonic.partition(".")[0], *older, ptxas)
 
 
-def test_multicast_objects(ptxas: Ptxas) -> None:
-    """As sm_90 and PTX 8.1 have them, and none below."""
+@pytest.mark.parametrize(
+    ("lowest", "older"),
+    [(("sm_90", (8, 1)), ("sm_80", (8, 0))), (("sm_90", (8, 2)), ("sm_80", (8, 1))),
+     (("sm_100a", (8, 6)), ("sm_90", (8, 5))), (("sm_100", (9, 3)), ("sm_90", (9, 2)))],
+)  # fmt: skip
+def test_multicast_objects(lowest: Any, older: Any, ptxas: Ptxas) -> None:
+    """As each target and version of PTX has them, and none below."""
     kernel, predicate = Kernel(), None
-    for i, name in enumerate(MULTIMEM):
+    forms = [name for name, row in MULTIMEM.items() if row.ptx_version == lowest[1]]
+    for i, name in enumerate(forms):
         instruction, _, form = name.partition(".")
         registers = multimem.register_of(form)
         value, predicate = kernel.input(registers.kind.data), kernel.input("pred")
@@ -398,9 +405,9 @@ def test_multicast_objects(ptxas: Ptxas) -> None:
             write = multimem.MultimemStoreOp if stores else multimem.MultimemReduceOp
             kernel.add(write(value, address, form, offset, predicate=guard))
     kernel.add(synchronization.FenceProxyAliasOp())
-    text = check(kernel, ptxas, lowest=("sm_90", (8, 1)))
-    assert all(f"multimem.{form} " in text for form in MULTIMEM)
-    check_refused(text, "multimem", "sm_80", (8, 0), ptxas)
+    text = check(kernel, ptxas, lowest=lowest)
+    assert forms and all(f"multimem.{form} " in text for form in forms)
+    check_refused(text, "multimem", *older, ptxas)
 
 
 @pytest.mark.parametrize(

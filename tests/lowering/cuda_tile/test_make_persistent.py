@@ -100,6 +100,22 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
 
 
+def test_queries_of_blocks_in_turn_in_registers() -> None:
+    """Their stage is free for TMA behind a fence."""
+    text, q, *others = attention(128, 128, 128, GIVEN), *operands(256, 128, 128, 1)
+    args = arguments([q, *others], 1)
+    options: dict[str, Any] = {"arch": "sm_90a"}
+    want = tw.interpret(text, "k", grid=(2, 1, 1), args=args, **options)[-1]
+    got = tw.interpret(
+        taken(text), "k", grid=(1, 1, 1), args=[*args, 2, 1, 1, 0, 2], level="ptx", schedule=3,
+        **options,
+    )[-1]  # fmt: skip
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert "ldmatrix" in ptx
+    assert ptx.count("fence.proxy.async.shared::cta") == 2
+
+
 def in_blocks(text: str) -> str:
     """The kernel of gathered rows, 64 of them a block."""
     return text.replace(

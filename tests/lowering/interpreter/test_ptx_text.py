@@ -413,12 +413,6 @@ def test_shuffles_from_beside_the_membermask_give_anything() -> None:
     assert len({int(result[7]) for result in results}) == 3
 
 
-def test_spaces_that_a_launch_says_are_refused() -> None:
-    text = HEAD + "isspacep.param %p1, %rd1;\nselp.b32 %r0, 1, 0, %p1;\n" + TAIL
-    with pytest.raises(CompileError, match="expected a space of global, constant, shared and"):
-        tw.interpret(text, grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)])
-
-
 def test_a_vector_that_an_atomic_operation_gives_may_be_left_out() -> None:
     text = on_hopper(
         "mov.f32 %f1, 0f3F800000;\nand.b32 %r2, %r1, 0;\nmul.wide.u32 %rd2, %r2, 4;\n"

@@ -234,6 +234,9 @@ def _access(name: str, form: str, number: int) -> Access:
             )  # fmt: skip
         if not order.strong:
             store_words(machine, gang, address, words, number=number, shared=False, chosen=chosen)
+        elif name == "red":
+            parts = words.view(word_type(form))
+            change_words(machine, gang, address, parts, change, number, chosen, order)
         else:
             change_words(machine, gang, address, words, change, number, chosen, order)
         return words

@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import LOP3, OF_LAUNCH
-from tilewright.dialects.cute_nvgpu.lattice.scalar import UNKNOWN_SPACES
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    LOP3,
+    OF_LAUNCH,
+    PARAMETER_TYPES,
+)
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT, RESERVED
 from tilewright.dialects.ptx import (
     carry,
@@ -24,7 +27,7 @@ from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import OCTET, Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
@@ -112,25 +115,30 @@ def _cvta(op: ScalarOp, builder: Builder) -> Step:
 
 @runs(scalars.IsspacepOp)
 def _isspacep(op: ScalarOp, builder: Builder) -> Step:
-    space = op.form.data
-    if space in UNKNOWN_SPACES:
-        raise OpError(op, f"'{op.name}' expected a space of global, constant, shared and local "
-                      f"memory when it runs, got {space}")  # fmt: skip
+    """Parameters are in global memory, constants are not (H200)."""
+    space, region = op.form.data, op.parent_region()
+    entry = region and region.parent_op()
+    assert region is not None and isinstance(entry, control_flow.EntryOp)
+    arguments = zip(region.blocks[0].args, entry.parameters, strict=True)
+    places = [argument for argument, type_ in arguments if type_.data not in PARAMETER_TYPES]
 
-    def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
+    def run(machine: Machine, gang: Gang, address: Bits, *places: Bits) -> Bits:
+        if space.startswith("param"):
+            return np.isin(window_of(address), [window_of(place) for place in places])
         shared = address >> np.uint64(32) == SHARED_WINDOW >> 32
         if space == "shared::cta":
             own = machine.special("cluster_ctarank")[gang.lanes]
             return shared & (rank_of(machine, gang, address.astype(np.uint32)) == own)
         if space.startswith("shared"):
             return shared
+        constant = np.isin(window_of(address), machine.memory.constants)
         if space == "const":
-            return np.isin(window_of(address), machine.memory.constants)
+            return constant
         own = machine.memory.local
         local = np.False_ if own is None else window_of(address) == window_of(own.base)
-        return local & ~shared if space == "local" else ~(shared | local)
+        return local & ~shared if space == "local" else ~(shared | local | constant)
 
-    return effect(op, builder, run, op.inputs[0])
+    return effect(op, builder, run, op.inputs[0], *places)
 
 
 @runs(registers.ConstOp)
@@ -138,7 +146,17 @@ def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-runs(registers.UndefOp)(undefined)
+@runs(registers.UndefOp)
+def _undef(op: registers.UndefOp, builder: Builder) -> Step:
+    type_, unwritten = op.result.type, undefined(op)
+
+    def value() -> Any:
+        octet = OCTET.get()
+        if octet is None or type_.count.data > 1:
+            return unwritten
+        return uniform(octet * 0x0101010101010101, type_.kind.data)
+
+    return pure(op, builder, value)
 
 
 @runs(registers.SregOp)

@@ -1,19 +1,17 @@
 """Allocation of tensor memory, and what warps load from it and store there, at both levels."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
 
-from tilewright.dialects.cute import Layout
-from tilewright.dialects.cute.types.memref import layout_of
 from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import TmemAccess
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, WINDOW
 from tilewright.dialects.cute_nvgpu.ops import tmem
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import tmem_layout
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
@@ -76,7 +74,7 @@ def _alloc(op: Any, builder: Builder) -> None:
 
 @runs(tmem.RetrieveOp)
 def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
-    number, (layout, bits) = builder.number(op), _layout(op.result)
+    number, (layout, bits) = builder.number(op), tmem_layout(op.result.type)
 
     def run(machine: Machine, gang: Gang, slot: Bits) -> TmemView:
         word = machine.shared.load(gang.lanes, slot, 4, number).view(np.uint32)
@@ -85,16 +83,9 @@ def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
     return effect(op, builder, run, located(op, builder))
 
 
-def _layout(value: SSAValue) -> tuple[Layout, int]:
-    """The layout of a memref in tensor memory, and the bits of its elements."""
-    layout, bits = layout_of(value.type), bits_of(value.type.element_type)  # type: ignore[attr-defined]
-    assert isinstance(layout, Layout) and bits is not None
-    return layout, bits
-
-
 @runs(tmem.SliceOp)
 def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
-    layout, bits = _layout(op.result)
+    layout, bits = tmem_layout(op.result.type)
 
     def run(machine: Machine, gang: Gang, at: Bits) -> TmemView:
         return TmemView(at, bits, layout)
@@ -159,17 +150,23 @@ def _begin(machine: Machine, lanes: Lanes, address: Bits, access: TmemAccess) ->
     return first
 
 
+def _tiles(
+    machine: Machine, gang: Gang, address: Bits, access: TmemAccess, what: str, verb: str
+) -> Iterator[tuple[Int64Array, Int64Array, int, Int64Array]]:
+    """Of each warp its places in the gang, its lanes, its CTA, and the cells that it accesses."""
+    given = spread(address, gang.count)
+    for places in _warps(machine, gang, what):
+        lanes = gang.lanes[places]
+        begin, cta = _begin(machine, lanes, given[places], access), int(lanes[0]) // machine.slots
+        yield places, lanes, cta, machine.tensor.cells(cta, begin + _places(access), verb)
+
+
 def load_tensor(
     machine: Machine, gang: Gang, address: Bits, access: TmemAccess, op: int, what: str
 ) -> Bits:
     """`tcgen05.ld`: the words of every thread, uint32 [threads, registers]."""
     result = np.empty((gang.count, access.registers), dtype=np.uint32)
-    given = spread(address, gang.count)
-    for places in _warps(machine, gang, what):
-        lanes = gang.lanes[places]
-        begin = _begin(machine, lanes, given[places], access)
-        cta = int(lanes[0]) // machine.slots
-        cells = machine.tensor.cells(cta, begin + _places(access), "read")
+    for places, lanes, cta, cells in _tiles(machine, gang, address, access, what, "read"):
         words = machine.tensor.read(cta, cells, machine.tensor.warp_access(LOAD, lanes, op))
         if access.packed:
             low = words & np.uint32(0xFFFF)
@@ -182,15 +179,10 @@ def store_tensor(
     machine: Machine, gang: Gang, address: Bits, words: Bits, access: TmemAccess, op: int, what: str
 ) -> None:
     """`tcgen05.st`: the inverse of `load_tensor`. The upper half of an unpacked cell is zero."""
-    given = spread(address, gang.count)
     data = spread(words, gang.count).astype(np.uint32, copy=False)
     if access.packed:
         data = np.stack([data & np.uint32(0xFFFF), data >> np.uint32(16)], axis=-1)
-    for places in _warps(machine, gang, what):
-        lanes = gang.lanes[places]
-        begin = _begin(machine, lanes, given[places], access)
-        cta = int(lanes[0]) // machine.slots
-        cells = machine.tensor.cells(cta, begin + _places(access), "write")
+    for places, lanes, cta, cells in _tiles(machine, gang, address, access, what, "write"):
         by = machine.tensor.warp_access(STORE, lanes, op)
         machine.tensor.write(cta, cells, data[places], by)
 
