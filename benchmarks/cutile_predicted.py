@@ -27,10 +27,10 @@ from measured import parser, show
 from tilewright.cutile.tuning import modelled
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.modelled_time import ALIKE, ModelledTimeWarning, ranked
+from tilewright.modelled_time import ModelledTimeWarning, ranked
 
-FIRST = 3
-"""The predicted configurations that a search would measure."""
+FIRST, ALIKE = 3, 0.01
+"""The predicted configurations that a search would measure, and what measurements differ by."""
 
 
 def predicted(work: tuple[Case, Problem], checkout: Path, arch: str) -> float:

@@ -14,7 +14,7 @@ def unverified(class_: type[Attribute], **parameters: Any) -> Any:
     return location
 
 
-_number = lru_cache(1 << 12)(IntAttr)
+_number = lru_cache(1 << 16)(IntAttr)
 string = lru_cache(1 << 12)(StringAttr)
 """The name of a file, or of what a location is of."""
 

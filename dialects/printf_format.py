@@ -3,7 +3,7 @@
 An integer is printed by `%d`, `%i`, `%u`, `%x`, `%X` or `%o`, with `l` or `ll` before the letter
 where it has 64 bits, `h` where it has 16 and `hh` where it has 8, an i8 by `%c` too; a float of any
 width by `%f`, `%e`, `%g`, or, without a precision, `%a`; a text by `%s`,
-where a register has its address.
+where a register has its address, and that itself by `%p`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FormatString:
         def spelled(match: re.Match[str]) -> str:
             return "%%" if match[3] == "%" else _python(op, match, *next(pairs))
 
-        own = tuple((i, kind) for i, kind in enumerate(kinds) if kind in HEXADECIMAL)
+        own = tuple((i, kind) for i, kind in enumerate(kinds) if kind in HEXADECIMAL + "p")
         texts = tuple(i for i, kind in enumerate(kinds) if kind == "s")
         return FormatString(_CONVERSION.sub(spelled, text), tuple(types), own, texts)
 
@@ -76,8 +76,8 @@ def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) 
     is_float, wide = scalar[0] in "fb", scalar in ("s64", "u64")
     fits = is_float or (scalar[1:] == _WIDTHS[length] if length else not wide)
     legal = _SIGNED + _UNSIGNED
-    if kind == "s" and wide and not length and isinstance(type_, RegType):
-        return match[0]
+    if kind and kind in "sp" and wide and not length and isinstance(type_, RegType):
+        return f"%{shape}s"
     if is_float:
         legal = _FLOAT + ("" if "." in shape else HEXADECIMAL)
     characters = _CHARACTERS if isinstance(type_, RegType) else _CHARACTERS[:1]
@@ -92,7 +92,9 @@ def _python(op: Operation, match: re.Match[str], scalar: str, type_: Attribute) 
 
 
 def hexadecimal(number: float, letter: str) -> str:
-    """A number as C's `%a` or `%A` prints it."""
+    """A number as C's `%a` or `%A` prints it, an address as `%p` does."""
+    if isinstance(number, int):
+        return hex(number) if number else "(nil)"
     text = re.sub(r"\.?0*p", "p", number.hex())
     return text if letter == "a" else text.upper()
 

@@ -31,8 +31,6 @@ def nodes(written: str) -> Iterator[tuple[Path, ast.AST]]:
 
 
 SHARED = {
-    # The interpreter of programs of tiles and that of threads.
-    *("Allocation", "Gang", "Launch", "Machine"),
     # What is compiled, and the same while it is lowered, from either level of tiles.
     "Kernel",
 }

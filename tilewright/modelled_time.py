@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler import compile
 
-ALIKE = 0.01
-"""The part by which times of launches differ that measurements do not tell apart."""
+ALIKE = 0.005
+"""The part by which modelled times differ that say nothing of which is shorter."""
 
 
 class ModelledTimeWarning(UserWarning):

@@ -21,8 +21,8 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch as TileLaunch
 from tilewright.lowering.interpreter.cuda_tile.machine import Padding, Races, RaceWarning
+from tilewright.lowering.interpreter.cuda_tile.machine import TileLaunch as TileLaunch
 from tilewright.progress import ProgressBar
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic

@@ -103,7 +103,7 @@ class ConstOp(MoveOp):
 
 @fields_op("ptx.undef")
 class UndefOp(NameOp):
-    """A register that nothing has written: reading it is an error. No instruction.
+    """A register that nothing has written: an error where a result depends on it. No instruction.
 
     ```mlir
     %0 = ptx.undef : !ptx.reg<b32>

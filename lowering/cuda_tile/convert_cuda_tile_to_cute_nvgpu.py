@@ -42,6 +42,7 @@ from tilewright.dialects.ptx.control_flow import (
 )
 from tilewright.lowering.cuda_tile.budget import Budget, Retreat
 from tilewright.lowering.cuda_tile.control_flow import convert_control_flow
+from tilewright.lowering.cuda_tile.control_flow.late_stores import BlockStores
 from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
@@ -70,6 +71,7 @@ from tilewright.passes.cuda_tile.analysis.find_late_products import (
     find_late_products,
     register_operands,
 )
+from tilewright.passes.cuda_tile.analysis.find_late_store import find_late_store, late_registers
 from tilewright.passes.cuda_tile.analysis.gathered_loads import known_by_others
 from tilewright.passes.cuda_tile.analysis.pair_products import (
     are_paired,
@@ -206,7 +208,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     if grid_dependencies.waits_first(entry):
         grid_dependencies.wait_for_grids(kernel)
     heap = convert_allocations.take_heap(entry, kernel)
-    late = kernel.late_products
+    late, registers = kernel.late_products, 0
     if own is None or arch is None:
         _lower_body(source, kernel)
     else:
@@ -219,6 +221,14 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
         registers = late.registers
         if plan.ahead.gathers:
             registers = registers_beside_gatherers(threads, plan.ahead.ctas)
+        store = None if kernel.tensor.is_used else find_late_store(entry, table)
+        # A tile that TMA stores in one round has no halves.
+        room, stored = kernel.scratch.store_room, plan.stored.items()
+        whole = [op for op, boxed in stored if boxed.order.bytes <= room]
+        if store is not None and store.op not in whole and not plan.copies.by_loop:
+            raised = late_registers(entry, arch, plan.ahead, store, registers)
+            if raised is not None:
+                registers, kernel.late_store = raised, BlockStores(store, kernel)
         _specialise(source, own, issued, threads, kernel, waits=waits, registers=registers)
     kernel.at(entry)
     if heap is not None:
@@ -238,7 +248,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
     lone = (own is not None) + (kernel.tensor.record is not None)
-    threads += WARPGROUP if late.registers or plan.ahead.gathers else lone * WARP
+    threads += WARPGROUP if registers or plan.ahead.gathers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.ahead.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])

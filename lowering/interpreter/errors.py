@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ class Fault(Exception):
         self.lane = lane
 
 
+class Unwritten(Fault):
+    """A use of what nothing has written: no error where nothing depends on it."""
+
+
+OCTET: ContextVar[int | None] = ContextVar("OCTET", default=None)
+"""The byte that stands where nothing has written, if reading that is no error."""
+
+
 def first_of(wrong: Any) -> int | None:
     """The first thread, or row, of which something holds; None where it holds of none."""
     return int(np.argmax(wrong != 0)) // (wrong.size // len(wrong)) if wrong.any() else None
@@ -33,6 +42,6 @@ def faults_of(threads: Int64Array) -> Generator[None]:
     try:
         yield
     except Fault as fault:
-        if fault.lane is None:
-            raise
-        raise Fault(fault.message, int(threads[fault.lane])) from None
+        if fault.lane is not None:
+            fault.lane = int(threads[fault.lane])
+        raise

@@ -13,9 +13,10 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
+from tilewright.dialects.ptx.registers import UndefOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.checks import ASKED
-from tilewright.lowering.interpreter.machine.global_memory import Allocation as Buffer
+from tilewright.lowering.interpreter.errors import OCTET, Unwritten
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
 from tilewright.lowering.interpreter.machine.grid import run_grid
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -92,39 +93,43 @@ def run_kernel(
         launch.runner = runner_of(engine, op, program, builder.registers)
     for watcher in watchers:
         watcher.watch(program, builder, launch)
-    if memory.local is None or watchers:
-        return run_grid(program, launch, memory, arguments)
-    return _with_any_local_memory(program, launch, memory, memory.local, arguments)
+    is_loose = memory.local is not None or any(isinstance(one, UndefOp) for one in body.walk())
+    run = run_grid if watchers or not is_loose else _with_any_content
+    return run(program, launch, memory, arguments)
 
 
 _OCTETS = 0, 0xFF, 0x5A
-"""Bytes that local memory may have where nothing has written them."""
+"""Bytes that registers and local memory may have where nothing has written them."""
 
 
-def _with_any_local_memory(
-    program: Program, launch: Launch, memory: GlobalMemory, local: Buffer, arguments: list[Any]
+def _with_any_content(
+    program: Program, launch: Launch, memory: GlobalMemory, arguments: list[Any]
 ) -> int:
-    """Run a kernel of threads with memory of their own. They may read what nothing has written
-    there where no result depends on it: it is the same for several contents."""
+    """Run a kernel whose threads may read what nothing has written in registers and in memory of
+    their own, where no result depends on it: it is the same for several contents."""
+    local = memory.local
     buffers = [buffer.data for buffer in memory.allocations if buffer is not local]
     before, texts, say = [data.copy() for data in buffers], list[str](), launch.say
     launch.say = texts.append
     try:
         return run_grid(program, launch, memory, arguments)
     except ExecutionError as error:
-        if not local.was_read:
+        if not isinstance(error.__context__, Unwritten):
             raise
         results, executed, launch.runner = list[list[Any]](), 0, None
-        for local.octet in _OCTETS:
+        for octet in _OCTETS:
             for data, given in zip(buffers, before, strict=True):
                 data[:] = given
-            local.data[:], texts[:] = local.octet, []
-            assert local.unwritten is not None
-            local.unwritten[:] = True
+            texts.clear()
+            if local is not None and local.unwritten is not None:
+                local.data[:], local.unwritten[:] = octet, True
+            token = OCTET.set(octet)
             try:
                 executed = run_grid(program, launch, memory, arguments)
             except ExecutionError:
                 raise error from None
+            finally:
+                OCTET.reset(token)
             results.append([*(data.tobytes() for data in buffers), *texts])
             if launch.share is None:
                 launch.max_steps = launch.max_steps or 4 * executed + 1024

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias, TypeGuard
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, Unwritten
 
 Bits: TypeAlias = AnyArray
 """Raw bits of one value in every thread: [threads or 1] or [threads or 1, registers]."""
@@ -40,7 +40,7 @@ class Undefined:
         self.origin = origin
 
     def fault(self) -> NoReturn:
-        raise Fault(f"use of an undefined register ({self.origin})")
+        raise Unwritten(f"use of an undefined register ({self.origin})")
 
     def take(self, lanes: Lanes) -> Undefined:
         return self
@@ -74,7 +74,8 @@ class PartlyUndefined(Undefined):
         self.missing = missing
 
     def fault(self) -> NoReturn:
-        raise Fault(f"use of an undefined register ({self.origin})", int(np.argmax(self.missing)))
+        message = f"use of an undefined register ({self.origin})"
+        raise Unwritten(message, int(np.argmax(self.missing)))
 
     def take(self, lanes: Lanes) -> Any:
         missing = self.missing[lanes]

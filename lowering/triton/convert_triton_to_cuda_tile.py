@@ -12,6 +12,7 @@ from functools import cache
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     BoolAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -58,6 +59,7 @@ from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
 from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
 from tilewright.source.diagnostic import OpError
@@ -67,6 +69,7 @@ _SIXTEEN = IntegerAttr(16, i32)
 _USUAL_WARPS, _MANY_ROWS = 4, 64
 """The warps of a launch that does not say them, and the rows from which on a warpgroup
 multiplies."""
+_NONE = DenseArrayBase.from_list(i32, [])
 _FALSE, _UNIT = BoolAttr.from_bool(False), UnitAttr()
 _RULES = (
     atomics, block_pointers, control_flow, descriptors, diagnostics, elementwise, external,
@@ -96,8 +99,8 @@ class ConvertTritonToCudaTilePass(ModulePass):
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
-            if NEGATIVE in op.attributes:
-                entry.attributes[NEGATIVE] = op.attributes[NEGATIVE]
+            if DISJOINT in op.attributes or NEGATIVE in op.attributes:
+                entry.attributes[NEGATIVE] = op.attributes.get(NEGATIVE, _NONE)
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
         name = {"sym_name": StringAttr("kernels")}

@@ -146,8 +146,8 @@ def test_numbers_and_strides_of_a_launch_may_be_negative(step: int, first: int):
         for level in ("program", "ptx"):
             ran = tw.interpret(text, grid=(2, 1, 1), args=[x, 0 * out, *numbers], level=level)
             np.testing.assert_array_equal(ran[1], expected)
-    kernel = tw.compile(for_negative(compiled.kernel, [0, 0, *numbers]).decode(), "sm_90a")
-    assert any(one.kind == "view" for one in kernel.remarks) == (step < 0 or first < 0)
+    module = tw.triton.module(kernels.rows_from, begin, out, *numbers, **sizes)
+    assert ("load_view" in str(module)) == (step > 0 and first >= 0)
 
 
 def test_the_front_end_reads_a_text_once(monkeypatch):
@@ -306,6 +306,30 @@ def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPat
     for i, tensor in enumerate(tensors):
         assert (out[i] == np.arange(8, 16) + i).all()
         assert (tensor.array == [*np.arange(i, i + 8), *[0] * 8]).all()
+
+
+def test_a_number_that_has_no_room_is_an_error():
+    x = np.zeros(8, np.float32)
+    with tw.triton.on_cpu(), pytest.raises(tw.ArgumentError, match="'n' expected an i32, got 2147"):
+        compiled = kernels.add.warmup(x, x, x, 7, BLOCK=8, grid=(1,))
+        compiled[(1, 1, 1)](*[x.view(HostArray)] * 3, 1 << 31, 8)
+
+
+@pytest.mark.parametrize(
+    ("n", "first", "together"), [(16, 0, True), (48, 32, True), (16, -128, False), (15, 0, False)]
+)
+def test_neighbours_have_one_quotient(n: int, first: int, together: bool):
+    """Natural numbers that count from a multiple of what divides the divisor."""
+    out, i = np.zeros(1024, np.int32), np.arange(1024) + first
+    with tw.triton.on_cpu():
+        compiled = kernels.divided[(2,)](out, 0 * out, n, first, BLOCK=512)
+    text = for_negative(compiled.kernel, [0, 0, n, first]).decode()
+    args = [out, 0 * out, n, first]
+    quotients, rests = tw.interpret(text, grid=(2, 1, 1), args=args, level="ptx", arch="sm_90a")
+    np.testing.assert_array_equal(quotients, np.trunc(i / n))
+    np.testing.assert_array_equal(rests, np.fmod(i, n))
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert (ptx.count("div.") <= 2) == together
 
 
 def test_elements_from_a_narrowed_multiple_on_are_loaded_together():

@@ -144,3 +144,11 @@ def narrowed(x, out, n, BLOCK: tl.constexpr):
     i = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int32) + tl.arange(0, BLOCK)
     inside = (i >= 0) & (i < n)
     tl.store(out + i, 2.0 * tl.load(x + i, mask=inside), mask=inside)
+
+
+@triton.jit
+def divided(quotients, rests, n, first, BLOCK: tl.constexpr):
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    i = place + first
+    tl.store(quotients + place, i // n)
+    tl.store(rests + place // n * n + place % n, i % n)

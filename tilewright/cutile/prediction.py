@@ -28,10 +28,10 @@ def predict(
     hints_fn: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> list[tuple[Any, float]]:
     """The configurations of a kernel and the microseconds of each, the quickest first, by the
-    latency model of `arch`: infinitely many where a compiler rejects it; of those that differ by a
-    hundredth at most, the first. The search space and the functions of a configuration are those of
-    `ct.tune`; arrays are those of `launch` on the CPU, and stay as they are. The first CTA of each
-    launch runs as it is compiled, and a ModelledTimeWarning says that nothing was measured.
+    latency model of `arch`: infinitely many where a compiler rejects it; of those that differ by
+    half a hundredth at most, the first. The search space and the functions of a configuration are
+    those of `ct.tune`; arrays are those of `launch` on the CPU, and stay as they are. The first CTA
+    of each launch runs as it is compiled, and a ModelledTimeWarning says that nothing was measured.
 
     Raises ArgumentError, TargetError, and ExecutionError for what no kernel may do."""
     time, rejected = modelled(compiled_launch, arch), import_module("cuda.tile").TileError

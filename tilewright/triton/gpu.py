@@ -18,7 +18,7 @@ from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
-from tilewright.triton.parameters import flat, for_negative
+from tilewright.triton.parameters import flat, for_negative, scalar
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -143,15 +143,14 @@ class DeviceKernel:
 
 class KernelLauncher:
     """The launcher of a kernel, of whose arguments Triton's signature says the types. Where all are
-    `plain`, pointers, integers and floats, those are their places, their names, and which are
-    pointers."""
+    `plain`, pointers, integers and floats, those are their places, their names and types."""
 
     def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
         self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
         own = [(i, *row) for i, row in enumerate(signature.items()) if row[1] != "constexpr"]
-        self.plain: list[tuple[int, str, bool]] | None = None
+        self.plain: list[tuple[int, str, str]] | None = None
         if all(isinstance(type_, str) and type_[0] in "*if" and type_ != "i1" for *_, type_ in own):
-            self.plain = [(i, name, type_[0] == "*") for i, name, type_ in own]
+            self.plain = own
         types = enumerate(signature.values())
         self.descriptors = [i for i, type_ in types if "tensordesc" in str(type_)]
         self.how = {
@@ -166,8 +165,8 @@ class KernelLauncher:
         arrays of which there are numbers, and the numbers of those whose memory no other one
         reaches, if that is of account; None where another one does."""
         values = self._values(args) if self.plain is None else [
-            _address(name, args[i]) if is_pointer else args[i]
-            for i, name, is_pointer in self.plain
+            _address(name, args[i]) if type_[0] == "*" else scalar(name, type_, args[i])
+            for i, name, type_ in self.plain
         ]  # fmt: skip
         shapes = [getattr(args[i], "shape", (1,)) for i in self.descriptors]  # or in a tuple
         whole = all(size % 16 == 0 for shape in shapes for size in shape)

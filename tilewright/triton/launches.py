@@ -28,7 +28,13 @@ from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, r
 from tilewright.triton.front_end import quick_front_end
 from tilewright.triton.host import HostDriver, HostKernel, backend, passes_where_wanted
 from tilewright.triton.kept_texts import kept_texts
-from tilewright.triton.parameters import GRID, as_pointer, check_arguments
+from tilewright.triton.parameters import (
+    GRID,
+    as_pointer,
+    check_arguments,
+    flat,
+    for_negative,
+)
 
 
 def _capability(given: Any) -> Capability:
@@ -167,7 +173,15 @@ def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[Mo
         compiled: Any = kernel.warmup(*map(as_pointer, args), grid=(1,), **named)
     if isinstance(compiled, list):  # of `triton.autotune`, one of each configuration
         compiled = cast("list[Any]", compiled)[0]
-    return verified(compiled.kernel, compiled.name)[0], compiled.name
+    given = {**dict(zip(kernel.arg_names, args, strict=False)), **named}
+    rows = ((name, type_, given.get(name, 0)) for name, type_ in compiled.src.signature.items())
+    values = [value for row in rows for _, value in flat(*row, _somewhere)]
+    return verified(for_negative(compiled.kernel, values), compiled.name)[0], compiled.name
+
+
+def _somewhere(name: str, argument: Any) -> int:
+    """Where a pointer points, for which nothing is compiled."""
+    return 0
 
 
 def compile(kernel: Any, /, *args: Any, arch: str = DEFAULT_ARCH, **named: Any) -> Kernel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
 from importlib import import_module
@@ -91,7 +92,19 @@ def flat(
     elif type_ in ("i1", "u1"):
         yield name, argument & 1  # whatever the byte is that Triton passes
     elif type_ != "constexpr":
-        yield name, argument
+        yield name, scalar(name, type_, argument)
+
+
+def scalar(name: str, type_: str, argument: Any) -> Any:
+    """An argument that is no pointer. Raises ArgumentError where an integer of so many bits has no
+    room for it: a kernel that is launched by itself is asked for nothing."""
+    bits = _BITS.get(type_, 0)
+    if bits and isinstance(argument, int) and not -1 <= argument >> bits - 1 <= 0:
+        raise ArgumentError(f"'{name}' expected an {type_}, got {argument}")
+    return argument
+
+
+_BITS = {f"i{bits}": bits for bits in (8, 16, 32, 64)}
 
 
 def for_negative(code: bytes, values: Sequence[Any]) -> bytes:
@@ -135,18 +148,18 @@ def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
     others as they are."""
     words = octets[: len(octets) // 8 * 8].view(np.int64)
     types = _tensor_types()
-    memories: list[tuple[int, int]] = sorted({_storage(one) for one in gc.get_objects() if type(one) in types})
+    memories: list[tuple[int, int]] = sorted(
+        {_storage(one) for one in gc.get_objects() if type(one) in types}
+    )
     starts = [start for start, _ in memories]
     places: dict[int, tuple[int, int]] = {}
-    below = np.searchsorted(starts, words, "right").tolist()
-    for i, (word, after) in enumerate(zip(words.tolist(), below, strict=True)):
-        number, byte = after - 1, word - starts[after - 1]
-        if number >= 0 and byte < memories[number][1]:
-            places[i] = number, byte
-    numbers = sorted({number for number, _ in places.values()})
-    arrays = [_octets(*memories[number]) for number in numbers]
-    own = {i: (numbers.index(number), byte) for i, (number, byte) in places.items()}
-    return AddressTable(words, arrays, own) if own else octets
+    arrays: dict[int, UInt8Array] = {}
+    for i, word in enumerate(map(int, words)):
+        number = bisect(starts, word) - 1
+        if number >= 0 and word - starts[number] < memories[number][1]:
+            arrays.setdefault(number, _octets(*memories[number]))
+            places[i] = [*arrays].index(number), word - starts[number]
+    return AddressTable(words, [*arrays.values()], places) if places else octets
 
 
 def _tensor_types() -> tuple[Any, ...]:

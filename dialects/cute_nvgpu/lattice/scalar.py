@@ -217,6 +217,11 @@ ARITHMETIC = (
             hi.u32.u32                    b32,b32,u32>b32
             hi.{u32.s32|s32.u32|s32.s32}  b32,b32,s32>b32
          """),
+    *(
+        _row(f"vabsdiff{parts}", f"d = |a - b| of each of {parts} parts", "9.7.18.2",
+             "u32.u32.u32 b32,b32,u32>u32", plain=True)
+        for parts in (2, 4)
+    ),
     _row("fma", "d = a * b + c, rounded once", "9.7.3.6, 9.7.4.4",
          """
             {rounded}f64                  3

@@ -25,7 +25,7 @@ from tilewright.passes.cuda_tile.analysis.facts import (
     pointee_bytes,
 )
 from tilewright.passes.cuda_tile.analysis.remarks import remark
-from tilewright.passes.cuda_tile.analysis.runs import run_of
+from tilewright.passes.cuda_tile.analysis.runs import quotient_bits, run_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
@@ -196,7 +196,9 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
             nothing = on_integers(kernel, arith.XOrIOp, y, kernel.constant(1, i1))
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
         # The quotient of the lowest number by -1 alone has no room there.
-        fits = signed and (kind in (arith.RemSIOp, *_UNSIGNED.values()) or known_integer(y))
+        fits = signed and (
+            kind in (arith.RemSIOp, *_UNSIGNED.values()) or known_integer(y) or is_natural(op.lhs)
+        )
         if fits and (short := _before_extension(kernel, x, y)) is not None:
             return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
         if known_integer(y):
@@ -206,7 +208,22 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
         result = on_integers(kernel, kind, x, kernel.emitter.select(is_zero, one, y))
         return kernel.emitter.select(is_zero, kernel.constant(-1, y.type) if divides else x, result)
 
-    elementwise(op, kernel, compute)
+    if divides or not (bits := quotient_bits(op)):
+        elementwise(op, kernel, compute, run_of(op.result).equal)
+        return
+
+    def counting(layout: TileLayout) -> list[Sequence[SSAValue]]:
+        dividends, divisors = (kernel.elements(operand, layout) for operand in op.operands)
+        first = [layout.register_at[place >> bits << bits] for place in layout.places]
+        rests = [compute(dividends[i], divisors[i]) for i in first]
+        return [[
+            rest if x is dividends[i] else on_integers(
+                kernel, arith.AddiOp, rest, on_integers(kernel, arith.SubiOp, x, dividends[i])
+            )
+            for x, rest, i in zip(dividends, rests, first, strict=True)
+        ]]  # fmt: skip
+
+    kernel.give(op, counting)
 
 
 def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:

@@ -95,7 +95,7 @@ def _floats(op: Operation, kernel: Kernel) -> None:
         ])  # fmt: skip
         return
     late = kernel.late
-    rescales = isinstance(op, BinaryFloat) and late is not None and op.lhs is late.added
+    rescales = isinstance(op, BinaryFloat) and late is not None and op.lhs is late.rescaled
     if rescales and isinstance(op, floating_point.MulFOp) and plainly:
         kernel.give(op, partial(_rescaled, op, kernel))
         return

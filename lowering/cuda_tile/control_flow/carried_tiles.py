@@ -16,6 +16,7 @@ from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried,
     carried_tile,
     carried_types,
+    undefined,
 )
 from tilewright.passes.cuda_tile.layouts.find_layouts import AccumulatorLayouts
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -51,15 +52,16 @@ class CarriedTiles:
     def registers(
         self, sources: Sequence[SSAValue], fresh: Container[SSAValue] = ()
     ) -> list[SSAValue]:
-        """The registers of the values that are passed, to all but those that are `fresh`."""
+        """The registers of the values that are passed, undefined of those that are `fresh`."""
         tiles = [value for value in sources if isinstance(value.type, TileType)]
         return [
             register
             for own, (value, layout, product) in zip(self.tiles, self._rows(tiles), strict=True)
-            if own not in fresh
             for register in (
                 self._kernel.elements(value, layout)
                 if product is None
+                else undefined(product, self._kernel)
+                if own in fresh
                 else carried(value, product, self._kernel)
             )
         ]

@@ -26,6 +26,10 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     YieldOp,
 )
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
+from tilewright.lowering.cuda_tile.control_flow.late_stores import (
+    StoreUnderProducts,
+    late_store_part,
+)
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.control_flow.loop_parts import LoopRings, LoopTiles
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
@@ -187,9 +191,11 @@ class _Loop:
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
         self._hoisted = HoistedOperands(op, kernel, barrier=copies is None)
+        stores = late_store_part(op, kernel)
+        self._stores = isinstance(stores, StoreUnderProducts)
         parts: tuple[LoopPart | None, ...] = (
-            self._tiles, fresh, LoopRings(op, copies, kernel), self._hoisted,
-            TensorAccumulators(op, kernel), copies, self._late,
+            self._tiles, fresh, stores, LoopRings(op, copies, kernel),
+            self._hoisted, TensorAccumulators(op, kernel), copies, self._late,
         )  # fmt: skip
         self._parts = [part for part in parts if part is not None]
 
@@ -205,21 +211,16 @@ class _Loop:
             passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
             self._pass(passed)
             late.carried = passed[-len(late.types) :]
+        if self._stores:
+            self._pass(self._first(bounds))
+        if self._stores or late is not None:
             lower = emitter.binary("add", lower, bounds.step)
         begun = self._carried
         block = Block(arg_types=[lower.type, *(value.type for value in begun)])
         number, *values = block.args
         outer, flushed = _enter_body(block, kernel)
         self._pass(values)
-        # Copies of a later iteration count that one first; rings begin where this one is counted.
-        for part in sorted(self._parts, key=lambda part: not isinstance(part, CopyRing)):
-            if part is self._tiles:
-                kernel.count(op, loop_variable(op, number, kernel))
-            part.begin(bounds.at(number))
-        _lower_with(late, op, self._tiles, kernel)
-        for part in self._parts:
-            part.end()
-        emitter.add(scf.YieldOp(*self._carried))
+        self._iterate(bounds.at(number))
         _leave_body(op, outer, flushed, kernel)
         if kernel.tensor.record is not None and _does_nothing(block):
             block.erase(safe_erase=False)
@@ -232,6 +233,32 @@ class _Loop:
         if late is not None:
             late.begin(bounds)
             _last_product(op, late, bounds, kernel)
+
+    def _iterate(self, bounds: Range) -> None:
+        """Emit an iteration."""
+        op, kernel = self._op, self._kernel
+        # Copies of a later iteration count that one first; rings begin where this one is counted.
+        for part in sorted(self._parts, key=lambda part: not isinstance(part, CopyRing)):
+            if part is self._tiles:
+                kernel.count(op, loop_variable(op, bounds.number, kernel))
+            part.begin(bounds)
+        _lower_with(self._late, op, self._tiles, kernel)
+        for part in self._parts:
+            part.end()
+        kernel.emitter.add(scf.YieldOp(*self._carried))
+
+    def _first(self, bounds: Range) -> Sequence[SSAValue]:
+        """The values that the loop carries behind its first iteration, which stores late what is
+        large beside it, if there is one."""
+        emitter, given = self._kernel.emitter, self._carried
+        outer, flushed = _enter_body(Block(), self._kernel)
+        self._iterate(bounds)
+        first = Region(emitter.block)
+        _leave_body(self._op, outer, flushed, self._kernel)
+        runs = emitter.compare("lt", bounds.lower, bounds.upper)
+        types = [value.type for value in given]
+        none = Region(Block([scf.YieldOp(*given)]))
+        return emitter.add(scf.IfOp(runs, types, first, none)).results
 
     @property
     def _carried(self) -> list[SSAValue]:

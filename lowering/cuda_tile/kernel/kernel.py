@@ -8,7 +8,7 @@ block is one thread of control.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import partial
 from math import inf
@@ -16,7 +16,7 @@ from struct import pack
 from typing import Any, Protocol
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -38,7 +38,9 @@ from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup, MmaGroups
 from tilewright.lowering.emit.emitter import Emitter
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_late_products import LateProducts
+from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.elements import (
@@ -50,6 +52,7 @@ from tilewright.passes.cuda_tile.layouts.elements import (
 )
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
 from tilewright.source.diagnostic import OpError, file_location
@@ -124,8 +127,8 @@ class DeferredProduct(Protocol):
     """A product of the loop that is being lowered, which is computed an iteration late."""
 
     op: Operation
-    added: SSAValue | None
-    """The sums that it is added to where they are read."""
+    rescaled: SSAValue | None
+    """Its sums, which threads multiply by factors that are mostly 1."""
 
     def defer(self) -> None:
         """Remember what is to be multiplied."""
@@ -133,6 +136,17 @@ class DeferredProduct(Protocol):
 
     def multiply(self) -> None:
         """Multiply what was put off."""
+        ...
+
+
+class DeferredStore(Protocol):
+    """The store of blocks that is made under the products of the next block."""
+
+    @property
+    def plan(self) -> LateStore: ...
+
+    def defer(self) -> None:
+        """Leave it to the next block."""
         ...
 
 
@@ -179,11 +193,16 @@ class Kernel:
         self.copied: CopiesAhead
         self.late_products = LateProducts({})
         self.late: DeferredProduct | None = None
+        self.late_store: DeferredStore | None = None
+        self.due: Callable[[Iterable[Any]], Iterable[Any]] = iter
+        """The parts of a store that are made, of all."""
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
         self.prefetched: Set[Operation] = frozenset()
         self.awaits_behind: Operation | None = None
         """The load behind which MMAs in flight are waited for: in front of what reads it, where
         ptxas would."""
+        self.adds: dict[Operation, SSAValue] = {}
+        """The condition under which the first MMA of a product adds."""
         self.guard: SSAValue | None = None
         """The condition under which memory is loaded from, where it is not that of the program."""
 
@@ -338,6 +357,10 @@ class Kernel:
             lambda: arith.ConstantOp.create(properties={"value": attribute}, result_types=[type_]),
         )
 
+    def adds_first(self, product: Multiplication) -> SSAValue | None:
+        """The condition under which the first MMA of a product adds; None where it does."""
+        return self.constant(0, i1) if is_zero(product.acc) else self.adds.get(product)
+
     @property
     def rank(self) -> SSAValue:
         """The number of the CTA in its cluster."""
@@ -375,7 +398,11 @@ class Kernel:
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""
         self.at(op)
-        RULES.rule(op, "has no lowering to cute")(op, self)
+        rule = RULES.rule(op, "has no lowering to cute")
+        if self.late_store is not None and op is self.late_store.plan.op:
+            self.late_store.defer()
+        else:
+            rule(op, self)
         if op is self.awaits_behind:
             self.groups.wait()
         if self.crowded is None and self.scratch.bytes > self.scratch.limit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -14,6 +14,9 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
+
+Registers = dict[tuple[int, int, int, int], SSAValue]
+"""The fragments of A of a product, by their places."""
 
 
 @frozen_entity
@@ -29,6 +32,8 @@ class SharedTile:
     """Wait until it is there."""
     rounded: bool = False
     """True where the copy has rounded it to tf32."""
+    fragments: Registers = field(default_factory=Registers)
+    """Those that threads have in registers."""
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout."""
@@ -46,7 +51,7 @@ class SharedTile:
 
     def renumbered(self, bits: Mapping[int, int]) -> SharedTile:
         """The tile whose element numbers have as bit `bits[b]` what is bit b here."""
-        return replace(self, order=self.order.renumbered(bits))
+        return replace(self, order=self.order.renumbered(bits), fragments={})
 
 
 @frozen_entity

@@ -77,8 +77,6 @@ class AccumulatorMemory(TensorColumns):
         self.in_flight = self.touched = self.reads_scratch = False
         self.tiles: dict[int, object] = {}
         """The tile that the columns from one on hold."""
-        self.adds: dict[Operation, SSAValue] = {}
-        """The condition under which the first MMA of a product adds."""
         self._done: SSAValue
         self.record: IssueRecord | None = None
         """The work of a warp of its own that issues them, where there is one."""

@@ -99,7 +99,8 @@ def store(
     first, parts = kernel.threads.first_of(layout), PartwiseElements(elements, kernel)
     listed = [] if is_weak(op) else list(accesses)
     with ordered(op, len(listed), kernel) as semantics:
-        for access in listed or accesses:
+        due: Iterable[MaskedAccess] = kernel.due(listed or accesses)
+        for access in due:
             run = [elements[register] for register in access.registers]
             parts.load(run)
             condition = kernel.both(first, access.condition)

@@ -121,7 +121,7 @@ class _BoxedStore:
             at = [self.layout.register_at[place | other] for other in kept.places]
             rounds.append([elements[register] for register in at])
         turns = PartwiseElements(elements, kernel)
-        for number, (place, own) in enumerate(zip(places, rounds, strict=True)):
+        for number, (place, own) in kernel.due(enumerate(zip(places, rounds, strict=True))):
             turns.load(own)
             kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)

@@ -110,6 +110,13 @@ class Rings:
             tile.ready()
         return tile
 
+    def read_by_threads(self, operand: SSAValue) -> None:
+        """Say of an operand's stages that threads read them."""
+        source = loaded_by(operand)
+        planned = None if source is None else self.plan.of(source.load)
+        if planned is not None:
+            planned[1].alone = False
+
     def _is_awaited(self, op: Operation, group: LoadGroup) -> bool:
         """True of a load that no store has to wait for, but an MMA of its block, or of warpgroups
         in a loop of that, which is entered behind the wait."""

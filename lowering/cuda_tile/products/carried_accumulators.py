@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile
@@ -24,6 +25,15 @@ def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:
     if isinstance(product, Accumulators):
         return []
     return [accumulator_type(product)] * (product.layout("C").count // product.values("C"))
+
+
+def undefined(product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:
+    """The same of accumulators to which nothing is added yet."""
+    emitter = kernel.emitter
+    return [
+        emitter.once(("poison", type_), lambda type_=type_: PoisonOp(type_))
+        for type_ in carried_types(product)
+    ]
 
 
 def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:

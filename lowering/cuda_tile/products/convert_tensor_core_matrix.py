@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
@@ -100,7 +99,7 @@ class TensorCoreProduct:
         for factors, value, axis in factors_of(self.op):
             if value in self.copied:
                 copy_factors(factors, value, axis, kernel)
-        flag = kernel.constant(0, i1) if is_zero(self.op.acc) else kernel.tensor.adds.get(self.op)
+        flag = kernel.adds_first(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
                 for n in range(0, extents["n"], columns):

@@ -18,7 +18,7 @@ from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
-from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers, SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
 from tilewright.lowering.cuda_tile.products.staged_operands import (
@@ -26,7 +26,6 @@ from tilewright.lowering.cuda_tile.products.staged_operands import (
     StagedOperand,
 )
 from tilewright.lowering.emit.registers import extracted, from_elements
-from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
     ADDED_DEPTH,
@@ -37,23 +36,30 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 Fragments = tuple[SSAValue, ...]
-Registers = dict[tuple[int, int, int, int], SSAValue]
-"""The fragments of A, by their places."""
 
 
 @frozen_entity
 class AccumulatorTile:
-    """A tile in the accumulators of `wgmma`s, which may be in flight as their group."""
+    """A tile in the accumulators of `wgmma`s, which may be in flight as their group; zeros where
+    there is a condition, and it fails: they are undefined then."""
 
     layouts: WarpgroupLayouts
     fragments: Fragments
     group: MmaGroup | None
+    condition: SSAValue | None = None
 
     def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
         """The elements in a layout, once they are there."""
-        kernel.groups.complete(self.group)
-        elements = elements_of(self.fragments, kernel.emitter)
+        elements = elements_of(self.complete(kernel), kernel.emitter)
         return kernel.scratch.converted(self.layouts.layout("C"), elements, layout)
+
+    def complete(self, kernel: Kernel) -> Fragments:
+        """The fragments, once they are there."""
+        kernel.groups.complete(self.group)
+        if self.condition is None:
+            return self.fragments
+        zeros = [zero_fragment(self.layouts, kernel)] * len(self.fragments)
+        return tuple(kernel.emitter.either(self.condition, lambda: self.fragments, lambda: zeros))
 
 
 @frozen_entity
@@ -83,10 +89,17 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
     """A tile as fragments of accumulators."""
     tile = kernel.values[value]
     if isinstance(tile, AccumulatorTile) and tile.layouts == layouts:
-        return tile.fragments
+        return tile.fragments if tile.condition is None else tile.complete(kernel)
     elements = kernel.elements(value, layouts.layout("C"))
     form = layouts.atom, "C"
     return tuple(fragments_of(elements, accumulator_type(layouts), kernel.emitter, form))
+
+
+def zero_fragment(layouts: WarpgroupLayouts, kernel: Kernel) -> SSAValue:
+    """A fragment of accumulators that are zero."""
+    type_, width = accumulator_type(layouts), layouts.values("C")
+    zeros = [kernel.constant(0, type_.element_type)] * width
+    return from_elements(zeros, type_, kernel.emitter, (layouts.atom, "C"))
 
 
 class WarpgroupProduct:
@@ -107,7 +120,7 @@ class WarpgroupProduct:
         if kernel.groups.one_by_one:
             kernel.groups.wait()
         sums = accumulators(op.acc, layouts, kernel)
-        kernel[op.result] = self._multiplied(sums, fresh=is_zero(op.acc))
+        kernel[op.result] = self._multiplied(sums, kernel.adds_first(op))
         kernel.groups.wait(1)
 
     def multiplied(self, registers: Registers, sums: SSAValue) -> AccumulatorTile | AddedTile:
@@ -115,9 +128,10 @@ class WarpgroupProduct:
         self._find_operands(registers)
         if not is_added(self.op):
             given = accumulators(sums, self.layouts, self.kernel)
-            return self._multiplied(given, fresh=False)
+            return self._multiplied(given, None)
         totals = self.kernel.elements(sums, self.layouts.layout("C"))
-        return AddedTile(totals, self._multiplied([self._zero], fresh=True))
+        zero = zero_fragment(self.layouts, self.kernel)
+        return AddedTile(totals, self._multiplied([zero], self.kernel.constant(0, i1)))
 
     def _find_operands(self, registers: Registers | OperandFragments | None) -> None:
         kernel, op = self.kernel, self.op
@@ -133,14 +147,8 @@ class WarpgroupProduct:
         major = "k" if self.a is None else self.a.major
         self.atom = atom_of_majors(self.layouts, major, self.b.major, registers=self.a is None)
 
-    @property
-    def _zero(self) -> SSAValue:
-        """A fragment of accumulators that are zero."""
-        type_, width = accumulator_type(self.layouts), self.layouts.values("C")
-        zeros = [self.kernel.constant(0, type_.element_type)] * width
-        return from_elements(zeros, type_, self.kernel.emitter, (self.layouts.atom, "C"))
-
-    def _multiplied(self, given: Sequence[SSAValue], *, fresh: bool) -> AccumulatorTile:
+    def _multiplied(self, given: Sequence[SSAValue], adds: SSAValue | None) -> AccumulatorTile:
+        """A product, of which the first MMAs add under a condition."""
         kernel, layouts, places = self.kernel, self.layouts, self.layouts.fragments("C")
         sums = dict(zip(places, given, strict=True))
         steps = range(0, layouts.extents["k"], self.atom.shape[2])
@@ -150,7 +158,7 @@ class WarpgroupProduct:
             elif not number:
                 kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
             for place in places:
-                sums[place] = self._issue(place, k, sums[place], fresh=fresh and not k)
+                sums[place] = self._issue(place, k, sums[place], None if k else adds)
         kernel.groups.commit(self.group)
         kernel.copied.issued(self.op, self.group)
         return AccumulatorTile(layouts, tuple(sums.values()), self.group)
@@ -169,9 +177,9 @@ class WarpgroupProduct:
         self.kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
 
     def _issue(
-        self, place: tuple[int, int, int, int], k: int, acc: SSAValue, *, fresh: bool
+        self, place: tuple[int, int, int, int], k: int, acc: SSAValue, adds: SSAValue | None
     ) -> SSAValue:
-        """One `wgmma`, to accumulators that do not count where they are `fresh`."""
+        """One `wgmma`, which adds under a condition, if there is one."""
         kernel, (batch, m, n, _) = self.kernel, place
         if self.registers is not None:
             left = self.registers[batch, m, 0, k]
@@ -179,14 +187,14 @@ class WarpgroupProduct:
             assert self.a is not None
             left = self.shared.descriptor(self.a, "A", batch, m, k)
         inputs = [left, self.shared.descriptor(self.b, "B", batch, n, k), acc]
-        flag = kernel.constant(0, i1) if fresh else None
-        return kernel.emitter.emit(WGMMA_OPS[self.atom.op](inputs, self.atom, scale_d=flag))
+        return kernel.emitter.emit(WGMMA_OPS[self.atom.op](inputs, self.atom, scale_d=adds))
 
     def _add(self) -> None:
         """Sums of so much of K as 14 bits are enough for, each added in f32; one fragment after the
         other, so that registers suffice."""
         kernel, op, layouts = self.kernel, self.op, self.layouts
-        own, width, zero = layouts.layout("C"), layouts.values("C"), self._zero
+        own, width = layouts.layout("C"), layouts.values("C")
+        zero, never = zero_fragment(layouts, kernel), kernel.constant(0, i1)
         totals = [*kernel.elements(op.acc, own)]
         depth, step = layouts.extents["k"], self.atom.shape[2]
         rounds = [
@@ -198,7 +206,7 @@ class WarpgroupProduct:
             acc = zero
             kernel.emitter.add(wgmma_sync.WgmmaFenceOp())
             for k in range(begin, min(begin + ADDED_DEPTH, depth), step):
-                acc = self._issue(place, k, acc, fresh=k == begin)
+                acc = self._issue(place, k, acc, never if k == begin else None)
             last = (i, place, begin) == rounds[-1]
             kernel.groups.commit(self.group if last else MmaGroup(self.group.reads_scratch))
             kernel.groups.wait()
@@ -224,6 +232,8 @@ class WarpgroupProduct:
         """The fragments of A, where it was computed by the lanes that the MMA takes it from."""
         kernel, layouts = self.kernel, self.layouts
         tile = kernel.values[operands_of(self.op)["A"]]
+        if isinstance(tile, SharedTile) and tile.fragments:
+            return tile.fragments
         if not isinstance(tile, PlacedTile) or not layouts.takes(tile.layout):
             return None
         width = layouts.values("A")

@@ -1,33 +1,39 @@
-"""Accumulators with which a loop begins at zero: nobody stores zeros, the first MMA of the first
-iteration does not add. Where there is no iteration, zeros are stored after all."""
+"""Accumulators with which a loop begins at zero: nobody writes zeros, the first MMA of the first
+iteration does not add. Where there is no iteration, they are zeros after all: stored to tensor
+memory in front of the loop, in registers behind it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import i1
+from xdsl.ir import BlockArgument, Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
-from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
-    Accumulators,
-    in_tensor_memory,
-)
+from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import Accumulators
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 
 
 class FreshAccumulators(LoopPart):
     """Those of a loop, by what it carries, and the products that alone add to them."""
 
     def __init__(self, op: ForOp, kernel: Kernel) -> None:
-        self.kernel = kernel
+        self.op, self.kernel = op, kernel
         self.products = dict(_found(op, kernel))
+        layouts = {argument: kernel.table.products[argument] for argument in self.products}
+        self._begun = False
+        self._stored = [x for x in layouts.values() if isinstance(x, Accumulators)]
 
     def before(self, bounds: Range) -> None:
         """Store zeros where there is no iteration."""
-        if not self.products:
+        if not self._stored:
             return
         kernel, emitter, tensor = self.kernel, self.kernel.emitter, self.kernel.tensor
         tensor.wait()
@@ -38,34 +44,48 @@ class FreshAccumulators(LoopPart):
         kernel.tensor.touched = touched
 
     def _store(self) -> None:
-        for argument in self.products:
-            accumulators = self.kernel.table.products[argument]
-            assert isinstance(accumulators, Accumulators)
+        for accumulators in self._stored:
             zero = self.kernel.constant(0, accumulators.element)
             self.kernel.tensor.store(accumulators, [zero] * accumulators.layout().count)
 
     def begin(self, bounds: Range) -> None:
         """In the loop's body: the products add but in the first iteration."""
+        kernel, first = self.kernel, bounds.number is bounds.lower
         for product in self.products.values():
-            follows = self.kernel.emitter.compare("ne", bounds.number, bounds.lower)
-            self.kernel.tensor.adds[product] = follows
+            if self._begun:
+                kernel.adds.pop(product)
+            elif first:
+                kernel.adds[product] = kernel.constant(0, i1)
+            else:
+                kernel.adds[product] = kernel.emitter.compare("ne", bounds.number, bounds.lower)
+        self._begun |= first
 
     def after(self, bounds: Range) -> None:
-        """Threads may have stored."""
-        self.kernel.tensor.touched |= bool(self.products)
+        """Threads may have stored; in registers accumulators are undefined without an iteration."""
+        kernel = self.kernel
+        kernel.tensor.touched |= bool(self._stored)
+        for argument in self.products:
+            result = self.op.results[argument.index - 1]
+            if not isinstance(kernel.table.products[argument], Accumulators):
+                runs = kernel.emitter.compare("lt", bounds.lower, bounds.upper)
+                kernel[result] = replace(kernel[result], condition=runs)
 
 
-def _found(op: ForOp, kernel: Kernel) -> Iterator[tuple[SSAValue, Operation]]:
+def _found(op: ForOp, kernel: Kernel) -> Iterator[tuple[BlockArgument, Operation]]:
     block = op.region.block
+    late = kernel.late_products.by_loop.get(op)
     for argument, initial in zip(block.args[1:], op.init_values, strict=True):
         uses = list(argument.uses)
         if (
             isinstance(argument.type, TileType)
-            and isinstance(kernel.table.products.get(argument), Accumulators)
+            and argument in kernel.table.products
             and is_zero(initial)
             and len(uses) == 1
             and uses[0].index == 2
-            and uses[0].operation.parent is block
-            and in_tensor_memory(uses[0].operation)
+            and isinstance(product := uses[0].operation, Multiplication)
+            and product.parent is block
+            and product.result in kernel.table.products
+            and not is_added(product)
+            and (late is None or late.op is not product)
         ):
-            yield argument, uses[0].operation
+            yield argument, product

@@ -4,16 +4,19 @@ and there until no loop behind it reads them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
+from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products.staged_operands import StagedOperand
 from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multiplication, atom_of
-from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
+from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, operands_of
 
 
 class HoistedOperands(LoopPart):
@@ -22,7 +25,7 @@ class HoistedOperands(LoopPart):
 
     def __init__(self, loop: Operation, kernel: Kernel, *, barrier: bool) -> None:
         self._kernel, self._loop, self._barrier, self._bytes = kernel, loop, barrier, 0
-        self._tiles: dict[SSAValue, PlacedTile] = {}
+        self._tiles: dict[SSAValue, PlacedTile | SharedTile] = {}
 
     def before(self, bounds: Range) -> None:
         """Lay them down."""
@@ -38,10 +41,24 @@ class HoistedOperands(LoopPart):
         """Wait for those that copies have laid down, once the loop's own are on their way."""
         kernel = self._kernel
         for product, _, value in _unchanged(self._loop):
-            if isinstance(kernel.table.products.get(product.result), WarpgroupLayouts):
-                tile = kernel.values.get(value)
-                if isinstance(tile, SharedTile):
-                    tile.ready()
+            layouts, tile = kernel.table.products.get(product.result), kernel.values.get(value)
+            if isinstance(layouts, WarpgroupLayouts) and isinstance(tile, SharedTile):
+                tile.ready()
+                if value is operands_of(product)["A"]:
+                    self._read(value, tile, layouts)
+
+    def _read(self, value: SSAValue, tile: SharedTile, layouts: WarpgroupLayouts) -> None:
+        """Have the fragments of A in registers, where a late product leaves some: a chip at its cap
+        on power multiplies faster where MMAs read less of shared memory."""
+        kernel, late = self._kernel, self._kernel.late_products
+        staged = StagedOperand.lying(layouts, "A", tile.order.order, tile.element)
+        registers = layouts.layout("A").count * bytes_of(tile.element) // 4
+        if self._loop not in late.by_loop or registers > late.room or staged is None:
+            return
+        base, _ = tile.place(kernel)
+        Rings.in_kernel(kernel).read_by_threads(value)
+        fragments = staged.fragments(base, kernel).all
+        self._tiles[value], kernel[value] = tile, replace(tile, fragments=fragments)
 
     def _hoist(self, product: Multiplication, name: str, value: SSAValue) -> None:
         kernel, scratch, tile = self._kernel, self._kernel.scratch, self._kernel.values[value]

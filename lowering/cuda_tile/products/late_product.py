@@ -39,7 +39,7 @@ class LateProduct(LoopPart):
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         self.weights: list[SSAValue] = []
-        self.added: SSAValue | None = None
+        self.rescaled: SSAValue | None = None
 
     @classmethod
     def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
@@ -102,7 +102,7 @@ class LateProduct(LoopPart):
         product = WarpgroupProduct(self._late.op, layouts, kernel)
         weights = dict(zip(layouts.fragments("A"), self.weights, strict=True))
         kernel[self.sums] = product.multiplied(weights, self.sums)
-        self.added = self.sums if is_added(self._late.op) else None
+        self.rescaled = self.sums
         ring.place, self.weights = now, []
         product.group.before_wait = partial(ring.wait, self._late.group, now)
 

@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import from_elements, sliced
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2, spread
@@ -164,6 +165,11 @@ class OperandFragments:
     def steps(self) -> list[int]:
         """The coordinates along K."""
         return sorted({k for *_, k in self._numbers})
+
+    @property
+    def all(self) -> Registers:
+        """All of them, made now."""
+        return {place: self[place] for place in self._numbers}
 
     def __getitem__(self, place: tuple[int, int, int, int]) -> SSAValue:
         if place not in self._made:

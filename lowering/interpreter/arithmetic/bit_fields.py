@@ -176,6 +176,19 @@ def _dot(wide: int) -> Callable[..., Function]:
     return build
 
 
+def _differences(wide: int) -> Callable[..., Function]:
+    """vabsdiff2 and vabsdiff4: |a - b| of parts so wide."""
+
+    def build(*_: str) -> Function:
+        def run(a: Bits, b: Bits, c: Bits) -> Bits:
+            x, y = (bits.astype(np.uint32)[..., None].view(f"u{wide // 8}") for bits in (a, b))
+            return (np.maximum(x, y) - np.minimum(x, y)).view(np.uint32)[..., 0]
+
+        return run
+
+    return build
+
+
 BUILDERS: dict[str, Callable[..., Function]] = {
     "bfe": _extract,
     "bfi": _insert,
@@ -189,5 +202,7 @@ BUILDERS: dict[str, Callable[..., Function]] = {
     "slct": _choose,
     "dp4a": _dot(8),
     "dp2a": _dot(16),
+    "vabsdiff2": _differences(16),
+    "vabsdiff4": _differences(8),
 }
 """The functions of their forms, of the type and what stands before it."""

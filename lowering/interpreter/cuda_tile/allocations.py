@@ -11,7 +11,7 @@ from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, 
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 
 
-class Allocation:
+class TileAllocation:
     """A run of bytes with a name, at `base`. `constant`: no kernel may write it."""
 
     def __init__(self, name: str, octets: UInt8Array, base: int, *, constant: bool = False):
@@ -42,15 +42,15 @@ class Allocations:
     """All allocations of a run, found by address."""
 
     def __init__(self) -> None:
-        self.all: list[Allocation] = []
+        self.all: list[TileAllocation] = []
 
-    def add(self, name: str, octets: UInt8Array, *, constant: bool = False) -> Allocation:
+    def add(self, name: str, octets: UInt8Array, *, constant: bool = False) -> TileAllocation:
         """Place bytes in memory; the allocation works on them in place."""
-        allocation = Allocation(name, octets, base_of(len(self.all)), constant=constant)
+        allocation = TileAllocation(name, octets, base_of(len(self.all)), constant=constant)
         self.all.append(allocation)
         return allocation
 
-    def at(self, window: int) -> Allocation | None:
+    def at(self, window: int) -> TileAllocation | None:
         """The allocation of a number, or None."""
         return self.all[window] if 0 <= window < len(self.all) else None
 
@@ -117,10 +117,10 @@ class PlacedArguments:
         self.arrays = arrays
         self._names = names
         self.addresses: list[int] = []
-        self._spans: list[tuple[Allocation, int]] = []
+        self._spans: list[tuple[TileAllocation, int]] = []
         bounds = [bounds_of(array) for array in arrays]
         groups = overlapping(bounds)
-        placed: dict[int, tuple[Allocation, int]] = {}
+        placed: dict[int, tuple[TileAllocation, int]] = {}
         filled: dict[int, bool] = {}
         for i, array in enumerate(arrays):
             first = groups[i]
@@ -149,7 +149,7 @@ class PlacedArguments:
                 self._image(i)[...] = array
 
     @property
-    def allocations(self) -> list[Allocation]:
+    def allocations(self) -> list[TileAllocation]:
         """Where each array lies."""
         return [allocation for allocation, _ in self._spans]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.lowering.interpreter.array_types import BoolArray, UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.footprints import Box, Scatter
 
 Words: TypeAlias = UInt32Array
@@ -25,7 +25,7 @@ class BlockConflicts:
     """The words of one allocation, by kind of access one for each `granule` bytes, and the accesses
     behind them."""
 
-    def __init__(self, allocation: Allocation):
+    def __init__(self, allocation: TileAllocation):
         self.allocation = allocation
         self.accesses: list[Access] = []
         self._granule = 0

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.elements import element_of
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
@@ -71,7 +71,7 @@ FEW = 4
 class OutsideAllocation(Fault):
     """An access to an element that an allocation, of elements of so many bytes, has not."""
 
-    def __init__(self, allocation: Allocation, element: int, size: int, row: int | None):
+    def __init__(self, allocation: TileAllocation, element: int, size: int, row: int | None):
         elements = len(allocation) // size
         super().__init__(
             f"expected an element of {allocation.name} ({elements} of {size} bytes), got element "

@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
 
 Offsets: TypeAlias = Int64Array
 Chosen: TypeAlias = BoolArray
@@ -181,7 +181,7 @@ class Footprint:
     """The elements of one operation. `low`, `high` [blocks]: the first element of each block and
     the one behind its last (equal: none); `count` blocks, or 1 for all of them alike."""
 
-    allocation: Allocation
+    allocation: TileAllocation
     itemsize: int
     tile: tuple[int, ...]
     low: Offsets
@@ -272,7 +272,7 @@ def offsets_of(
 
 
 def scattered(
-    allocation: Allocation,
+    allocation: TileAllocation,
     itemsize: int,
     offsets: Offsets,
     mask: Chosen | None,
@@ -293,7 +293,7 @@ def scattered(
 
 
 def boxed(
-    allocation: Allocation,
+    allocation: TileAllocation,
     itemsize: int,
     tile: tuple[int, ...],
     first: Offsets,

@@ -12,15 +12,15 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
-from tilewright.lowering.interpreter.cuda_tile.machine import Machine
+from tilewright.lowering.interpreter.cuda_tile.machine import TileMachine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
 
 
-class Gang:
+class TileGang:
     """Blocks of a grid, by their number (x fastest), that run as rows of the same arrays."""
 
-    def __init__(self, machine: Machine, blocks: Rows, order: TokenOrder):
+    def __init__(self, machine: TileMachine, blocks: Rows, order: TokenOrder):
         self.machine = machine
         self.blocks = blocks
         self.order = order
@@ -33,7 +33,7 @@ class Gang:
 class Frame:
     """Values of some rows of a gang."""
 
-    def __init__(self, gang: Gang, rows: Rows, parent: Frame | None = None):
+    def __init__(self, gang: TileGang, rows: Rows, parent: Frame | None = None):
         self.gang = gang
         self.rows = rows
         self.values: dict[int, Value] = {}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Running, run
-from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
-from tilewright.lowering.interpreter.cuda_tile.machine import Machine, OrderNeeded
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame, TileGang
+from tilewright.lowering.interpreter.cuda_tile.machine import OrderNeeded, TileMachine
 from tilewright.lowering.interpreter.cuda_tile.standing import places
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -18,9 +18,11 @@ _ROUNDS = 10_000
 """Rounds of all blocks without one that ends, after which they are said to wait for ever."""
 
 
-def run_grid(machine: Machine, entry: Prepared, arguments: Sequence[Value], gang_size: int) -> None:
+def run_grid(
+    machine: TileMachine, entry: Prepared, arguments: Sequence[Value], gang_size: int
+) -> None:
     """Run a kernel's block for the whole grid, `gang_size` blocks at a time."""
-    waiting: deque[tuple[Gang, Running]] = deque()
+    waiting: deque[tuple[TileGang, Running]] = deque()
     try:
         with np.errstate(all="ignore"):
             _run(machine, entry, arguments, gang_size, waiting)
@@ -38,11 +40,11 @@ def run_grid(machine: Machine, entry: Prepared, arguments: Sequence[Value], gang
 
 
 def _run(
-    machine: Machine,
+    machine: TileMachine,
     entry: Prepared,
     arguments: Sequence[Value],
     gang_size: int,
-    waiting: deque[tuple[Gang, Running]],
+    waiting: deque[tuple[TileGang, Running]],
 ) -> None:
     """Run all blocks; those that have begun and not ended are `waiting`, that which runs first."""
     order = TokenOrder(synchronising=True) if machine.synchronising else None
@@ -53,7 +55,7 @@ def _run(
         if begun < last and rounds == 0:
             blocks = np.arange(begun, min(begun + size, last))
             begun += len(blocks)
-            gang = Gang(machine, blocks, order or TokenOrder())
+            gang = TileGang(machine, blocks, order or TokenOrder())
             waiting.appendleft((gang, _begin(entry, gang, arguments)))
         ended = _round(waiting)
         machine.ended += ended
@@ -67,14 +69,14 @@ def _run(
             raise ExecutionError("\n".join(map(str, [error, *others])))
 
 
-def _begin(entry: Prepared, gang: Gang, arguments: Sequence[Value]) -> Running:
+def _begin(entry: Prepared, gang: TileGang, arguments: Sequence[Value]) -> Running:
     frame = Frame(gang, np.arange(len(gang.blocks)))
     for argument, value in zip(entry.arguments, arguments, strict=True):
         frame[argument] = value
     return run(entry, frame)
 
 
-def _round(waiting: deque[tuple[Gang, Running]]) -> int:
+def _round(waiting: deque[tuple[TileGang, Running]]) -> int:
     """Let every gang that has begun go on until it waits. Returns how many blocks ended."""
     ended = 0
     for _ in range(len(waiting)):

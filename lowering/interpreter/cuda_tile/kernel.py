@@ -32,7 +32,7 @@ from tilewright.lowering.interpreter.cuda_tile.elements import (
     pointee_of,
 )
 from tilewright.lowering.interpreter.cuda_tile.grid import run_grid
-from tilewright.lowering.interpreter.cuda_tile.machine import Launch, Machine, OrderNeeded
+from tilewright.lowering.interpreter.cuda_tile.machine import OrderNeeded, TileLaunch, TileMachine
 from tilewright.lowering.interpreter.cuda_tile.memory_access import polls_memory, semantics_of
 from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import POINTWISE
 from tilewright.lowering.interpreter.cuda_tile.values import Value
@@ -56,7 +56,7 @@ _MORE = 4
 
 
 def run_kernel(
-    entry: EntryOp, launch: Launch, args: Sequence[Any], names: Sequence[str] | None = None
+    entry: EntryOp, launch: TileLaunch, args: Sequence[Any], names: Sequence[str] | None = None
 ) -> PlacedArguments:
     """Run a kernel. `args` are its parameters: an array for every pointer, else a number. `names`
     are what diagnostics call them.
@@ -83,7 +83,7 @@ def run_kernel(
     for synchronising in attempts:
         memory = Allocations()
         arrays, values = bound(entry, args, names, origins, memory)
-        machine = Machine(
+        machine = TileMachine(
             launch,
             memory,
             synchronising=synchronising,
@@ -114,7 +114,7 @@ def run_kernel(
     raise AssertionError("a synchronising run needs no other")
 
 
-def _stops(entry: EntryOp, launch: Launch) -> Iterator[LineStops]:
+def _stops(entry: EntryOp, launch: TileLaunch) -> Iterator[LineStops]:
     """The breakpoints of a launch; they show values of threads too, whose interpreter is read for
     no launch without one."""
     for points in launch.breakpoints:
@@ -243,7 +243,7 @@ def _number(entry: EntryOp, i: int, element: Element, number: Any) -> AnyArray:
     return np.asarray([wrapped], element.dtype)
 
 
-def _place_globals(entry: EntryOp, machine: Machine, origins: Origins) -> None:
+def _place_globals(entry: EntryOp, machine: TileMachine, origins: Origins) -> None:
     module = entry.parent_op()
     if not isinstance(module, ModuleOp):
         return

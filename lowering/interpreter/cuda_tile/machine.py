@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.accesses import Conflict, Kind, place_of_op
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocations, TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import MAX_BLOCKS, BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.footprints import mark
@@ -45,7 +45,7 @@ class Blocks(Protocol):
 
 
 @frozen
-class Launch:
+class TileLaunch:
     """How to run a kernel. `check` is what is looked for (checks.py), `padding` what loads give
     where nothing determines it, "zeros" also where `check` has no "padding"; `source` is the text
     that diagnostics quote; `say` takes what the kernel prints; `share` is that of the grid that
@@ -71,13 +71,13 @@ class Launch:
         return self.padding == "undetermined" and "padding" in self.check
 
 
-class Machine:
+class TileMachine:
     """One run. `synchronising`: blocks run one at a time, and acquires and releases are followed;
     `may_synchronise` says that the kernel has some; `origins` are what marks of poison name."""
 
     def __init__(
         self,
-        launch: Launch,
+        launch: TileLaunch,
         memory: Allocations,
         *,
         synchronising: bool = False,
@@ -89,7 +89,7 @@ class Machine:
         self.memory = memory
         self.grid = launch.grid
         self.races: Races = launch.races
-        self.globals: dict[str, Allocation] = {}
+        self.globals: dict[str, TileAllocation] = {}
         self.block_count = int(np.prod(launch.grid, dtype=np.int64))
         self.said: list[str] = []
         self.synchronising = synchronising
@@ -114,7 +114,7 @@ class Machine:
 
     # What ops ask for
 
-    def conflicts_of(self, allocation: Allocation) -> BlockConflicts:
+    def conflicts_of(self, allocation: TileAllocation) -> BlockConflicts:
         """The accesses of the blocks to an allocation."""
         known = self._conflicts.get(id(allocation))
         if known is None:
@@ -125,7 +125,7 @@ class Machine:
         """The blocks' accesses to each allocation."""
         return [self._use(allocation) for allocation in self.memory.all]
 
-    def _use(self, allocation: Allocation) -> BufferUse:
+    def _use(self, allocation: TileAllocation) -> BufferUse:
         touched, written = (np.zeros(len(allocation), dtype=np.bool_) for _ in range(2))
         for access in self.conflicts_of(allocation).accesses:
             mark(access.footprint, written if access.kind is Kind.WRITE else touched)

@@ -12,7 +12,7 @@ from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import Access, Kind
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import OutsideAllocation
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
@@ -208,7 +208,7 @@ def store_computed(footprint: Footprint, element: Element, tile: Unstored) -> bo
     return bool(footprint.parts)
 
 
-def writable(footprint: Footprint) -> Allocation:
+def writable(footprint: Footprint) -> TileAllocation:
     """The allocation of a footprint that is about to be written. Raises a fault where it may not
     be."""
     allocation = footprint.allocation

@@ -14,8 +14,8 @@ from tilewright.dialects.cuda_tile.ops.integer import CmpIOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile.blocks import Running
 from tilewright.lowering.interpreter.cuda_tile.elements import element_of_tile
-from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
-from tilewright.lowering.interpreter.cuda_tile.machine import Machine
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame, TileGang
+from tilewright.lowering.interpreter.cuda_tile.machine import TileMachine
 from tilewright.source.diagnostic import Diagnostic, at
 
 _UNTIL = {
@@ -29,7 +29,7 @@ _UNTIL = {
 """The values that a loop waits for that ends where the comparison holds, and where it does not."""
 
 
-def places(machine: Machine, begun: Iterable[tuple[Gang, Running]]) -> Iterator[Diagnostic]:
+def places(machine: TileMachine, begun: Iterable[tuple[TileGang, Running]]) -> Iterator[Diagnostic]:
     """The places where blocks stand that have begun and not ended: which they are, and what they
     wait for. It ends their runs."""
     groups: dict[tuple[Operation, str], list[int]] = {}
@@ -48,7 +48,7 @@ def places(machine: Machine, begun: Iterable[tuple[Gang, Running]]) -> Iterator[
         yield replace(at(op.location, f"{who}: {what}", machine.launch.source), severity="note")
 
 
-def _awaited(gang: Gang, op: Operation) -> tuple[Operation, str] | None:
+def _awaited(gang: TileGang, op: Operation) -> tuple[Operation, str] | None:
     """The access that a loop repeats, and what it waits for; None where it repeats none."""
     if gang.poll is None or not isinstance(op, LoopOp) or not op.is_ancestor(gang.poll[0]):
         return None

@@ -10,7 +10,7 @@ from tilewright.dialects.cuda_tile.ops.views import ANYWHERE
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation
+from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.footprints import (
     Footprint,
@@ -89,7 +89,7 @@ def places(
         yield Place(_footprint(view, allocation, *parts), chosen)
 
 
-def _first(tensor: TensorView, allocation: Allocation, own: BoolArray) -> Numbers:
+def _first(tensor: TensorView, allocation: TileAllocation, own: BoolArray) -> Numbers:
     """The element of the allocation where the tensor begins."""
     size = tensor.element.bytes
     distance = tensor.base - allocation.base
@@ -149,7 +149,7 @@ def _check_inbounds(
 
 def _footprint(
     view: TiledView,
-    allocation: Allocation,
+    allocation: TileAllocation,
     sizes: Numbers,
     first: Numbers,
     extents: Numbers,

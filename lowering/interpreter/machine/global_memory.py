@@ -14,7 +14,7 @@ from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.address_windows import base_of, window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import OCTET, Fault, Unwritten, first_of
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
@@ -32,8 +32,7 @@ _WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64,
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
     its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
-    none are. Of local memory each thread has a `share` of bytes; `was_read` where a thread read
-    what nothing has written, `octet` what is there if that is no error."""
+    none are. Of local memory each thread has a `share` of bytes."""
 
     name: str
     base: int
@@ -42,8 +41,6 @@ class Allocation:
     read_only: BoolArray | None = None
     unwritten: BoolArray | None = None
     share: int = 0
-    octet: int | None = None
-    was_read: bool = False
 
     def check_own(self, address: Bits, size: int, threads: Bits) -> None:
         """Raise Fault, with its row, where a thread of the grid accesses more than its share."""
@@ -63,9 +60,8 @@ class Allocation:
         if self.unwritten is None:
             return
         wrong = self.unwritten[first[:, None] + np.arange(size)].any(axis=1)
-        if self.octet is None and (row := first_of(wrong)) is not None:
-            self.was_read = True
-            raise Fault(f"read of {self.name} that nothing has written", int(lanes[row]))
+        if OCTET.get() is None and (row := first_of(wrong)) is not None:
+            raise Unwritten(f"read of {self.name} that nothing has written", int(lanes[row]))
 
     def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None:
         """Raise Fault, with the thread, where one of `size` bytes from some place on may not be
@@ -125,8 +121,8 @@ class GlobalMemory:
             return False
         octets = first[:, None] + np.arange(size)
         self.local.unwritten[octets] = True
-        if self.local.octet is not None:
-            self.local.data[octets] = self.local.octet
+        if (octet := OCTET.get()) is not None:
+            self.local.data[octets] = octet
         return True
 
     def add_tensor_map(

@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
 from tilewright.lowering.interpreter.values import Lanes, is_array
 
-FIRST = 4096
+FIRST = 256
 """The turns after which a state is taken first."""
 
 LEAST, WATCHED = 64, 8

@@ -20,6 +20,7 @@ from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
 from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
@@ -114,6 +115,17 @@ class Mbarriers:
     def _use(self, place: int, lanes: Lanes) -> None:
         """Threads arrive at an mbarrier, or look at it."""
         self._at[place].used[lanes % self._clocks.lanes] = self._clocks.now(lanes)
+
+    def meet(self, lanes: Lanes, masks: Bits) -> None:
+        """Threads wait for those of their warps that masks have: the first of these is behind what
+        they did at mbarriers, and stands for them."""
+        first = lanes // WARP * WARP + np.argmax(masks[:, None] >> np.arange(WARP) & 1, axis=1)
+        cluster, local = np.divmod(lanes, self._clocks.lanes)
+        for place, barrier in self._at.items():
+            done = cluster == place // (self._shared.stride * self._cluster)
+            done &= barrier.used[local] > 0
+            barrier.used[local[done]] = 0
+            self._use(place, first[done])
 
     def fence(self, lanes: Lanes) -> None:
         """`fence.mbarrier_init` or `fence.proxy.async`: copies see what the threads made."""

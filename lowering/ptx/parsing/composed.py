@@ -46,6 +46,11 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
         (_SET + r"bf16\.((?!\w+x2)\w+)", r"setp\1.\2 s, {rest}", "selp.b16 {0}, 0x3F80, 0, s"),
         (r"slct\.ftz(\.\w+)\.f32", "cvt.ftz.f32.f32 f, {3}", r"slct\1.f32 {0}, {1}, {2}, f"),
         (r"mad(24)?\.hi\.sat\.s32", r"mul\1.hi.s32 x, {1}, {2}", "add.sat.s32 {0}, x, {3}"),
+        *(  # 9.7.18.2
+            (rf"(vabsdiff{parts}\.u32\.u32\.u32)\.add", r"\1 x, {1}, {2}, 0",
+             f"{dot}.u32.u32 {{0}}, x, {ones}, {{3}}")
+            for parts, dot, ones in ((4, "dp4a", 0x1010101), (2, "dp2a.lo", 0x101))
+        ),
         (  # 9.7.3.11, 9.7.3.12
             r"(min|max)((?:\.ftz)?(?:\.NaN)?)\.abs\.f32", "abs.f32 e, {1}", "abs.f32 f, {2}",
             "abs.f32 g, {3}", r"\1\2.f32 {0}, e, f, g",

@@ -1,5 +1,5 @@
-"""Calls of the driver's functions that print: of formats that the module has. CUDA C++ Programming
-Guide, formatted output and assertions."""
+"""Calls of the driver's functions: those that print, of formats that the module has, and `free`.
+CUDA C++ Programming Guide, formatted output, assertions and dynamic memory."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.printf_format import PLACES, failed_assertion, passed_as
-from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
+from tilewright.dialects.ptx.calls import FreeOp, TrapOp, VprintfOp
 from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import ConstOp, MovOp, SregOp
@@ -19,7 +19,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 
 _CALL = re.compile(r"(?:\(\s*(\S+?)\s*\)\s*,\s*)?(\w+)\s*(?:,\s*\(([^)]*)\))?", re.DOTALL)
 
-_ARGUMENTS = {"vprintf": 2, "__assertfail": 5}
+_ARGUMENTS = {"vprintf": 2, "__assertfail": 5, "free": 1}
 
 
 @reads("call")
@@ -29,7 +29,7 @@ def _call(_: str) -> ReadingRule:
         function = "" if match is None else match[2]
         if match is None or function not in _ARGUMENTS:
             raise reader.fail(
-                f"expected a call of a function of the text, of {' or '.join(_ARGUMENTS)}, got "
+                f"expected a call of a function of the text, or of {', '.join(_ARGUMENTS)}, got "
                 + " ".join(text.split())
             )
         names = (match[3] or "").split(",")
@@ -40,6 +40,9 @@ def _call(_: str) -> ReadingRule:
         arguments = [_argument(reader, name.strip()) for name in names]
         if function == "__assertfail":
             _fail(reader, *arguments[:4])
+            return
+        if function == "free":
+            reader.add(FreeOp(arguments[0]))
             return
         format_ = _string(reader, arguments[0])
         values = [_passed(reader, arguments[1], *place) for place in _places(format_)]

@@ -96,7 +96,8 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
         dest, _, negated = dest.partition("|")
-        sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
+        if "{" in operands:
+            sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
         if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
         typed = zip(sources, (*types, types[-1]), strict=False)

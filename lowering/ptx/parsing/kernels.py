@@ -240,7 +240,7 @@ class KernelReading:
         for statement, scope in part.statements:
             reader.scope, reader.position = scope, statement.position
             reader.location = self.source.location(statement.position)
-            reader.guard = self._guard(reader, statement)
+            reader.guard = reader.take(statement.guard, "pred") if statement.guard else None
             self._read_instruction(reader, statement)
         if part.ending is None or not part.ending[0].guard:
             return None
@@ -258,11 +258,6 @@ class KernelReading:
         except (ValueError, LookupError) as error:
             what = f"expected operands that {statement.name} takes, got '{statement.text}'"
             raise PtxError(what, statement.position) from error
-
-    def _guard(self, reader: Reader, statement: PtxStatement) -> SSAValue | None:
-        if not statement.guard:
-            return None
-        return reader.take(statement.guard, "pred")
 
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         if not ways:

@@ -6,6 +6,7 @@ outside.
 
 import re
 from dataclasses import field
+from string import digits
 
 from xdsl.ir import Block, SSAValue
 
@@ -64,20 +65,23 @@ class Names:
         """The thing that a name stands for here, or None."""
         scope = self
         while scope is not None:
-            if (known := scope.names.get(name)) is not None or (known := scope._numbered(name)):
+            known = scope.names.get(name)
+            if known is not None or (scope.ranges and (known := scope._numbered(name))):
                 return known
             scope = scope.outer
         return None
 
     def _numbered(self, name: str) -> Variable | None:
         """The register of a name like `%r7` where `%r<8>` is declared."""
-        for prefix, (kind, count) in self.ranges.items():
-            if name.startswith(prefix):
-                number = name[len(prefix) :]
-                is_number = number.isdecimal() and len(number) < 20
-                if is_number and str(int(number)) == number and int(number) < count:
-                    variable = self.names[name] = Variable(kind)
-                    return variable
+        for end in range(len(name.rstrip(digits)), len(name)):
+            kind, count = self.ranges.get(name[:end], ("", 0))
+            if (
+                len(name) - end < 20
+                and int(name[end:]) < count
+                and (name[end] != "0" or name[end:] == "0")
+            ):
+                variable = self.names[name] = Variable(kind)
+                return variable
         return None
 
     def label(self, name: str) -> Block | None:

@@ -70,7 +70,7 @@ _MOST_REGISTERS = 255
 """The registers of a thread, at most."""
 _ADDED = 64
 """The accumulators beside those that they are added to."""
-_SPARE = 8
+SPARE = 8
 """The registers by which an estimate may be wrong."""
 _WITH_PRODUCER = 128
 """The accumulators of a thread from which on a warp more leaves too few registers for the rest, if
@@ -330,7 +330,7 @@ def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0)
     beside its accumulators and a warpgroup that copies gives up its own; 0 where each has enough as
     it is, None where there are too few."""
     threads = thread_count(entry, arch)
-    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + operands + _SPARE
+    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + operands + SPARE
     room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0
@@ -344,11 +344,16 @@ def late_registers(
     """The same of a thread that holds so many weights more, and so many sums in flight that are
     added to others, for which no register is spared; None also where fewer CTAs with so much shared
     memory would share a multiprocessor."""
-    weights += max(added - _SPARE, 0)
+    weights += max(added - SPARE, 0)
     raised = raised_registers(entry, arch, ctas, weights)
-    needed = registers_of(entry, arch) + weights + _SPARE
+    needed = registers_of(entry, arch) + weights + SPARE
     together = ctas if raised else held_ctas(thread_count(entry, arch) + WARP, needed)
     return raised if together >= ctas_beside(entry, arch, memory) else None
+
+
+def registers_left(entry: EntryOp, arch: Target, raised: int, taken: int) -> int:
+    """The registers that are left to a thread which is raised to so many and has some taken."""
+    return raised - registers_of(entry, arch) - taken - SPARE
 
 
 def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
@@ -358,9 +363,7 @@ def ctas_beside(entry: EntryOp, arch: Target, memory: int) -> int:
     return min(fitting, held_ctas(thread_count(entry, arch) + WARP, registers_of(entry, arch)))
 
 
-def bounded_ctas(
-    entry: EntryOp, arch: Target, threads: int, ctas: int, spare: int = _SPARE
-) -> bool:
+def bounded_ctas(entry: EntryOp, arch: Target, threads: int, ctas: int, spare: int = SPARE) -> bool:
     """True where so many CTAs of a multiprocessor leave each thread registers enough, and `spare`
     ones: their warps are dealt to four parts of it, each of which has registers of its own."""
     warps = -(-ctas * threads // WARP // _PARTS)

@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
-from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, PtrToPtrOp, TruncIOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.passes.cuda_tile.layouts.elements import element_of
@@ -30,6 +30,10 @@ def divisor(value: SSAValue, depth: int = 8) -> int:
         return 1
     if isinstance(owner, Block):
         return _of_argument(owner, value, depth)
+    if isinstance(owner, IfOp):
+        place, ends = owner.results.index(value), (one.block.last_op for one in owner.regions)
+        yielded = [end.operands[place] for end in ends if isinstance(end, YieldOp)]
+        return gcd(*(divisor(one, depth - 1) for one in yielded)) or 1
     return min(_divisor(owner, depth - 1), ANYTHING)
 
 
@@ -50,8 +54,10 @@ def _divisor(op: Operation, depth: int) -> int:
             return divisor(op.source, depth)
         case core.ConstantOp():
             return _of_constant(op)
-        case integer.AddIOp() | integer.SubIOp():
+        case integer.AddIOp() | integer.SubIOp() | integer.MinIOp() | integer.MaxIOp():
             return gcd(*(divisor(operand, depth) for operand in op.operands))
+        case core.SelectOp():
+            return gcd(*(divisor(operand, depth) for operand in op.operands[1:]))
         case integer.MulIOp():
             a, b = (divisor(operand, depth) for operand in op.operands)
             return min(a * b, ANYTHING)

@@ -21,6 +21,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     late_registers,
     products_of,
     raised_registers,
+    registers_left,
     thread_count,
 )
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline, Pipelines
@@ -55,12 +56,14 @@ class LateProducts:
     """Those of a kernel, by their loops, and what the threads that compute have to raise their
     registers to; 0 where they have enough. Where more CTAs share a multiprocessor without them,
     there are none, and it `is_shared`; `on_time` are those that would be late, in whose flight
-    registers let threads compute what they do not need."""
+    registers let threads compute what they do not need. `room` are the registers that are left to a
+    thread of one loop: of two, ptxas spills."""
 
     by_loop: dict[ForOp, LateMultiplication]
     registers: int = 0
     is_shared: bool = False
     on_time: Sequence[MmaFOp] = ()
+    room: int = 0
 
 
 def find_late_products(
@@ -73,7 +76,8 @@ def find_late_products(
     if by_loop:
         registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes, added)
     if registers is not None:
-        return LateProducts(by_loop, registers)
+        room = registers_left(entry, arch, registers, operands + added)
+        return LateProducts(by_loop, registers, room=room if len(by_loop) == 1 else 0)
     beside = ctas_beside(entry, arch, plan.bytes) if by_loop else 1
     roomy = has_room_beside_operands(entry, arch, max(beside, plan.ctas), operands + added)
     on_time = [late.op for late in by_loop.values() if roomy]

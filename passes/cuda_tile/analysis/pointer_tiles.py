@@ -145,8 +145,9 @@ class PointerTiles:
         placed = [monomial for monomial in difference if known.placed(monomial)]
         if len(placed) != 1 or len(placed[0]) != 1:
             return None
-        axis, coefficient = known.factors[placed[0][0]].axis, difference[placed[0]]
-        if axis is None or abs(coefficient) != 1:
+        factor, coefficient = known.factors[placed[0][0]], difference[placed[0]]
+        axis = factor.axis
+        if axis is None or factor.times > 1 or abs(coefficient) != 1:
             return None
         rest = known.sum(difference, {placed[0]: -coefficient})
         if coefficient == -1:

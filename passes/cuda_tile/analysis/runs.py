@@ -6,6 +6,7 @@ the first one of each group.
 
     iota                   counting, all of it      64 k + iota < N   equal, as far as 2^n divides
     64 k + iota            counting                               N, and at most 64
+    (64 k + iota) / N      equal                   (64 k + iota) % N   counting, as far
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ from math import gcd
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
+from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
+from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import (
     ANYTHING,
     divisor,
+    is_natural,
     known_integer,
     pointee_bytes,
 )
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE, Polynomials
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 
@@ -106,8 +113,35 @@ def _run(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRu
             return _product(op, value, way)
         case integer.CmpIOp():
             return _compared(op, way)
+        case integer.DivIOp() | integer.RemIOp() if bits := quotient_bits(op, way):
+            first = gcd(*(run_of(operand, way).starts(bits) for operand in op.operands))
+            of_quotient = ElementRuns(bits, 0, divisor(value))
+            return of_quotient if isinstance(op, integer.DivIOp) else ElementRuns(0, bits, first)
         case _:
             return _elementwise(op, value, width, way)
+
+
+def quotient_bits(op: BinaryInteger, way: _WayBack | None = None) -> int:
+    """The bits of groups of numbers that count up and have one quotient, as they begin at multiples
+    of their length, which divides the divisor, and none is negative."""
+    a, b = run_of(op.lhs, way), run_of(op.rhs, way)
+    bits = min(a.counting, b.equal)
+    while bits and (a.starts(bits) | b.starts(bits)) % (1 << bits):
+        bits -= 1
+    rounds_up = word(op, "rounding", "zero") == "positive_inf"
+    return 0 if rounds_up or not bits or (is_signed(op) and not _is_natural(op)) else bits
+
+
+def _is_natural(op: BinaryInteger) -> bool:
+    """True where what is divided is not negative; of a kernel of Triton's as is taken for granted
+    of addresses."""
+    if is_natural(op.lhs):
+        return True
+    known, entries = Polynomials(), (x for x in ancestors(op) if isinstance(x, EntryOp))
+    if not any(NEGATIVE in entry.attributes for entry in entries):
+        return False
+    number = known.of(op.lhs)
+    return number is not None and known.is_natural(number)
 
 
 def log2_of(number: int) -> int:

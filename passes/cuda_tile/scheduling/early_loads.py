@@ -28,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, is_reach
 from tilewright.dialects.cuda_tile.ops.integer import CmpIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, MakeTensorViewOp, MakeView
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.passes.cuda_tile.analysis.computed_again import (
@@ -58,7 +58,7 @@ _MOST = 64
 
 def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
     """Move such loads of an entry, and what says where they lie."""
-    numbers = Polynomials()
+    numbers, multiplies = Polynomials(), any(descendants(entry, Multiplication))
     for loop in list(entry.walk()):
         if arch is not None and isinstance(loop, ForOp):
             threads = thread_count(entry, arch)
@@ -66,7 +66,7 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
                 _lift(branch, _MOST * threads, numbers)
             _make_early(loop, _MOST * threads)
             _make_few_early(loop, threads, arch)
-            _make_earlier(loop, threads, arch)
+            _make_earlier(loop, threads, arch, multiplies=multiplies)
 
 
 def _lift(branch: IfOp, room: int, numbers: Polynomials) -> None:
@@ -107,14 +107,15 @@ def _is_outside(load: LoadViewTkoOp, guard: CmpIOp, numbers: Polynomials) -> boo
     return False
 
 
-def _make_earlier(loop: ForOp, most: int, arch: Target) -> None:
+def _make_earlier(loop: ForOp, most: int, arch: Target, *, multiplies: bool) -> None:
     """Move loads behind the last loop that multiplies, of so many elements at most, in front of it:
     what an epilogue reads is there when the sums are. Those from places that are loaded, too, stay
-    where `wgmma`s are in flight: in front of the loop all would wait for the places."""
+    where `wgmma`s are in flight: in front of the loop all would wait for the places. Of a kernel
+    that multiplies nothing the others come in front of every loop."""
     ops = list(loop.parent.ops) if loop.parent else []
     later = [op for op in ops if loop.is_before_in_block(op)]
     products = descendants(loop, Multiplication)
-    if not products or any(descendants(op, Multiplication) for op in later):
+    if multiplies and (not products or any(descendants(op, Multiplication) for op in later)):
         return
     loads = [op for op in ops if isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)]
     in_flight = all(multiplies_by_warpgroups(op, arch) for op in products)
@@ -159,7 +160,7 @@ def _move(load: Operation, first: Operation) -> None:
         op = todo.pop()
         if op.parent is not first.parent or op.is_before_in_block(first):
             continue
-        if op is not load and not isinstance(op, SCALAR):
+        if op is not load and not isinstance(op, (*SCALAR, MakeTensorViewOp, MakeView)):
             return
         moved[op] = None
         todo += [x.owner for x in op.operands if isinstance(x.owner, Operation)]

@@ -69,6 +69,28 @@ def test_queries_are_waited_for_once() -> None:
     assert loop.count("mbarrier.try_wait") == 3
 
 
+@pytest.mark.parametrize("columns, depth, there", [(128, 128, 8), (64, 256, 0)])
+def test_queries_in_registers(columns: int, depth: int, there: int, ptxas: Any) -> None:
+    """Where a late product leaves enough of them: MMAs then read keys and values alone from shared
+    memory."""
+    ptx = tw.compile(attention(128, columns, depth, GIVEN), "sm_90a").ptx
+    products = [line for line in ptx.splitlines() if "wgmma.mma_async" in line]
+    from_memory = sum(line.count("{") == 1 for line in products)
+    assert ptx.count("ldmatrix.sync") == there and (from_memory == 0) == (there > 0)
+    assert "ldmatrix" not in ptx[ptx.index("wgmma.mma_async") :]
+    assert ptxas(ptx, "sm_90a").clean
+
+
+@pytest.mark.parametrize("later", [1, 0, np.nan])
+def test_sums_are_not_multiplied_by_one(later: float) -> None:
+    """As where scores of later keys are small; factors that are none are multiplied."""
+    text = attention(64, 64, 64, GIVEN)
+    q, k, v = operands(64, 192, 64, 1)
+    k[:, 64:] = (k[:, 64:].astype(np.float32) * later).astype(k.dtype)
+    equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
+    assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 1
+
+
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
 def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int) -> None:
     """Where keys are known to be a multiple of four TMA loads pairs of them so that each lane

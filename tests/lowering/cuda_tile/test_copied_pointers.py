@@ -94,10 +94,11 @@ def test_pointers_that_a_loop_advances(
     assert np.abs(got[2] - want[2]).max() <= 1e-5 * np.abs(want[2]).max()
 
 
-def gathered(mask: str) -> str:
+def gathered(mask: str, stored: str = "f32") -> str:
     """A @k of C = A[rows] B: rows of A, as a tile of their numbers says, through pointers."""
     tall, flat = "64x32", view("f16", "32x32")
-    body = matrix("B", "%k", "%n", "f16", "32x32") + matrix("C", "%m", "%n", "f32", "64x32")
+    body = matrix("B", "%k", "%n", "f16", "32x32")
+    body += matrix("C", "%m", "%n", stored, "64x32")
     body += f"""
     %o = constant <i32: 0> : tile<i32>
     %one = constant <i32: 1> : tile<i32>
@@ -145,7 +146,7 @@ def gathered(mask: str) -> str:
 """
     names = ", ".join(
         f"%{name}_p: tile<ptr<{type_}>>, %{name}_l: tile<i32>"
-        for name, type_ in (("A", "f16"), ("B", "f16"), ("R", "i32"), ("C", "f32"))
+        for name, type_ in (("A", "f16"), ("B", "f16"), ("R", "i32"), ("C", stored))
     )
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %k: tile<i32>", body)
 
@@ -172,13 +173,22 @@ SCATTERED = """
 """
 
 
+def scattered(text: str, stored: str = "f32") -> str:
+    """The kernel of gathered rows that stores them where they came from, times weights."""
+    begin = text.index("    %u = store_view_tko")
+    end = text.index("-> token", begin) + len("-> token\n")
+    store = SCATTERED.replace("ptr<f32>", f"ptr<{stored}>")
+    if stored != "f32":
+        narrow = f"%h = ftof %z : tile<64x32xf32> -> tile<64x32x{stored}>\n    %u = "
+        store = store.replace("%u = ", narrow).replace("%c_at, %z", "%c_at, %h")
+        store = store.replace("tile<64x32xf32> -> token", f"tile<64x32x{stored}> -> token")
+    return text[:begin] + store + text[end:]
+
+
 def test_scattered_rows_with_weights() -> None:
     """Weights by the numbers of rows are on their way while the last MMAs are, and lanes store
     lines: two swaps of the 16 elements of each, half of them sent."""
-    text = gathered("less_than %cs, %size")
-    begin = text.index("    %u = store_view_tko")
-    end = text.index("-> token", begin) + len("-> token\n")
-    text = text[:begin] + SCATTERED + text[end:]
+    text = scattered(gathered("less_than %cs, %size"))
     ptx = tw.compile(text, "sm_90a").ptx
     products, _, _ = ptx.rpartition("wgmma.wait_group")
     assert "ld.global.b32" in products[products.rindex("$for") :]

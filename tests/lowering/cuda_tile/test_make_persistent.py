@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
 from test_copied_loads import COPY
-from test_copied_pointers import gathered
+from test_copied_pointers import gathered, scattered
 from test_hints import hinted
-from test_warpgroups import DTYPES, operand, product
+from test_warpgroups import DTYPES, operand, product, whole
 from tile_ir import entry
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.launch import ptxas
+from tilewright.lowering.cuda_tile.plan import Plan
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.make_persistent import CudaTileMakePersistentPass
 from tilewright.passes.cuda_tile.scheduling.order_blocks import slow_dimension
@@ -99,12 +100,25 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
 
 
-@pytest.mark.parametrize("ctas, depth", [(1, 136), (2, 136), (4, 136), (2, 8), (1, 72)])
-def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
-    """Rows through pointers and B come by a warpgroup of their own, also in loops of fewer
-    iterations than it is ahead: no barrier is between the warps that multiply."""
-    text = gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]")
-    text = text.replace(
+def test_queries_of_blocks_in_turn_in_registers() -> None:
+    """Their stage is free for TMA behind a fence."""
+    text, q, *others = attention(128, 128, 128, GIVEN), *operands(256, 128, 128, 1)
+    args = arguments([q, *others], 1)
+    options: dict[str, Any] = {"arch": "sm_90a"}
+    want = tw.interpret(text, "k", grid=(2, 1, 1), args=args, **options)[-1]
+    got = tw.interpret(
+        taken(text), "k", grid=(1, 1, 1), args=[*args, 2, 1, 1, 0, 2], level="ptx", schedule=3,
+        **options,
+    )[-1]  # fmt: skip
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert "ldmatrix" in ptx
+    assert ptx.count("fence.proxy.async.shared::cta") == 2
+
+
+def in_blocks(text: str) -> str:
+    """The kernel of gathered rows, 64 of them a block."""
+    return text.replace(
         "%i64 = iota : tile<64xi32>",
         """%bx, %by, %bz = get_tile_block_id : tile<i32>
         %tall = constant <i32: 64> : tile<i32>
@@ -114,6 +128,13 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
         %i = iota : tile<64xi32>
         %i64 = addi %from64, %i : tile<64xi32>""",
     )
+
+
+@pytest.mark.parametrize("ctas, depth", [(1, 136), (2, 136), (4, 136), (2, 8), (1, 72)])
+def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
+    """Rows through pointers and B come by a warpgroup of their own, also in loops of fewer
+    iterations than it is ahead: no barrier is between the warps that multiply."""
+    text = in_blocks(gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]"))
     kernel = tw.compile(taken(text), "sm_90a")
     assert kernel.entry().takes_blocks and COPY in kernel.ptx
     assert kernel.entry().block == (256, 1, 1) and "bar.sync 1" not in kernel.ptx
@@ -266,6 +287,67 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert want.any() and (got == want).all()
     ptx = tw.compile(text, "sm_80").ptx
     assert ("%nctaid" in ptx) == (slow is not None)
+
+
+@pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
+@pytest.mark.parametrize("depth", [40, 8, 0])
+@pytest.mark.parametrize("ctas", [2, 4])
+def test_stores_under_products(
+    ctas: int, depth: int, monkeypatch: pytest.MonkeyPatch, *, tma: bool
+) -> None:
+    """Half of a tile is stored under the first MMAs of the next block: by threads or TMA, of CTAs
+    of several blocks and of one or none, and where nothing is multiplied."""
+    monkeypatch.setattr(Plan, "store_room", lambda self, beside: 1 << 12)
+    text = product(TYPES, (64, 64, 16), stored="bf16")
+    text = whole(text) if tma else text
+    a, b = operand(152, depth, "bf16"), operand(depth, 72, "bf16")
+    c = np.ones((152, 72), ml_dtypes.bfloat16)
+    args = [part for array in (a, b, c) for part in (array, array.shape[1])] + [152, 72, depth]
+    want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, arch="sm_90a")[2]
+    for level in ("tile", "ptx"):
+        got = tw.interpret(
+            taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1, 0, 6], level=level,
+            schedule=None if level == "tile" else 3, arch="sm_90a",
+        )[2]  # fmt: skip
+        assert (got.view(np.uint16) == want.view(np.uint16)).all()
+
+
+def test_stores_of_clusters_under_products() -> None:
+    """CTAs that share a block store their parts of the one before."""
+    text = hinted(product(TYPES, (128, 64, 16), stored="bf16"), "num_cta_in_cga = 2")
+    a, b = operand(520, 40, "bf16"), operand(40, 64, "bf16")
+    args = [a, 40, b, 64, np.zeros((520, 64), ml_dtypes.bfloat16), 64, 520, 64, 40]
+    want = tw.interpret(text, "k", grid=(5,), args=args, arch="sm_90a")[2]
+    got = tw.interpret(taken(text), "k", grid=(2,), args=[*args, 5, 1, 1, 0, 5], level="ptx",
+                       arch="sm_90a", schedule=3)[2]  # fmt: skip
+    assert np.abs(want).max() > 0 and (got.view(np.uint16) == want.view(np.uint16)).all()
+
+
+@pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
+def test_registers_for_stores_under_products(*, tma: bool) -> None:
+    """The loop of the product stores, and ptxas keeps its MMAs in flight, without a spill."""
+    text = product(TYPES, (128, 256, 64), stored="bf16")
+    kernel = tw.compile(taken(whole(text) if tma else text), "sm_90a")
+    (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
+    assert ("cp.async.bulk.tensor" if tma else "st.global") in loop
+    assert ptxas.assemble(kernel.ptx, "sm_90a").clean
+
+
+@pytest.mark.parametrize("ctas", [1, 2, 3])
+def test_scattered_stores_under_products(ctas: int) -> None:
+    """Threads know still where rows of the block before go."""
+    text = in_blocks(scattered(gathered("less_than %cs, %size", "f16"), "f16"))
+    kernel = tw.compile(taken(text), "sm_90a")
+    (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
+    assert "st.global" in loop and ptxas.assemble(kernel.ptx, "sm_90a").clean
+    a, b = operand(192, 136, "f16"), operand(136, 32, "f16")
+    rows = np.random.default_rng(1).permutation(192).astype(np.int32)
+    c = np.zeros((192, 32), np.float16)
+    args = [a, 136, b, 32, rows, 192, c, 32, 192, 32, 136]
+    want = tw.interpret(text, "k", grid=(3,), args=args, arch="sm_90a")[3]
+    got = tw.interpret(taken(text), "k", grid=(ctas,), args=[*args, 3, 1, 1, 0, 3], level="ptx",
+                       arch="sm_90a", schedule=3)[3]  # fmt: skip
+    assert np.abs(want).max() > 0 and (got.view(np.uint16) == want.view(np.uint16)).all()
 
 
 def test_last_blocks_that_ctas_share() -> None:

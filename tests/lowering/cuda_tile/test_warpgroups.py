@@ -41,9 +41,10 @@ def matrix(name: str, rows: str, columns: str, element: str, tile: str, order: s
 def product(
     types: tuple[str, str], tile: tuple[int, int, int], *, b_order: str = "",
     persistent: bool = False, hints: str = "", convert: str = "", more: bool = False,
+    stored: str = "",
 ) -> str:  # fmt: skip
-    """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first, with
-    `more` it is C += A B."""
+    """A @k of C = A B, tile after tile of K; with `convert`, elements are converted first, sums to
+    what is `stored`, with `more` it is C += A B."""
     (a, c), (m, n, k) = types, tile
     memory, sign = convert or a, " signed signed" if a == "i8" else ""
     op = "mmai" if a == "i8" else "mmaf"
@@ -54,7 +55,7 @@ def product(
         for rows, columns, element, strides in (
             (m, k, memory, "?,1"),
             (k, n, memory, steps),
-            (m, n, c, "?,1"),
+            (m, n, stored or c, "?,1"),
         )
     )
     loads = f"""
@@ -74,6 +75,10 @@ def product(
         begin = f"""%zero, %t2 = load_view_tko weak %C[%i, %j] : {view_c}, tile<i32>
         -> tile<{m}x{n}x{c}>, token"""
     after = " token = %t2" if more else ""
+    narrow, result = "", "%sum"
+    if stored:
+        result = "%out"
+        narrow = f"{result} = ftof %sum : tile<{m}x{n}x{c}> -> tile<{m}x{n}x{stored}>"
     body = f"""
     {begin}
     %sum = for %q in (%o to %steps, step %one) : tile<i32> iter_values(%acc = %zero)
@@ -83,14 +88,15 @@ def product(
           : tile<{m}x{k}x{a}>, tile<{k}x{n}x{a}>, tile<{m}x{n}x{c}>
       continue %next : tile<{m}x{n}x{c}>
     }}
-    %t = store_view_tko weak %sum, %C[%i, %j]{after} : tile<{m}x{n}x{c}>, {view_c}, tile<i32>
-        -> token
+    {narrow}
+    %t = store_view_tko weak {result}, %C[%i, %j]{after} : tile<{m}x{n}x{stored or c}>, {view_c},
+        tile<i32> -> token
 """
     if persistent:
         body = f"    for %i in (%bx to %M, step %gx) : tile<i32> {{\n{body}\n    }}\n"
     names = ["%A_p", "%B_p", "%C_p"]
     parameters = ", ".join(
-        f"{name}: tile<ptr<{memory if i < 2 else c}>>, {name[:2]}_l: tile<i32>"
+        f"{name}: tile<ptr<{memory if i < 2 else stored or c}>>, {name[:2]}_l: tile<i32>"
         for i, name in enumerate(names)
     )
     start = "%i, %j, %bz" if not persistent else "%bx, %j, %bz"
@@ -102,7 +108,7 @@ def product(
 """
     setup += matrix("A", "%m", "%k", memory, f"{m}x{k}")
     setup += matrix("B", "%k", "%n", memory, f"{k}x{n}", b_order)
-    setup += matrix("C", "%m", "%n", c, f"{m}x{n}")
+    setup += matrix("C", "%m", "%n", stored or c, f"{m}x{n}")
     setup += f"    %M, %steps = get_index_space_shape %A : {view_a} -> tile<i32>\n"
     sizes = "%m: tile<i32>, %n: tile<i32>, %k: tile<i32>"
     return entry(f"{parameters}, {sizes}", setup + body)

@@ -66,6 +66,15 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "add.f32 %f1, %f1, %f2;\ncvt.rzi.u32.f32 %r0, %f1;\n",
         np.minimum(LANE, 8) + np.maximum(np.minimum(LANE, 8), 7),
     ),
+    "distances of bytes and halves": (
+        "mul.lo.u32 %r2, %r1, 0x07010305;\nmov.u32 %r3, 0x20103040;\nmov.u32 %r4, 5;\n"
+        "vabsdiff4.u32.u32.u32.add %r5, %r2, %r3, %r4;\n"
+        "vabsdiff2.u32.u32.u32.add %r0, %r2, %r3, %r5;\n",
+        5 + sum(
+            abs((LANE * 0x07010305 >> place & mask) - (0x20103040 >> place & mask))
+            for width, mask in ((8, 0xFF), (16, 0xFFFF)) for place in range(0, 32, width)
+        ),
+    ),
     "comparisons of halves": (
         HALVES + "setp.lt.f16x2 %p1|%p2, %r2, %r3;\nselp.u32 %r4, 1, 0, %p1;\n"
         "selp.u32 %r5, 2, 0, %p2;\nadd.u32 %r0, %r4, %r5;\n",

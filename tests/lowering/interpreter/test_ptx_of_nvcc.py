@@ -211,6 +211,29 @@ def test_a_shuffle_of_what_one_lane_has_alone(ptxas: Ptxas) -> None:
         run(body.replace("r1, 0, 31", "r1, 5, 31"), ptxas, np.arange(32))
 
 
+def test_an_mbarrier_ends_behind_a_match(ptxas: Ptxas) -> None:
+    """A `cuda::pipeline` of a block ends so: the first thread that a `match` brings together is
+    behind the looks of the others."""
+    body = """setp.ne.u32 p, r0, 0; mov.u32 r1, s; mov.b32 r2, -1; @p bra made;
+    mbarrier.init.shared.b64 [r1], 32; made: bar.sync 0; mbarrier.arrive.shared.b64 d7, [r1];
+    look: mbarrier.test_wait.shared.b64 q, [r1], d7; @!q bra look; and.b32 r3, r0, ODD;
+    match.any.sync.b32 r4, r3, r2; @p bra done; mbarrier.inval.shared.b64 [r1];
+    done: cvt.u64.u32 d6, r4;"""
+    assert run(body.replace("ODD", "0"), ptxas, np.arange(32))[0] == (1 << 32) - 1
+    with pytest.raises(tw.ExecutionError, match="at which thread 1 may still look"):
+        run(body.replace("ODD", "1"), ptxas, np.arange(32))
+
+
+def test_half_of_a_pair_that_nothing_has_written(ptxas: Ptxas) -> None:
+    """Structs of 8 bytes are in one register, whether each field of them is written or not."""
+    body = """.reg .b32 none; mov.b64 d7, {r0, none}; and.b64 d8, d7, 0xff00000000;
+    setp.eq.u32 p, r0, 9; @p mov.b64 d7, {r0, r0}; cvt.u32.u64 r1, d7; cvt.u64.u32 d6, r1;"""
+    assert (run(body, ptxas, np.arange(32))[:32] == LANE).all()
+    for half in ("shr.u64 d6, d7, 32;", "shr.u64 d8, d8, 34; add.s64 d6, d6, d8;"):
+        with pytest.raises(tw.ExecutionError, match=r"'ptx\.pack' use of an undefined"):
+            run(body + half, ptxas, np.arange(32))
+
+
 def test_local_memory_without_optimization(ptxas: Ptxas) -> None:
     """Each thread's is aligned; a register that nothing has written may be kept there."""
     body = """.local .align 8 .b8 depot[12]; .reg .b64 sp; .reg .b32 none; mov.u64 sp, depot;

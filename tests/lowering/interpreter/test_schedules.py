@@ -77,7 +77,7 @@ def spin(flag: str) -> str:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_spin_lets_others_run(level: str) -> None:
-    run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)], races="ignore")
+    run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)], races="ignore", max_steps=4000)
 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
@@ -94,7 +94,7 @@ def test_a_spin_that_never_ends(seed: int | None) -> None:
     with pytest.raises(tw.ExecutionError) as caught:
         run(text, "atom", [np.zeros(64, np.int32)], max_steps=5000, schedule=seed)
     message = str(caught.value)
-    assert "more than max_steps=5000 steps: a loop waits for what never comes" in message
+    assert "a loop waits for what never comes" in message
     assert "block (0,0,0), thread (0,0,0)" in message and "// HERE" in message, message
 
 
@@ -145,8 +145,8 @@ def test_a_loop_that_takes_long_is_no_livelock() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
-    with pytest.raises(tw.ExecutionError, match="after more than max_steps=5000 steps: a loop wa"):
-        run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=5000)
+    with pytest.raises(tw.ExecutionError, match="after more than max_steps=500 steps: a loop wa"):
+        run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=500)
 
 
 @pytest.mark.parametrize(

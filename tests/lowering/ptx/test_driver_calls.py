@@ -1,4 +1,4 @@
-"""Calls of the driver's functions that print, in PTX as nvcc writes it."""
+"""Calls of the driver's functions, in PTX as nvcc writes it."""
 
 from __future__ import annotations
 
@@ -101,6 +101,18 @@ def test_a_text_of_the_module_is_printed(capfd: pytest.CaptureFixture[str]) -> N
         run(text.replace(of_text, "mov.u64 %rd4, 64;"))
 
 
+@pytest.mark.parametrize("number, printed", [(0, "(nil)"), (0x1234, "0x1234")])
+def test_an_address_is_printed(
+    number: int, printed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As the C library of the host has it, which prints what a GPU hands over."""
+    text = KERNEL.replace("%r1, 3;\n  @!%p2", "%r1, 4;\n  @!%p2").replace(
+        "37, 102, 10", "37, 112, 10"
+    )
+    assert run(text.replace("4609434218613702656", str(number))) == 3
+    assert capfd.readouterr().out == PRINTED.replace("1.500000", printed)
+
+
 def test_an_assertion_that_fails_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ExecutionError, match="is executed"):
         run(KERNEL)
@@ -130,3 +142,14 @@ def test_a_text_without_values_takes_no_memory() -> None:
     )
     assert rest and "local" not in (again := module_text(parse_module(text)))
     assert assemble(again, "sm_80").ok
+
+
+def test_what_is_deleted_is_freed() -> None:
+    """nvcc makes a destructor that frees for each class whose destructor is virtual."""
+    head, _, _ = KERNEL.partition("  mov.u32 %r1, %tid.x;")
+    head = head.replace(".global", ".extern .func free (.param .b64 p);\n.global", 1)
+    call = "{ .param .b64 p; st.param.b64 [p], 0; call.uni free, (p); }"
+    text = f"{head}{call}\nst.global.u32 [%rd1], 5;\nret;\n}}\n"
+    assert run(text) == 5
+    again = module_text(parse_module(text))
+    assert "call free" in again and assemble(again, "sm_80").ok

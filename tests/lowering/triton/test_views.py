@@ -134,6 +134,9 @@ SUMMED = """%v = "tt.reduce"(%t) <{axis = 0 : i32}> ({
     %u = tt.broadcast %v0 : tensor<1x8xi32> -> tensor<4x8xi32>"""
 SWAPPED = f"""%l0 = arith.constant dense<1> : {ROW}
     %l = arith.xori %i, %l0 : {ROW}"""
+HALVES = f"""%two = arith.constant dense<2> : {ROW}
+    %half = arith.divsi %i, %two : {ROW}
+    %r = arith.cmpi slt, %half, %ns : {ROW}"""
 ODD = f"""%r2 = arith.constant dense<3> : {ROW}
     %r = arith.cmpi ne, %i, %r2 : {ROW}"""
 
@@ -154,6 +157,7 @@ ODD = f"""%r2 = arith.constant dense<3> : {ROW}
             "its pointers are no sums of a pointer and multiples of a row and a column",
         ),
         ({"rows": ABOVE}, "its mask is not that a row or a column is below a number"),
+        ({"rows": HALVES}, "its mask is not that a row or a column is below a number"),
         ({"rows": ODD}, "its mask is not that a row or a column is below a number"),
     ],
 )

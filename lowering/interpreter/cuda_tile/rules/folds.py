@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
     taking_poison,
 )
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
-from tilewright.lowering.interpreter.cuda_tile.frame import Frame, Gang
+from tilewright.lowering.interpreter.cuda_tile.frame import Frame, TileGang
 from tilewright.lowering.interpreter.cuda_tile.orderless_folds import in_any_order
 from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, moved
 from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
@@ -54,7 +54,7 @@ def _combination(body: Prepared) -> Combine:
         shape = np.broadcast_shapes(*(tile.shape for tile in (*accumulators, *elements)))
         shape = (frame.count, *shape[1:])
         lanes = int(np.prod(shape[1:]))
-        gang = Gang(frame.gang.machine, np.repeat(frame.blocks, lanes), frame.gang.order)
+        gang = TileGang(frame.gang.machine, np.repeat(frame.blocks, lanes), frame.gang.order)
         inner = LaneFrame(gang, frame, np.repeat(np.arange(frame.count), lanes))
 
         def lanes_of(tile: Tile) -> Tile:
@@ -72,7 +72,7 @@ def _combination(body: Prepared) -> Combine:
 class LaneFrame(Frame):
     """A frame whose rows are the lanes of an outer frame's tiles."""
 
-    def __init__(self, gang: Gang, outer: Frame, block_of_lane: Any):
+    def __init__(self, gang: TileGang, outer: Frame, block_of_lane: Any):
         super().__init__(gang, np.arange(len(gang.blocks)))
         self._outer = outer
         self._block_of_lane = block_of_lane

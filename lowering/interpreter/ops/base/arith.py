@@ -123,11 +123,14 @@ def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int |
 
 
 @runs(ub.PoisonOp)
-def undefined(op: Operation, builder: Builder) -> Step:
-    """The step of an op whose result nothing has written."""
+def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
+    return constant(op, builder, undefined(op))
+
+
+def undefined(op: Operation) -> Undefined:
+    """The result of an op, which nothing has written."""
     where = at(op.location, "")
-    place = f" at {where.file}:{where.line}" if where.line else ""
-    return constant(op, builder, Undefined(f"'{op.name}'{place}"))
+    return Undefined(f"'{op.name}'" + (f" at {where.file}:{where.line}" if where.line else ""))
 
 
 def _run(op: Operation, builder: Builder, program: Program) -> Step:

@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import OCTET, Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
@@ -146,7 +146,17 @@ def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-runs(registers.UndefOp)(undefined)
+@runs(registers.UndefOp)
+def _undef(op: registers.UndefOp, builder: Builder) -> Step:
+    type_, unwritten = op.result.type, undefined(op)
+
+    def value() -> Any:
+        octet = OCTET.get()
+        if octet is None or type_.count.data > 1:
+            return unwritten
+        return uniform(octet * 0x0101010101010101, type_.kind.data)
+
+    return pure(op, builder, value)
 
 
 @runs(registers.SregOp)

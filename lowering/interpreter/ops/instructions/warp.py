@@ -107,7 +107,13 @@ def _match(op: warp.MatchOp, builder: Builder) -> Step:
         own = a[np.arange(len(a)), members.lanes]
         return _as_mask(members.named & (a == own[:, None]))
 
-    return _collective(op, builder, compute)
+    match, (result,) = _collective(op, builder, compute), builder.slots(op.results)
+
+    def step(machine: Machine, gang: Gang) -> None:
+        match(machine, gang)
+        machine.mbarriers.meet(gang.lanes, gang.regs[result])
+
+    return step
 
 
 @runs(warp.MatchAllOp)

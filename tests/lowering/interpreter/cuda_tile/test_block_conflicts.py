@@ -9,14 +9,14 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Kind
-from tilewright.lowering.interpreter.cuda_tile.allocations import Allocation, Allocations
+from tilewright.lowering.interpreter.cuda_tile.allocations import Allocations, TileAllocation
 from tilewright.lowering.interpreter.cuda_tile.block_conflicts import BlockConflicts
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint, boxed, scattered
 
 TILE = (2, 4)
 
 
-def drawn(draw: Random, allocation: Allocation, rows: int) -> Footprint:
+def drawn(draw: Random, allocation: TileAllocation, rows: int) -> Footprint:
     """Boxes, evenly apart, alike or anywhere, whole or not, or elements anywhere."""
     firsts = [draw.choice((0, 4, 8)) * row for row in range(rows)]
     if draw.random() < 0.5:
