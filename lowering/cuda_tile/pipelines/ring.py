@@ -37,6 +37,10 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLoad
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
+from tilewright.passes.cuda_tile.scheduling.cut_rows import READ_ONCE
+
+_EVICT_FIRST = 0x12F0000000000000
+"""The L2 policy that `createpolicy.fractional.L2::evict_first` makes."""
 
 
 @frozen
@@ -190,11 +194,13 @@ class Ring:
         mask, leader = everyone(emitter, load.ctas), None
         if group.paired:
             leader = emitter.constant(0, 32)
+        hint = emitter.constant(_EVICT_FIRST, 64) if READ_ONCE in load.op.attributes else None
         for coordinates, place in boxes(load, kernel, rank):
             at = start if place is None else emitter.binary("add", start, place)
             copy = tma.TmaLoadOp(
-                map_, coordinates, line, [at], full, [stage], mask=mask, rank=leader
-            )
+                map_, coordinates, line, [at], full, [stage], mask=mask, rank=leader,
+                cache_hint=hint,
+            )  # fmt: skip
             emitter.add(copy)
 
     def _ahead(

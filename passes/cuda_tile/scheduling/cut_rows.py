@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, i32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, ModuleOp, UnitAttr, i32
 from xdsl.passes import ModulePass
 
 from tilewright.dialects.ancestors import descendants
@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.analysis.facts import greatest
 from tilewright.passes.cuda_tile.analysis.hints import hint
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.analysis.view_access import tile_dimensions
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -40,6 +41,8 @@ from tilewright.passes.cuda_tile.scheduling.split_entries import (
     split_products,
 )
 
+READ_ONCE = "cuda_tile.read_once"
+"""The attribute of a load of what no other block loads."""
 _LEAST = 16
 """The rows that are left, at least: those of an MMA of warps, whose sums are a `wgmma`'s."""
 
@@ -74,6 +77,10 @@ def cut_rows(entry: EntryOp, arch: Target | None) -> None:
         _is_alike(op, arch) for op in products
     ):  # fmt: skip
         return
+    if all(_covers_rows(op) for op in entry.walk()):
+        for load in (loaded_by(op.rhs) for op in products):
+            if load is not None:
+                load.load.attributes[READ_ONCE] = UnitAttr()
     parts = min((shape_of(op.result)[-2] for op in products), default=0) // _LEAST
     while parts > 1:
         try:
@@ -84,6 +91,17 @@ def cut_rows(entry: EntryOp, arch: Target | None) -> None:
             rewrite_parts(split, at_start(entry).constant(0, i32))
             return
         parts //= 2
+
+
+def _covers_rows(op: object) -> bool:
+    """True of all but a store that other blocks may make of other rows."""
+    if isinstance(op, StorePtrTkoOp):
+        return False
+    if not isinstance(op, StoreViewTkoOp):
+        return True
+    dimension = tile_dimensions(op)[-2]
+    size = dimension.size if isinstance(dimension.size, int) else greatest(dimension.size)
+    return size is not None and size <= dimension.extent
 
 
 def _of_rows(*_: int) -> int:

@@ -95,3 +95,11 @@ def test_launches_know_small_sizes() -> None:
         flat = [*range(6), rows, 128, 200]
         schedule = BlockSchedule.of(kernel, (2, 1, 1), flat, 132)
         assert schedule.known == (() if most is None else ((6, most),))
+
+
+@pytest.mark.parametrize("most, hints", [(16, 1), (64, 1), (80, 0)])
+def test_what_one_block_reads_is_the_first_to_leave_the_cache(most: int, hints: int) -> None:
+    """Columns of B, where a block has all rows of A."""
+    ptx = tw.compile(bounded(product(("bf16", "f32"), (64, 64, 32)), most), "sm_90a").ptx
+    assert ptx.count("\tcp.async.bulk.tensor.2d.shared") == 2
+    assert ptx.count("complete_tx::bytes.L2::cache_hint [") == hints
