@@ -30,10 +30,6 @@ def nodes(written: str) -> Iterator[tuple[Path, ast.AST]]:
             )
 
 
-SHARED = {
-    # What is compiled, and the same while it is lowered, from either level of tiles.
-    "Kernel",
-}
 EMPTY_WORDS = {"found", "held", "each"}
 
 
@@ -46,7 +42,7 @@ def test_a_class_name_means_one_thing() -> None:
         for name in classes.findall(text)
         if not name.endswith("Op" if path.parts[0] != "dialects" else ("Op", "Type"))
     )
-    assert {name for name, count in names.items() if count > 1} <= SHARED
+    assert not {name for name, count in names.items() if count > 1}
 
 
 def test_variables_are_called_after_the_thing() -> None:

@@ -47,7 +47,7 @@ from tilewright.lowering.cuda_tile.convert_issuer import Issuer
 from tilewright.lowering.cuda_tile.convert_producer import Producer
 from tilewright.lowering.cuda_tile.kernel import grid_dependencies
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssueRecord
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.memory import convert_allocations, convert_globals
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRings
 from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
@@ -109,7 +109,7 @@ class LoweredEntry:
     place of every tile, the plan, and what the kernel does without, in order."""
 
     function: func.FuncOp
-    kernel: Kernel
+    kernel: EntryLowering
     plan: Plan
     retreats: Sequence[Retreat]
 
@@ -147,7 +147,7 @@ def lower_entry(entry: EntryOp, arch: Target | None) -> LoweredEntry:
             legalize(entry, arch, placed=True)
 
 
-def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
+def _finish(plan: Plan, function: func.FuncOp, kernel: EntryLowering) -> None:
     """Say of a kernel what callers and users want to know. Raises OpError where shared memory has
     no room for its tiles, and there was nothing more to give up."""
     entry, arch = plan.entry, plan.arch
@@ -166,7 +166,7 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: Kernel) -> None:
             function.attributes.setdefault(MIN_CTAS, IntegerAttr(beside, i32))
 
 
-def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
+def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
     """The kernel of threads of a plan, and what there is to know of it."""
     entry, arch = plan.entry, plan.arch
     source, block = entry.body.block, Block()
@@ -182,7 +182,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     if plan.ahead.gathers:
         # Where rows lie is nothing to those who multiply.
         table.layouts.update(dict.fromkeys(known_by_others(plan.copied or set(), plan.ahead)))
-    kernel = Kernel(block, table, arch)
+    kernel = EntryLowering(block, table, arch)
     kernel.at(entry)
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
@@ -262,7 +262,7 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, Kernel]:
     return lowered, kernel
 
 
-def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) -> SSAValue:
+def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: EntryLowering) -> SSAValue:
     """A parameter; where it is a pointer, the address of the memory that it stands for."""
     element = element_of(argument)
     type_: Attribute = scalar_type(entry, element)
@@ -276,7 +276,7 @@ def _argument(entry: EntryOp, argument: SSAValue, place: int, kernel: Kernel) ->
     return kernel.emitter.once(("address", given), lambda: AddressOp(given))
 
 
-def _lower_body(source: Block, kernel: Kernel) -> None:
+def _lower_body(source: Block, kernel: EntryLowering) -> None:
     convert_control_flow.lower_body(source, kernel)
     kernel.groups.wait()
     kernel.tensor.end()
@@ -285,7 +285,7 @@ def _lower_body(source: Block, kernel: Kernel) -> None:
 
 def _specialise(
     source: Block, needed: set[Operation], issued: set[Operation] | None, threads: int,
-    kernel: Kernel, *, waits: bool, registers: int,
+    kernel: EntryLowering, *, waits: bool, registers: int,
 ) -> None:  # fmt: skip
     """A warp whose first thread copies, one whose first thread issues MMAs in tensor memory, if
     there are any, and the threads in front of them that compute. Where a kernel waits for the grids
@@ -366,7 +366,7 @@ def _specialise(
     emitter.add(scf.IfOp(others, [], Region(produced), Region(computed)))
 
 
-def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: Kernel) -> None:
+def _say_parts(entry: EntryOp, lowered: func.FuncOp, kernel: EntryLowering) -> None:
     """Say which part of which parameter of the entry each parameter of the kernel is, also each
     tensor map: an array stands for a pointer, however it lies."""
     given = [element_of(argument) for argument in entry.body.block.args]

@@ -22,7 +22,7 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssuedLoop,
     IssuedProduct,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
@@ -47,7 +47,7 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
 class Issuer(SpecializedWarp):
     """The walk of that warp."""
 
-    def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
+    def __init__(self, kernel: EntryLowering, needed: set[Operation]) -> None:
         super().__init__(kernel, needed)
         # The stage before the first one has been given.
         self._parity = kernel.emitter.constant(kernel.tensor.stages - 1, 32)

@@ -18,7 +18,7 @@ from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
@@ -28,7 +28,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, pla
 class SpecializedWarp:
     """A warp of its own, and the part of a kernel that it does."""
 
-    def __init__(self, kernel: Kernel, needed: set[Operation]) -> None:
+    def __init__(self, kernel: EntryLowering, needed: set[Operation]) -> None:
         self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
 
     def lower(self, op: Operation) -> None:

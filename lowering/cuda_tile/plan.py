@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.budget import Attempt, Budget
 from tilewright.lowering.cuda_tile.convert_issuer import needed_for_issues
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.memory import convert_allocations
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
 from tilewright.passes.cuda_tile.analysis.cost_model import producer_pays, products_of, thread_count
@@ -71,7 +71,7 @@ class Plan:
             return STORED
         return double if is_alone(arch, self.staged + STORED) else STORED
 
-    def lacking_in(self, kernel: Kernel) -> Attempt:
+    def lacking_in(self, kernel: EntryLowering) -> Attempt:
         """The attempt that the kernel is that came of it."""
         arch, scratch, tensor = self.arch, kernel.scratch, kernel.tensor
         return Attempt(

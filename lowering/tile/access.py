@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.ops import fragment, fragment_memory
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.registers import RegisterChunks, extracted, from_elements
-from tilewright.lowering.tile.kernel import Kernel, offset_of
+from tilewright.lowering.tile.kernel import KernelLowering, offset_of
 from tilewright.lowering.tile.places import item_type, per_item, static_places
 from tilewright.source.diagnostic import OpError
 
@@ -29,14 +29,14 @@ class RegisterPiece:
     fragment: SSAValue | None
     scalars: tuple[SSAValue, ...] = ()
 
-    def as_fragment(self, element: Any, kernel: Kernel) -> SSAValue:
+    def as_fragment(self, element: Any, kernel: KernelLowering) -> SSAValue:
         """The elements as a fragment."""
         if self.fragment is not None:
             return self.fragment
         type_ = FragmentType.get(len(self.scalars), element)
         return from_elements(self.scalars, type_, kernel.emitter)
 
-    def as_scalars(self, kernel: Kernel) -> Sequence[SSAValue]:
+    def as_scalars(self, kernel: KernelLowering) -> Sequence[SSAValue]:
         """The elements one by one."""
         if self.fragment is None:
             return self.scalars
@@ -65,7 +65,7 @@ def register_places(op: Operation, tensor: Tensor, at: Sequence[Any]) -> list[in
 
 
 def load_piece(
-    op: Operation, tensor: Tensor, first: Any, count: int, kernel: Kernel
+    op: Operation, tensor: Tensor, first: Any, count: int, kernel: KernelLowering
 ) -> RegisterPiece:
     """`count` elements from the `first` on, that lie side by side where they are in memory; of one
     element `first` may be any coordinate."""
@@ -85,7 +85,7 @@ def load_piece(
 
 
 def _registers_piece(
-    op: Operation, tensor: Tensor, at: Sequence[int], kernel: Kernel
+    op: Operation, tensor: Tensor, at: Sequence[int], kernel: KernelLowering
 ) -> RegisterPiece:
     registers, places = kernel.registers(tensor), register_places(op, tensor, at)
     if len(places) % registers.per_register == 0:
@@ -104,7 +104,7 @@ def store_piece(
     first: Any,
     count: int,
     piece: RegisterPiece,
-    kernel: Kernel,
+    kernel: KernelLowering,
     predicate: SSAValue | None = None,
 ) -> None:
     """The inverse of `load_piece`; with a predicate where `takes_predicate`."""
@@ -136,7 +136,7 @@ def item_fragment(tensor: Tensor, type_: FragmentType) -> FragmentType:
     return FragmentType.get(type_.count.data // per_item(tensor), item_type(tensor))
 
 
-def recast(value: SSAValue, type_: FragmentType, kernel: Kernel) -> SSAValue:
+def recast(value: SSAValue, type_: FragmentType, kernel: KernelLowering) -> SSAValue:
     """The same registers as a fragment of that type."""
     return value if value.type == type_ else kernel.emitter.emit(fragment.CastOp(value, type_))
 
@@ -155,7 +155,7 @@ def _check_whole_bytes(op: Operation, tensor: Tensor, count: int) -> None:
 
 
 def read_scalars(
-    op: Operation, tensor: Tensor, at: Sequence[Any], kernel: Kernel
+    op: Operation, tensor: Tensor, at: Sequence[Any], kernel: KernelLowering
 ) -> list[SSAValue]:
     """The elements at coordinates, by vectors where they follow one another in memory."""
     if isinstance(tensor.base, RegisterChunks):
@@ -169,7 +169,11 @@ def read_scalars(
 
 
 def write_scalars(
-    op: Operation, tensor: Tensor, at: Sequence[Any], values: Sequence[SSAValue], kernel: Kernel
+    op: Operation,
+    tensor: Tensor,
+    at: Sequence[Any],
+    values: Sequence[SSAValue],
+    kernel: KernelLowering,
 ) -> None:
     """The inverse of `read_scalars`."""
     if isinstance(tensor.base, RegisterChunks):

@@ -49,7 +49,7 @@ from tilewright.lowering.tile.bounds import BoundedRun, Bounds, Inside, conditio
 from tilewright.lowering.tile.convert_tensor_memory import tile_of
 from tilewright.lowering.tile.convert_tma_copy import convert_tma_copy
 from tilewright.lowering.tile.descriptors import descriptor
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.places import per_item
 from tilewright.lowering.tile.written_registers import WRITES
 from tilewright.source.diagnostic import OpError
@@ -58,7 +58,7 @@ WRITES[CopyOp] = lambda op: op.destination
 
 
 @lowers(CopyOp)
-def _copy(op: CopyOp, kernel: Kernel) -> None:
+def _copy(op: CopyOp, kernel: KernelLowering) -> None:
     copier = None if op.tiled is None else kernel.typed(op.tiled)
     if copier is not None and copier.kind == "tma_copy":
         convert_tma_copy(op, kernel)
@@ -130,7 +130,7 @@ class TileMove:
     source: Tensor
     destination: Tensor
     bounds: Bounds | None
-    kernel: Kernel
+    kernel: KernelLowering
 
     @property
     def size(self) -> int:

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import is_kernel, known_extents
 from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
-from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.tile.kernel import KernelLowering
 from tilewright.passes.analysis.functions import functions
 from tilewright.source.diagnostic import OpError
 
@@ -52,7 +52,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
             "scf instead of branches",
         )
     source, entry = op.body.block, Block()
-    kernel = Kernel(entry, known_extents(op, "gpu.known_block_size"))
+    kernel = KernelLowering(entry, known_extents(op, "gpu.known_block_size"))
     kernel.values.update(kernel.arguments.bind(source))
     kernel.lower_block(source)
     kernel.emitter.location = op.location

@@ -28,14 +28,14 @@ from tilewright.lowering.emit.registers import NeverWritten, RegisterChunks, fro
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.convert_tensor_memory import tensor_operand
 from tilewright.lowering.tile.descriptors import descriptor
-from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents, undefined
+from tilewright.lowering.tile.kernel import KernelLowering, lowers, static_extents, undefined
 from tilewright.lowering.tile.written_registers import WRITES
 
 WRITES[GemmOp] = lambda op: op.d
 
 
 @lowers(GemmOp)
-def _gemm(op: GemmOp, kernel: Kernel) -> None:
+def _gemm(op: GemmOp, kernel: KernelLowering) -> None:
     gemm = Gemm(op, kernel)
     _, m, n = static_extents(gemm.d)
     steps = (*static_extents(gemm.tensors["A"]), 1)[2]
@@ -46,7 +46,7 @@ def _gemm(op: GemmOp, kernel: Kernel) -> None:
 class Gemm:
     """The MMAs of one op."""
 
-    def __init__(self, op: GemmOp, kernel: Kernel) -> None:
+    def __init__(self, op: GemmOp, kernel: KernelLowering) -> None:
         self.op, self.kernel = op, kernel
         mma = kernel.typed(op.mma).value
         self.atom: MmaAtom | WgmmaAtom | UmmaAtom | UniversalFma = mma.atom.data

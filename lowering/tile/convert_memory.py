@@ -31,7 +31,7 @@ from tilewright.lowering.emit.leaves import sized
 from tilewright.lowering.emit.registers import RegisterChunks
 from tilewright.lowering.tile.access import read_scalars, write_scalars
 from tilewright.lowering.tile.convert_tensor_memory import allocate
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.places import Memory, item_type, per_item
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
@@ -47,7 +47,7 @@ def line_type(tensor: Tensor) -> LineType:
 
 
 @lowers(AllocOp)
-def _alloc(op: AllocOp, kernel: Kernel) -> None:
+def _alloc(op: AllocOp, kernel: KernelLowering) -> None:
     assert isinstance(op.result.type, MemRefType)
     tensor = op.result.type.tensor
     if tensor.space == "tmem":
@@ -61,7 +61,7 @@ def _alloc(op: AllocOp, kernel: Kernel) -> None:
 
 
 @lowers(MapSharedOp)
-def _map_shared(op: MapSharedOp, kernel: Kernel) -> None:
+def _map_shared(op: MapSharedOp, kernel: KernelLowering) -> None:
     (there,) = op.evaluate([kernel.typed(op.source), kernel.typed(op.rank)])
     assert isinstance(there, Typed)
     tensor, emitter = there.value, kernel.emitter
@@ -79,12 +79,12 @@ def _based(tensor: Tensor, base: object) -> Typed:
 
 
 @lowers(AllocaOp, MakeFragmentLikeOp)
-def _registers(op: AllocaOp | MakeFragmentLikeOp, kernel: Kernel) -> None:
+def _registers(op: AllocaOp | MakeFragmentLikeOp, kernel: KernelLowering) -> None:
     make_registers(op, op.result, kernel)
 
 
 @lowers(MakeFragmentOp)
-def _fragment(op: MakeFragmentOp, kernel: Kernel) -> None:
+def _fragment(op: MakeFragmentOp, kernel: KernelLowering) -> None:
     assert isinstance(op.result.type, MemRefType)
     if op.result.type.tensor.space == "rmem":
         make_registers(op, op.result, kernel)
@@ -92,7 +92,7 @@ def _fragment(op: MakeFragmentOp, kernel: Kernel) -> None:
         kernel[op.result] = kernel.typed(op.source)
 
 
-def make_registers(op: Operation, result: SSAValue, kernel: Kernel) -> None:
+def make_registers(op: Operation, result: SSAValue, kernel: KernelLowering) -> None:
     """A register tensor, in chunks of its first modes."""
     assert isinstance(result.type, MemRefType)
     tensor = result.type.tensor
@@ -115,13 +115,13 @@ def _all(tensor: Tensor) -> range:
 
 
 @lowers(LoadVecOp)
-def _load_vec(op: LoadVecOp, kernel: Kernel) -> None:
+def _load_vec(op: LoadVecOp, kernel: KernelLowering) -> None:
     tensor = kernel.tensor(op.source)
     kernel[op.result] = VectorValue(tuple(read_scalars(op, tensor, _all(tensor), kernel)))
 
 
 @lowers(LoadOp)
-def _load(op: LoadOp, kernel: Kernel) -> None:
+def _load(op: LoadOp, kernel: KernelLowering) -> None:
     source, at = kernel.typed(op.source), kernel.typed(op.coord)
     if source.kind == "coord_tensor":
         kernel[op.result] = element_at(source, at)
@@ -130,25 +130,25 @@ def _load(op: LoadOp, kernel: Kernel) -> None:
 
 
 @lowers(CoordsOp)
-def _coords(op: CoordsOp, kernel: Kernel) -> None:
+def _coords(op: CoordsOp, kernel: KernelLowering) -> None:
     coordinates = coords(kernel.typed(op.source), path_of(op.mode))
     kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in coordinates))
 
 
 @lowers(StoreVecOp)
-def _store_vec(op: StoreVecOp, kernel: Kernel) -> None:
+def _store_vec(op: StoreVecOp, kernel: KernelLowering) -> None:
     tensor = kernel.tensor(op.destination)
     write_scalars(op, tensor, _all(tensor), kernel.vector(op.value).elements, kernel)
 
 
 @lowers(StoreOp)
-def _store(op: StoreOp, kernel: Kernel) -> None:
+def _store(op: StoreOp, kernel: KernelLowering) -> None:
     tensor, at = kernel.tensor(op.destination), kernel.typed(op.coord).value
     write_scalars(op, tensor, [at], [kernel[op.value]], kernel)
 
 
 @lowers(FillOp)
-def _fill(op: FillOp, kernel: Kernel) -> None:
+def _fill(op: FillOp, kernel: KernelLowering) -> None:
     tensor, value = kernel.tensor(op.destination), kernel[op.value]
     places = _all(tensor)
     write_scalars(op, tensor, places, [value] * len(places), kernel)

@@ -37,7 +37,7 @@ from tilewright.lowering.emit.mbarriers import (
     release_stage,
     shared_words,
 )
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 
 
 @frozen
@@ -73,7 +73,7 @@ class LoweredPipeline:
         return scalar.bit_and(scalar.div(use, self.stages), 1)
 
 
-def pipeline_of(kernel: Kernel, value: SSAValue) -> LoweredPipeline:
+def pipeline_of(kernel: KernelLowering, value: SSAValue) -> LoweredPipeline:
     """The pipeline that a value of the source is."""
     pipeline = kernel.values[value]
     assert isinstance(pipeline, LoweredPipeline)
@@ -81,7 +81,7 @@ def pipeline_of(kernel: Kernel, value: SSAValue) -> LoweredPipeline:
 
 
 @lowers(PipelineCreateOp)
-def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
+def _create(op: PipelineCreateOp, kernel: KernelLowering) -> None:
     type_ = op.type
     if type_.kind.data == "cp_async":
         kernel[op.result] = LoweredPipeline(type_)
@@ -101,7 +101,7 @@ def _create(op: PipelineCreateOp, kernel: Kernel) -> None:
         emitter.add(cluster.WaitOp())
 
 
-def _linear_thread(kernel: Kernel) -> SSAValue:
+def _linear_thread(kernel: KernelLowering) -> SSAValue:
     """A number that is 0 in one thread of the CTA alone."""
     emitter = kernel.emitter
     used = [
@@ -115,7 +115,7 @@ def _linear_thread(kernel: Kernel) -> SSAValue:
     return total
 
 
-def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
+def _initialise(pipeline: LoweredPipeline, kernel: KernelLowering) -> None:
     emitter = kernel.emitter
     made = zip(
         (pipeline.full, pipeline.empty, pipeline.theirs), (*pipeline.type.arrivals, 1), strict=True
@@ -126,7 +126,7 @@ def _initialise(pipeline: LoweredPipeline, kernel: Kernel) -> None:
     emitter.add(mbarrier.FenceMbarrierInitOp())
 
 
-def use_of(kernel: Kernel, value: SSAValue) -> Scalar:
+def use_of(kernel: KernelLowering, value: SSAValue) -> Scalar:
     """The number of a use, counted from 0: never negative, so that stages and phases follow from
     its bits."""
     use = kernel.typed(value).value
@@ -135,19 +135,19 @@ def use_of(kernel: Kernel, value: SSAValue) -> Scalar:
     return Leaf(use.value, use.width, use.emitter, factor=use.factor, bound=1 << (use.width - 1))
 
 
-def _used(op: Any, kernel: Kernel) -> tuple[LoweredPipeline, Scalar]:
+def _used(op: Any, kernel: KernelLowering) -> tuple[LoweredPipeline, Scalar]:
     """The pipeline that an op is of, and the number of the use."""
     return pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
 
 
 @lowers(PipelineStageOp)
-def _stage(op: PipelineStageOp, kernel: Kernel) -> None:
+def _stage(op: PipelineStageOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     kernel[op.result] = Typed("scalar", pipeline.stage(use))
 
 
 @lowers(ProducerAcquireOp)
-def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
+def _acquire(op: ProducerAcquireOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:
         return
@@ -160,7 +160,7 @@ def _acquire(op: ProducerAcquireOp, kernel: Kernel) -> None:
         emitter.add(mbarrier.ArriveExpectTxOp(pipeline.full, [at], pipeline.type.bytes.data))
 
 
-def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: Kernel) -> SSAValue:
+def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: KernelLowering) -> SSAValue:
     """Its stage, which nobody reads any more."""
     emitter, at = kernel.emitter, kernel.index(pipeline.stage(use))
     # Before the first phase is complete a wait for parity 1 is over at once: all stages are empty.
@@ -171,14 +171,14 @@ def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: Kernel) ->
 
 
 @lowers(ProducerTailOp)
-def _tail(op: ProducerTailOp, kernel: Kernel) -> None:
+def _tail(op: ProducerTailOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     for stage in range(pipeline.stages if pipeline.has_barriers else 0):
         _wait_until_empty(pipeline, scalar.add(use, stage), kernel)
 
 
 @lowers(ProducerCommitOp)
-def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
+def _commit(op: ProducerCommitOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if pipeline.kind == "cp_async":
         kernel.emitter.add(copy.CpAsyncCommitGroupOp())
@@ -187,7 +187,7 @@ def _commit(op: ProducerCommitOp, kernel: Kernel) -> None:
 
 
 def _commit_mmas(
-    pipeline: LoweredPipeline, barriers: SSAValue | None, at: SSAValue, kernel: Kernel
+    pipeline: LoweredPipeline, barriers: SSAValue | None, at: SSAValue, kernel: KernelLowering
 ) -> None:
     """Say when the MMAs that the thread has issued are complete, of a pair in both CTAs."""
     assert barriers is not None
@@ -196,7 +196,7 @@ def _commit_mmas(
 
 
 @lowers(ConsumerWaitOp)
-def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
+def _wait(op: ConsumerWaitOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     emitter = kernel.emitter
     if not pipeline.has_barriers:
@@ -218,7 +218,7 @@ def _wait(op: ConsumerWaitOp, kernel: Kernel) -> None:
 
 
 @lowers(ConsumerReleaseOp)
-def _release(op: ConsumerReleaseOp, kernel: Kernel) -> None:
+def _release(op: ConsumerReleaseOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:
         return

@@ -13,7 +13,7 @@ from tilewright.dialects.cute.types.tensors import element_type
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.tile.access import read_scalars, register_places
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.written_registers import WRITES
 
 _COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
@@ -25,7 +25,7 @@ _COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
 
 
 @lowers(ReduceOp)
-def _reduce(op: ReduceOp, kernel: Kernel) -> None:
+def _reduce(op: ReduceOp, kernel: KernelLowering) -> None:
     source, dest = kernel.tensor(op.source), kernel.tensor(op.destination)
     element = element_type(source.element)
     combine = _COMBINE[op.kind.data][0 if isinstance(element, AnyFloat) else 1]
@@ -42,7 +42,9 @@ def _reduce(op: ReduceOp, kernel: Kernel) -> None:
     kernel.registers(dest).write_elements(reduced)
 
 
-def _combined(combine: type[Operation], a: SSAValue, b: SSAValue, kernel: Kernel) -> SSAValue:
+def _combined(
+    combine: type[Operation], a: SSAValue, b: SSAValue, kernel: KernelLowering
+) -> SSAValue:
     return kernel.emitter.emit(combine(a, b))  # type: ignore[call-arg]
 
 

@@ -19,7 +19,7 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.vectors import shape_of
 from tilewright.lowering.emit.registers import Chunk, RegisterChunks
 from tilewright.lowering.tile.facts import Fact
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.unrolled import indexes_registers, iterations
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import used_after, written
@@ -33,7 +33,7 @@ class Carried:
     belongs to the region alone.
     """
 
-    def __init__(self, op: Operation, kernel: Kernel) -> None:
+    def __init__(self, op: Operation, kernel: KernelLowering) -> None:
         self._kernel = kernel
         self._all = written(list(op.regions), kernel)
         self.places: list[tuple[RegisterChunks, int]] = []
@@ -76,7 +76,7 @@ def _check_carried(op: Operation, values: Sequence[SSAValue]) -> None:
             )
 
 
-def _plain(kernel: Kernel, values: Sequence[SSAValue]) -> list[SSAValue]:
+def _plain(kernel: KernelLowering, values: Sequence[SSAValue]) -> list[SSAValue]:
     """The values one after the other, of a vector its elements."""
     return [
         scalar
@@ -100,7 +100,7 @@ def _plain_types(values: Sequence[SSAValue]) -> list[Attribute]:
     ]
 
 
-def _give(kernel: Kernel, olds: Sequence[SSAValue], news: Sequence[SSAValue]) -> None:
+def _give(kernel: KernelLowering, olds: Sequence[SSAValue], news: Sequence[SSAValue]) -> None:
     """Say what `olds` are now: the inverse of `_plain`."""
     coming = iter(news)
     for old in olds:
@@ -113,7 +113,7 @@ def _give(kernel: Kernel, olds: Sequence[SSAValue], news: Sequence[SSAValue]) ->
 
 
 def _body(
-    kernel: Kernel, source: Block, types: Sequence[SSAValue], carried: Carried
+    kernel: KernelLowering, source: Block, types: Sequence[SSAValue], carried: Carried
 ) -> tuple[Block, Block]:
     """A block whose arguments are those of the source and what is carried, entered; and the block
     to come back to."""
@@ -131,7 +131,7 @@ def _yields(source: Block) -> Sequence[SSAValue]:
     return last.operands
 
 
-def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> None:
+def _finish(kernel: KernelLowering, op: Operation, new: Operation, carried: Carried) -> None:
     """Emit the op that holds the regions, and go on behind it."""
     kernel.emitter.add(new)
     _give(kernel, op.results, new.results)
@@ -139,7 +139,7 @@ def _finish(kernel: Kernel, op: Operation, new: Operation, carried: Carried) -> 
 
 
 @lowers(scf.ForOp)
-def _for(op: scf.ForOp, kernel: Kernel) -> None:
+def _for(op: scf.ForOp, kernel: KernelLowering) -> None:
     _check_carried(op, op.iter_args)
     lower, upper, step = (kernel[operand] for operand in (op.lb, op.ub, op.step))
     if indexes_registers(op):
@@ -160,7 +160,7 @@ def _for(op: scf.ForOp, kernel: Kernel) -> None:
     _finish(kernel, op, scf.ForOp(lower, upper, step, initial, Region(block)), carried)
 
 
-def _unroll(op: scf.ForOp, places: range, kernel: Kernel) -> None:
+def _unroll(op: scf.ForOp, places: range, kernel: KernelLowering) -> None:
     """The body once for each iteration, its variable a constant."""
     body = op.body.block
     values = _plain(kernel, op.iter_args)
@@ -173,7 +173,7 @@ def _unroll(op: scf.ForOp, places: range, kernel: Kernel) -> None:
     _give(kernel, op.results, values)
 
 
-def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:
+def _counted(kernel: KernelLowering, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Fact:
     """The facts of the variable of a loop."""
     first, end, by = (kernel.facts[bound] for bound in (lower, upper, step))
     factor = gcd(first.factor, by.factor)
@@ -183,7 +183,7 @@ def _counted(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -
 
 
 @lowers(scf.IfOp)
-def _if(op: scf.IfOp, kernel: Kernel) -> None:
+def _if(op: scf.IfOp, kernel: KernelLowering) -> None:
     _check_carried(op, op.results)
     carried = Carried(op, kernel)
     condition, place = kernel[op.cond], op.location
@@ -197,7 +197,9 @@ def _if(op: scf.IfOp, kernel: Kernel) -> None:
     _finish(kernel, op, scf.IfOp(condition, types, regions[0], regions[1]), carried)
 
 
-def _branch(kernel: Kernel, region: Region, before: Sequence[SSAValue], carried: Carried) -> Region:
+def _branch(
+    kernel: KernelLowering, region: Region, before: Sequence[SSAValue], carried: Carried
+) -> Region:
     if not region.blocks:
         return Region()
     outer = kernel.emitter.enter(Block())
@@ -210,7 +212,7 @@ def _branch(kernel: Kernel, region: Region, before: Sequence[SSAValue], carried:
 
 
 @lowers(scf.WhileOp)
-def _while(op: scf.WhileOp, kernel: Kernel) -> None:
+def _while(op: scf.WhileOp, kernel: KernelLowering) -> None:
     _check_carried(op, [*op.arguments, *op.results])
     carried = Carried(op, kernel)
     initial = [*_plain(kernel, op.arguments), *carried.values()]

@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.matrix_copy import WARP
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS
 from tilewright.dialects.cute_nvgpu.ops import cluster, tcgen05_sync, tmem
 from tilewright.lowering.emit.mbarriers import shared_words
-from tilewright.lowering.tile.kernel import Kernel, lowers, offset_of
+from tilewright.lowering.tile.kernel import KernelLowering, lowers, offset_of
 from tilewright.lowering.tile.places import Memory
 from tilewright.source.diagnostic import OpError
 
@@ -40,7 +40,7 @@ def in_tensor_memory(value: SSAValue) -> bool:
     return isinstance(value.type, MemRefType) and value.type.tensor.space == "tmem"
 
 
-def allocate(op: AllocOp, kernel: Kernel) -> None:
+def allocate(op: AllocOp, kernel: KernelLowering) -> None:
     """Columns for a tensor, known to all threads of the CTA."""
     _check_together(op, kernel)
     assert isinstance(op.result.type, MemRefType)
@@ -66,7 +66,7 @@ def allocate(op: AllocOp, kernel: Kernel) -> None:
     kernel[op.result] = Typed("memref", allocated)
 
 
-def _check_together(op: Operation, kernel: Kernel) -> None:
+def _check_together(op: Operation, kernel: KernelLowering) -> None:
     """The CTA synchronises, and its first warp is the one that allocates."""
     if kernel.emitter.block is not kernel.entry:
         raise OpError(
@@ -93,13 +93,13 @@ def _is_last(op: AllocOp) -> bool:
     return True
 
 
-def _first_warp(kernel: Kernel) -> SSAValue:
+def _first_warp(kernel: KernelLowering) -> SSAValue:
     emitter = kernel.emitter
     thread = emitter.of_launch(gpu.ThreadIdOp)
     return emitter.compare("lt", thread, WARP)
 
 
-def _synchronise(kernel: Kernel, ctas: int) -> None:
+def _synchronise(kernel: KernelLowering, ctas: int) -> None:
     kernel.emitter.add(tcgen05_sync.FenceBeforeThreadSyncOp())
     if ctas == 1:
         kernel.emitter.add(gpu.BarrierOp())
@@ -109,13 +109,13 @@ def _synchronise(kernel: Kernel, ctas: int) -> None:
 
 
 @lowers(DeallocOp)
-def _dealloc(op: DeallocOp, kernel: Kernel) -> None:
+def _dealloc(op: DeallocOp, kernel: KernelLowering) -> None:
     _check_together(op, kernel)
     assert isinstance(op.source.owner, AllocOp)
     _give_back([kernel.tensor(op.source).base.value], op.source.owner.cta_group, kernel)
 
 
-def deallocate_rest(source: Any, kernel: Kernel) -> None:
+def deallocate_rest(source: Any, kernel: KernelLowering) -> None:
     """At the end of a kernel, whose ops those of a block are: what it has not given back."""
     rest = [
         op
@@ -129,7 +129,7 @@ def deallocate_rest(source: Any, kernel: Kernel) -> None:
         _give_back(tensors, max(op.cta_group for op in rest), kernel)
 
 
-def _give_back(tensors: list[SSAValue], ctas: int, kernel: Kernel) -> None:
+def _give_back(tensors: list[SSAValue], ctas: int, kernel: KernelLowering) -> None:
     def by_one_warp() -> None:
         kernel.emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
         for tensor in tensors:
@@ -143,7 +143,7 @@ def _give_back(tensors: list[SSAValue], ctas: int, kernel: Kernel) -> None:
 
 
 def tile_of(
-    tensor: Tensor, first: int, extents: tuple[int, int], step: int, kernel: Kernel
+    tensor: Tensor, first: int, extents: tuple[int, int], step: int, kernel: KernelLowering
 ) -> tuple[SSAValue, list[SSAValue]]:
     """Lanes and elements of a tensor from one of them on, as a memref and the indices of its first:
     of cells the whole allocation's; `step` is how far apart neighbours in a lane are."""
@@ -168,7 +168,7 @@ def _cell(tensor: Tensor, first: int) -> tuple[SSAValue, Scalar, Scalar, Scalar]
 
 
 def tensor_operand(
-    atom: UmmaAtom, which: Operand, tensor: Tensor, first: int, kernel: Kernel
+    atom: UmmaAtom, which: Operand, tensor: Tensor, first: int, kernel: KernelLowering
 ) -> tuple[SSAValue, int]:
     """An operand of an atom from an element of a tensor on, and its id, which has to be known: the
     element's place in its cell, of metadata the column of a pair."""

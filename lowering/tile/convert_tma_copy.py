@@ -16,13 +16,13 @@ from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.lowering.tile.convert_pipeline import pipeline_of, use_of
-from tilewright.lowering.tile.kernel import Kernel, lowers, static_extents
+from tilewright.lowering.tile.kernel import KernelLowering, lowers, static_extents
 from tilewright.lowering.tile.places import flat_tuple, zeros_like
 from tilewright.source.diagnostic import OpError
 
 
 @lowers(MakeTmaCopyOp)
-def _make(op: MakeTmaCopyOp, kernel: Kernel) -> None:
+def _make(op: MakeTmaCopyOp, kernel: KernelLowering) -> None:
     if op.source not in kernel.arguments:
         raise OpError(
             op,
@@ -41,7 +41,7 @@ def _make(op: MakeTmaCopyOp, kernel: Kernel) -> None:
     kernel[op.copy], kernel[op.coords] = copy, coords
 
 
-def convert_tma_copy(op: CopyOp, kernel: Kernel) -> None:
+def convert_tma_copy(op: CopyOp, kernel: KernelLowering) -> None:
     """The boxes of one copy, each with its first element's coordinates and place."""
     assert op.tiled is not None
     type_ = op.tiled.type
@@ -78,7 +78,7 @@ def _tensor_mode(coords: CoordTensor, place: int) -> int:
     return next(mode for mode, along in enumerate(step) if along != 0)
 
 
-def _one(op: CopyOp, corner: list[Any], at: Any, kernel: Kernel) -> None:
+def _one(op: CopyOp, corner: list[Any], at: Any, kernel: KernelLowering) -> None:
     assert op.tiled is not None
     map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(number) for number in corner]
     if op.pipeline is None or op.use is None:

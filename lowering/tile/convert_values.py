@@ -24,17 +24,17 @@ from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.emit.leaves import Leaf, sized
 from tilewright.lowering.tile.access import register_places
 from tilewright.lowering.tile.bounds import condition_value
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.written_registers import WRITES
 
 
 @lowers(StaticOp, MakeTiledMmaOp, MakeTiledCopyOp)
-def _constant(op: StaticOp | MakeTiledMmaOp | MakeTiledCopyOp, kernel: Kernel) -> None:
+def _constant(op: StaticOp | MakeTiledMmaOp | MakeTiledCopyOp, kernel: KernelLowering) -> None:
     kernel[op.result] = typed_of(op.result.type)
 
 
 @lowers(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
-def _make(op: LeavesOp, kernel: Kernel) -> None:
+def _make(op: LeavesOp, kernel: KernelLowering) -> None:
     type_ = typed_of(op.result.type)
     assert type_ is not None
     leaves = [kernel.typed(leaf).value for leaf in op.leaves]
@@ -42,13 +42,13 @@ def _make(op: LeavesOp, kernel: Kernel) -> None:
 
 
 @lowers(ElemLessOp, EqualOp)
-def _compare(op: CompareOp, kernel: Kernel) -> None:
+def _compare(op: CompareOp, kernel: KernelLowering) -> None:
     (condition,) = op.evaluate([kernel.typed(operand) for operand in op.operands])
     kernel[op.results[0]] = condition_value(condition, kernel.emitter)
 
 
 @lowers(PrintOp)
-def _print(op: PrintOp, kernel: Kernel) -> None:
+def _print(op: PrintOp, kernel: KernelLowering) -> None:
     shown = typed_of(op.value.type)
     assert shown is not None
     numbers = zip(_as_printed(shown.value), _as_printed(kernel.typed(op.value).value), strict=True)
@@ -77,7 +77,7 @@ def _as_printed(value: Any) -> Iterator[Any]:
 
 
 @lowers(TileSchedulerBoundsOp)
-def _bounds(op: TileSchedulerBoundsOp, kernel: Kernel) -> None:
+def _bounds(op: TileSchedulerBoundsOp, kernel: KernelLowering) -> None:
     """From the CTA's own number on: one tile, or every so many as there are CTAs."""
     rows, columns = kernel.typed(op.tiles).value
     tiles = scalar.mul(rows, columns)
@@ -90,7 +90,7 @@ def _bounds(op: TileSchedulerBoundsOp, kernel: Kernel) -> None:
         kernel[result] = Typed("scalar", value)
 
 
-def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: Kernel) -> Leaf:
+def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: KernelLowering) -> Leaf:
     """A number of the grid along x, as i32."""
     emitter = kernel.emitter
     leaf = kernel.leaf(emitter.resized(emitter.of_launch(op_type), None, 32))
@@ -99,7 +99,7 @@ def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: Kernel) -> Le
 
 
 @lowers(ConvertOp)
-def _convert(op: ConvertOp, kernel: Kernel) -> None:
+def _convert(op: ConvertOp, kernel: KernelLowering) -> None:
     source, dest, *random = (kernel.tensor(operand) for operand in op.operands)
     every = range(source.modes.size())
     value, *bits = (

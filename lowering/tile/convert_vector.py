@@ -10,12 +10,12 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.vectors import shape_of, window_of
-from tilewright.lowering.tile.kernel import Kernel, lowers
+from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.vectors import VectorValue
 
 
 @lowers(arith.ConstantOp)
-def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
+def _constant(op: arith.ConstantOp, kernel: KernelLowering) -> None:
     if not isa(op.result.type, VectorType):
         kernel.keep(op)
         return
@@ -29,7 +29,7 @@ def _constant(op: arith.ConstantOp, kernel: Kernel) -> None:
 
 
 @lowers(vector.BroadcastOp)
-def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
+def _broadcast(op: vector.BroadcastOp, kernel: KernelLowering) -> None:
     count = prod(shape_of(op.vector.type))
     elements = (
         kernel.vector(op.source).elements if shape_of(op.source.type) else (kernel[op.source],)
@@ -38,13 +38,13 @@ def _broadcast(op: vector.BroadcastOp, kernel: Kernel) -> None:
 
 
 @lowers(vector.ExtractOp)
-def _extract(op: vector.ExtractOp, kernel: Kernel) -> None:
+def _extract(op: vector.ExtractOp, kernel: KernelLowering) -> None:
     elements = kernel.vector(op.vector).elements[window_of(op, op.vector.type, op.result.type)]
     kernel[op.result] = VectorValue(elements) if shape_of(op.result.type) else elements[0]
 
 
 @lowers(vector.InsertOp)
-def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
+def _insert(op: vector.InsertOp, kernel: KernelLowering) -> None:
     window = window_of(op, op.dest.type, op.source.type)
     elements = list(kernel.vector(op.dest).elements)
     elements[window] = (
@@ -54,7 +54,7 @@ def _insert(op: vector.InsertOp, kernel: Kernel) -> None:
 
 
 @lowers(vector.FMAOp)
-def _fma(op: vector.FMAOp, kernel: Kernel) -> None:
+def _fma(op: vector.FMAOp, kernel: KernelLowering) -> None:
     columns = [kernel.vector(operand).elements for operand in (op.lhs, op.rhs, op.acc)]
     made = [kernel.emitter.emit(FmaOp(*operands)) for operands in zip(*columns, strict=True)]
     kernel[op.res] = VectorValue(tuple(made))

@@ -9,7 +9,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import Descripto
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
-from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.tile.kernel import KernelLowering
 
 
 def descriptor(
@@ -18,7 +18,7 @@ def descriptor(
     matrix: Layout,
     element: ElementType,
     format: DescriptorFormat,
-    kernel: Kernel,
+    kernel: KernelLowering,
 ) -> SSAValue:
     """That of a matrix (mn, k) from an element of a tensor on, through its memory's swizzle."""
     layout: AnyLayout = matrix

@@ -40,7 +40,7 @@ from tilewright.lowering.tile.vectors import (
 )
 from tilewright.source.diagnostic import OpError
 
-Rule = Callable[[Any, "Kernel"], None]
+Rule = Callable[[Any, "KernelLowering"], None]
 
 RULES = OpRules[Rule]()
 """How each op type lowers; the convert_* modules of this package fill it."""
@@ -48,7 +48,7 @@ RULES = OpRules[Rule]()
 lowers = RULES.of
 
 
-class Kernel:
+class KernelLowering:
     """Lowers the body of one kernel, to the end of a block at a time."""
 
     def __init__(self, entry: Block, block_size: tuple[int, ...] | None) -> None:

@@ -9,7 +9,7 @@ from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.lowering.emit.registers import RegisterChunks
-from tilewright.lowering.tile.kernel import Kernel
+from tilewright.lowering.tile.kernel import KernelLowering
 
 WRITES: dict[type[Operation], Callable[[Any], SSAValue]] = {}
 """The ops that write to a tensor, and which operand that is; the convert_* modules fill it."""
@@ -30,7 +30,7 @@ def maker(value: SSAValue) -> SSAValue:
     return value
 
 
-def written(regions: list[Region], kernel: Kernel) -> list[tuple[SSAValue, RegisterChunks]]:
+def written(regions: list[Region], kernel: KernelLowering) -> list[tuple[SSAValue, RegisterChunks]]:
     """The register tensors from outside that ops in the regions write, in the order of the first
     writes."""
     written: dict[SSAValue, RegisterChunks] = {}

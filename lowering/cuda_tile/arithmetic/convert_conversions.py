@@ -53,7 +53,7 @@ from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import (
     encoded,
     stepped,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.emit.registers import extracted, from_elements
 from tilewright.passes.cuda_tile.analysis.loaded_operands import (
@@ -65,7 +65,7 @@ from tilewright.source.diagnostic import OpError
 
 
 @lowers(conversions.ExtIOp, conversions.TruncIOp)
-def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> None:
+def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: EntryLowering) -> None:
     kernel.scalar_type(op, op.from_)
     type_ = kernel.scalar_type(op, op.to)
     signed = isinstance(op, conversions.TruncIOp) or is_signed(op)
@@ -83,7 +83,7 @@ def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: Kernel) -> No
     elementwise(op, kernel, compute)
 
 
-def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
+def half_octet(kernel: EntryLowering, octet: SSAValue, *, signed: bool) -> SSAValue:
     """The low 4 bits of 8, with their sign or zeros above."""
     high = ThreadWord(kernel, octet) << 4
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
@@ -91,7 +91,7 @@ def half_octet(kernel: Kernel, octet: SSAValue, *, signed: bool) -> SSAValue:
 
 
 @lowers(conversions.IToFOp)
-def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
+def _integer_to_float(op: conversions.IToFOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.to)
     kind = arith.SIToFPOp if is_signed(op) else arith.UIToFPOp
     to = element_of(op.to)
@@ -110,7 +110,7 @@ def _integer_to_float(op: conversions.IToFOp, kernel: Kernel) -> None:
 
 
 @lowers(conversions.FToIOp)
-def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
+def _float_to_integer(op: conversions.FToIOp, kernel: EntryLowering) -> None:
     """Beyond the range the nearest integer of the type, and 0 for NaN."""
     kernel.scalar_type(op, op.from_)
     type_: Any = kernel.scalar_type(op, op.to)
@@ -143,7 +143,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: Kernel) -> None:
 
 
 @lowers(conversions.FToFOp)
-def _float_to_float(op: conversions.FToFOp, kernel: Kernel) -> None:
+def _float_to_float(op: conversions.FToFOp, kernel: EntryLowering) -> None:
     source, to = element_of(op.from_), element_of(op.to)
     rounding = word(op, "rounding_mode", "nearest_even")
     _check_known(op, to)
@@ -171,7 +171,7 @@ _TF32_SINCE = 90
 """The first target whose `cvt` rounds to tf32 as Tile IR does."""
 
 
-def _for_products(kernel: Kernel, value: SSAValue) -> SSAValue:
+def _for_products(kernel: EntryLowering, value: SSAValue) -> SSAValue:
     """An f32 rounded to tf32 by one instruction. NaN is another one."""
     one = FragmentType.get(1, value.type)
     fragment = from_elements([value], one, kernel.emitter)
@@ -187,7 +187,7 @@ def _check_known(op: Operation, to: Attribute) -> None:
 
 
 def float_converted(
-    kernel: Kernel, value: SSAValue, source: Attribute, to: Attribute,
+    kernel: EntryLowering, value: SSAValue, source: Attribute, to: Attribute,
     rounding: str = "nearest_even",
 ) -> SSAValue:  # fmt: skip
     """A float of one element type as one of another, rounded once."""
@@ -210,13 +210,13 @@ def float_converted(
     return stepped(kernel, rounded, *_beside(kernel, became, was), rounding)
 
 
-def _beside(kernel: Kernel, became: SSAValue, was: SSAValue) -> tuple[SSAValue, SSAValue]:
+def _beside(kernel: EntryLowering, became: SSAValue, was: SSAValue) -> tuple[SSAValue, SSAValue]:
     """True where a rounded float is above what was rounded, and below."""
     above = compared_floats(kernel, "greater_than", became, was)
     return above, compared_floats(kernel, "greater_than", was, became)
 
 
-def float_resized(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+def float_resized(kernel: EntryLowering, value: SSAValue, type_: Attribute) -> SSAValue:
     """A float in another format, rounded once to nearest."""
     own, octets = value.type, (Float8E4M3FNType, Float8E5M2Type)
     assert isinstance(own, AnyFloat) and isinstance(type_, AnyFloat)
@@ -242,7 +242,7 @@ _FP8_SINCE = 89
 """The first target that converts floats of 8 bits."""
 
 
-def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
+def _to_tf32(kernel: EntryLowering, value: SSAValue, rounding: str) -> SSAValue:
     """The 10 highest bits of an f32's fraction, rounded on bits: numbers alone."""
     wide = value if value.type == f64 else None
     lost: SSAValue | None = None
@@ -269,14 +269,14 @@ def _to_tf32(kernel: Kernel, value: SSAValue, rounding: str) -> SSAValue:
 
 
 @lowers(conversions.BitcastOp)
-def _bitcast(op: conversions.BitcastOp, kernel: Kernel) -> None:
+def _bitcast(op: conversions.BitcastOp, kernel: EntryLowering) -> None:
     kernel.scalar_type(op, op.source)
     type_ = kernel.scalar_type(op, op.result)
     elementwise(op, kernel, lambda x: bitcast(kernel, x, type_))
 
 
 @lowers(conversions.IntToPtrOp, conversions.PtrToIntOp, conversions.PtrToPtrOp, AssumeOp)
-def _same(op: Operation, kernel: Kernel) -> None:
+def _same(op: Operation, kernel: EntryLowering) -> None:
     if isinstance(op.results[0].type, TileType):
         kernel[op.results[0]] = kernel[op.operands[0]]
 
@@ -286,7 +286,7 @@ _STEPS = 6
 
 
 @lowers(RemFOp)
-def _remainder(op: BinaryFloat, kernel: Kernel) -> None:
+def _remainder(op: BinaryFloat, kernel: EntryLowering) -> None:
     """x - trunc(x / y) y, exactly: in f64 each step is exact, and at most one y too much."""
     type_, wide = kernel.scalar_type(op, op.result), f64
     if type_ == wide:

@@ -16,7 +16,7 @@ from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryIn
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import (
     is_natural,
@@ -40,7 +40,7 @@ EXACT = FastMathFlagsAttr("none")
 _WRAPS = IntegerOverflowAttr("none")
 
 
-def elementwise(op: Operation, kernel: Kernel, compute: Compute, equal: int = 0) -> None:
+def elementwise(op: Operation, kernel: EntryLowering, compute: Compute, equal: int = 0) -> None:
     """Say that an op's result is computed element by element; of 2^equal neighbours, which are the
     same, once."""
     operands = [operand for operand in op.operands if isinstance(operand.type, TileType)]
@@ -90,14 +90,14 @@ _UNSIGNED: dict[type[Operation], type[Operation]] = {
 """Divisions of numbers that are not negative."""
 
 
-def on_integers(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+def on_integers(kernel: EntryLowering, kind: type[Operation], *operands: SSAValue) -> SSAValue:
     """The result of an op of `arith` on integers of one type."""
     if kind in _OVERFLOWING:
         return kernel.emit(kind, operands, operands[0].type, overflowFlags=_WRAPS)
     return kernel.emit(kind, operands, operands[0].type)
 
 
-def bitcast(kernel: Kernel, value: SSAValue, type_: Attribute) -> SSAValue:
+def bitcast(kernel: EntryLowering, value: SSAValue, type_: Attribute) -> SSAValue:
     """The same bits as another type."""
     return value if value.type == type_ else kernel.emit(arith.BitcastOp, [value], type_)
 
@@ -116,7 +116,7 @@ class ThreadWord:
     """An integer of a thread, and its arithmetic, with numbers too, which wraps; shifted right by
     zeros, divided without signs."""
 
-    kernel: Kernel
+    kernel: EntryLowering
     value: SSAValue
 
     __add__ = _operator(arith.AddiOp)
@@ -130,7 +130,7 @@ class ThreadWord:
     at_least = _operator(arith.MaxSIOp)
 
     @classmethod
-    def of(cls, kernel: Kernel, value: SSAValue, type_: Attribute) -> ThreadWord:
+    def of(cls, kernel: EntryLowering, value: SSAValue, type_: Attribute) -> ThreadWord:
         """The bits of a value."""
         return cls(kernel, bitcast(kernel, value, type_))
 
@@ -155,7 +155,7 @@ class ThreadWord:
 
 
 @lowers(*_INTEGER, *_BY_SIGN)
-def _integers(op: Operation, kernel: Kernel) -> None:
+def _integers(op: Operation, kernel: EntryLowering) -> None:
     """Of tiles, a product whose upper half is wanted too is one with that."""
     halves = isinstance(op, integer.MulIOp) and shape_of(op.result)
     uses = op.operands[0].uses if halves else ()
@@ -166,7 +166,7 @@ def _integers(op: Operation, kernel: Kernel) -> None:
     elementwise(op, kernel, integer_function(op, kernel))
 
 
-def integer_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
+def integer_function(op: Operation, kernel: EntryLowering) -> Callable[..., SSAValue]:
     """The element of a result that is one op of `arith`."""
     type_, kind = kernel.scalar_type(op, op.results[0]), _INTEGER.get(type(op))
     if kind is None:
@@ -177,7 +177,7 @@ def integer_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
 
 
 @lowers(integer.DivIOp, integer.RemIOp)
-def _divide(op: BinaryInteger, kernel: Kernel) -> None:
+def _divide(op: BinaryInteger, kernel: EntryLowering) -> None:
     """By zero, which is undefined, the quotient is all ones and the remainder the dividend."""
     signed = is_signed(op)
     type_, divides = kernel.scalar_type(op, op.result), isinstance(op, integer.DivIOp)
@@ -226,7 +226,7 @@ def _divide(op: BinaryInteger, kernel: Kernel) -> None:
     kernel.give(op, counting)
 
 
-def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:
+def _before_extension(kernel: EntryLowering, x: SSAValue, y: SSAValue) -> list[SSAValue] | None:
     """A number that has been extended from 32 bits, and another one or a positive constant, as they
     were: in 64 bits ptxas divides by a program, by constants too."""
     if not isinstance(x.owner, arith.ExtSIOp) or x.owner.input.type != i32:
@@ -238,18 +238,18 @@ def _before_extension(kernel: Kernel, x: SSAValue, y: SSAValue) -> list[SSAValue
     return None
 
 
-def _negated(kernel: Kernel, x: SSAValue) -> SSAValue:
+def _negated(kernel: EntryLowering, x: SSAValue) -> SSAValue:
     return on_integers(kernel, arith.SubiOp, kernel.constant(0, x.type), x)
 
 
 @lowers(integer.NegIOp)
-def _negate(op: UnaryInteger, kernel: Kernel) -> None:
+def _negate(op: UnaryInteger, kernel: EntryLowering) -> None:
     kernel.scalar_type(op, op.result)
     elementwise(op, kernel, partial(_negated, kernel))
 
 
 @lowers(integer.AbsIOp)
-def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
+def _magnitude(op: UnaryInteger, kernel: EntryLowering) -> None:
     if kernel.scalar_type(op, op.result) == i1:
         elementwise(op, kernel, lambda x: x)
         return
@@ -257,11 +257,11 @@ def _magnitude(op: UnaryInteger, kernel: Kernel) -> None:
 
 
 @lowers(integer.MulhiIOp)
-def _upper_half(op: integer.MulhiIOp, kernel: Kernel) -> None:
+def _upper_half(op: integer.MulhiIOp, kernel: EntryLowering) -> None:
     _half(op, kernel, 1)
 
 
-def _half(op: Operation, kernel: Kernel, number: int, *, swapped: bool = False) -> None:
+def _half(op: Operation, kernel: EntryLowering, number: int, *, swapped: bool = False) -> None:
     """A half of products, the lower first."""
     type_ = kernel.scalar_type(op, op.results[0])
 
@@ -287,7 +287,7 @@ RELATIONS = {
 
 
 @lowers(integer.CmpIOp)
-def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
+def _compare(op: integer.CmpIOp, kernel: EntryLowering) -> None:
     relation, signed = word(op, "comparison_predicate"), is_signed(op)
     number = IntegerAttr(RELATIONS[relation][not signed], i64)
     whole = kernel.emits(arith.CmpiOp, i1, predicate=number)
@@ -307,13 +307,13 @@ def _compare(op: integer.CmpIOp, kernel: Kernel) -> None:
     elementwise(op, kernel, never if natural else compare, run_of(op.result).equal)
 
 
-def compared_floats(kernel: Kernel, relation: str, x: SSAValue, y: SSAValue) -> SSAValue:
+def compared_floats(kernel: EntryLowering, relation: str, x: SSAValue, y: SSAValue) -> SSAValue:
     """True where an ordered relation of two floats holds."""
     number = IntegerAttr(RELATIONS[relation][2], i64)
     return kernel.emit(arith.CmpfOp, [x, y], i1, predicate=number, fastmath=EXACT)
 
 
-def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSAValue:
+def on_floats(kernel: EntryLowering, kind: type[Operation], *operands: SSAValue) -> SSAValue:
     """The result of an op of `arith` or `math` on floats of one type."""
     return kernel.emit(kind, operands, operands[0].type, fastmath=EXACT)
 
@@ -321,7 +321,9 @@ def on_floats(kernel: Kernel, kind: type[Operation], *operands: SSAValue) -> SSA
 # --- selection and addresses ---
 
 
-def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attribute) -> SSAValue:
+def resized(
+    kernel: EntryLowering, kind: type[Operation], value: SSAValue, type_: Attribute
+) -> SSAValue:
     """An integer in another width."""
     if value.type == type_:
         return value
@@ -329,7 +331,7 @@ def resized(kernel: Kernel, kind: type[Operation], value: SSAValue, type_: Attri
 
 
 @lowers(core.SelectOp)
-def _select(op: core.SelectOp, kernel: Kernel) -> None:
+def _select(op: core.SelectOp, kernel: EntryLowering) -> None:
     nested = op.cond.has_one_use() and _is_shared(op.cond)
 
     def compute(condition: SSAValue, x: SSAValue, y: SSAValue) -> SSAValue:
@@ -352,7 +354,7 @@ def _is_shared(condition: SSAValue) -> bool:
 
 
 @lowers(core.OffsetOp)
-def _offset(op: core.OffsetOp, kernel: Kernel) -> None:
+def _offset(op: core.OffsetOp, kernel: EntryLowering) -> None:
     size = pointee_bytes(op.ptr)
 
     def compute(pointer: SSAValue, offset: SSAValue) -> SSAValue:

@@ -35,7 +35,7 @@ from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
 from tilewright.lowering.cuda_tile.arithmetic.late_exchanges import put_off_exchanges
 from tilewright.lowering.cuda_tile.arithmetic.narrow_floats import DIRECTIONS
 from tilewright.lowering.cuda_tile.arithmetic.shared_divisors import RECIPROCAL, quotients
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
@@ -71,7 +71,7 @@ _EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
 
 
 @lowers(scalar_programs.LibdeviceOp)
-def _libdevice(op: scalar_programs.LibdeviceOp, kernel: Kernel) -> None:
+def _libdevice(op: scalar_programs.LibdeviceOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.result)
     elementwise(op, kernel, kernel.emits(LibdeviceOp, type_, function=op.function))
 
@@ -86,7 +86,7 @@ _FREE: dict[type[Operation], FastMathFlagsAttr] = {
 
 
 @lowers(*_FLOAT, *_EXTREMES)
-def _floats(op: Operation, kernel: Kernel) -> None:
+def _floats(op: Operation, kernel: EntryLowering) -> None:
     rounding = word(op, "rounding_mode")
     plainly = rounding in ("", "nearest_even") and "flush_to_zero" not in op.properties
     if isinstance(op, floating_point.DivFOp) and plainly and element_of(op.lhs) == f32:
@@ -106,7 +106,9 @@ _FEW = 8
 """The elements of a thread for each factor from which on a branch around their products pays."""
 
 
-def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Sequence[SSAValue]]:
+def _rescaled(
+    op: BinaryFloat, kernel: EntryLowering, layout: TileLayout
+) -> list[Sequence[SSAValue]]:
     """Sums times factors of rows, where a warp has one that is not 1: those of attention are 1
     while no score is greater than before, and what is multiplied by 1 stays as it is."""
     sums, factors = (kernel.elements(x, layout) for x in (op.lhs, op.rhs))
@@ -124,7 +126,7 @@ def _rescaled(op: BinaryFloat, kernel: Kernel, layout: TileLayout) -> list[Seque
     return [scaled]
 
 
-def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
+def float_function(op: Operation, kernel: EntryLowering) -> Callable[..., SSAValue]:
     """The element of a result of floats, of the elements of the operands."""
     rounding, type_ = word(op, "rounding_mode"), kernel.scalar_type(op, op.results[0])
     extremes = _EXTREMES.get(type(op))
@@ -157,7 +159,7 @@ def float_function(op: Operation, kernel: Kernel) -> Callable[..., SSAValue]:
     return lambda *operands: _flushed(kernel, plain(*(_flushed(kernel, x) for x in operands)))
 
 
-def _flushed(kernel: Kernel, value: SSAValue) -> SSAValue:
+def _flushed(kernel: EntryLowering, value: SSAValue) -> SSAValue:
     """An f32; where it is subnormal, the zero of its sign."""
     bits = ThreadWord.of(kernel, value, i32)
     exponent = bits & 0x7F800000
@@ -170,7 +172,7 @@ _UNORDERED = 7
 
 
 @lowers(floating_point.CmpFOp)
-def _compare_floats(op: floating_point.CmpFOp, kernel: Kernel) -> None:
+def _compare_floats(op: floating_point.CmpFOp, kernel: EntryLowering) -> None:
     *_, ordered = RELATIONS[word(op, "comparison_predicate")]
     above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED
     number = IntegerAttr(ordered + above, i64)

@@ -14,7 +14,7 @@ from tilewright.dialects.cuda_tile.ops.core import PackOp, UnpackOp
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import half_octet
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_integers
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
@@ -58,7 +58,7 @@ def _regrouped(op: PackOp | UnpackOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(PackOp, UnpackOp)
-def _regroup(op: PackOp | UnpackOp, kernel: Kernel) -> None:
+def _regroup(op: PackOp | UnpackOp, kernel: EntryLowering) -> None:
     group, layout = _Regrouping(op), kernel.layout(op.result)
     assert layout is not None
     count, type_ = 1 << group.bits, kernel.scalar_type(op, op.result)
@@ -79,7 +79,7 @@ def _regroup(op: PackOp | UnpackOp, kernel: Kernel) -> None:
     )
 
 
-def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
+def _octet(parts: Sequence[SSAValue], kernel: EntryLowering) -> SSAValue:
     """The byte of two halves, or of eight bits, low ones first."""
     octet: SSAValue | None = None
     for i, part in enumerate(parts):
@@ -96,7 +96,7 @@ def _octet(parts: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
     return octet
 
 
-def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
+def _octets(element: SSAValue, count: int, kernel: EntryLowering) -> list[SSAValue]:
     """The bytes of an element, low ones first."""
     word = bitcast(kernel, element, IntegerType(8 * count))
     if count == 1:
@@ -108,7 +108,7 @@ def _octets(element: SSAValue, count: int, kernel: Kernel) -> list[SSAValue]:
     return octets
 
 
-def _parts(octet: SSAValue, count: int, *, signed: bool, kernel: Kernel) -> list[SSAValue]:
+def _parts(octet: SSAValue, count: int, *, signed: bool, kernel: EntryLowering) -> list[SSAValue]:
     """The bits of a byte, or its halves, low ones first; of i4 with their sign."""
     back: type[Operation] = arith.ShRSIOp if signed else arith.ShRUIOp
     parts: list[SSAValue] = []
@@ -122,7 +122,7 @@ def _parts(octet: SSAValue, count: int, *, signed: bool, kernel: Kernel) -> list
     return parts
 
 
-def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: Kernel) -> SSAValue:
+def _joined(octets: Sequence[SSAValue], type_: Attribute, kernel: EntryLowering) -> SSAValue:
     """The element that bytes are, low ones first."""
     word = IntegerType(8 * len(octets))
     total: SSAValue | None = None

@@ -14,7 +14,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import (
     float_converted,
     float_resized,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 
 _INSTRUCTIONS: dict[type[Operation], str] = {
     floating_point.AddFOp: "add",
@@ -41,7 +41,9 @@ def full_quotient(op: Operation, rounding: str, *, flushes: bool) -> str | None:
     return f"div.full{FLUSHING if flushes else '.'}f32"
 
 
-def rounded_to(op: Operation, kernel: Kernel, rounding: str, *operands: SSAValue) -> SSAValue:
+def rounded_to(
+    op: Operation, kernel: EntryLowering, rounding: str, *operands: SSAValue
+) -> SSAValue:
     """The result of addf, subf, mulf, divf, sqrt or fma in a directed rounding."""
     type_ = operands[0].type
     wide = type_ if type_ == Float64Type() else Float32Type()

@@ -11,14 +11,14 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     compared_floats,
     on_floats,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 
 _MANTISSA = 52
 _STEP = 63 - _MANTISSA
 _INFINITE = 0x7FF << _MANTISSA
 
 
-def remainder64(kernel: Kernel, x: SSAValue, y: SSAValue) -> SSAValue:
+def remainder64(kernel: EntryLowering, x: SSAValue, y: SSAValue) -> SSAValue:
     """x - trunc(x / y) y, exactly, with the sign of x."""
     sizes = [on_floats(kernel, math.AbsFOp, value) for value in (x, y)]
     # `abs.f64` leaves NaN its sign.

@@ -30,7 +30,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     ThreadWord,
     on_floats,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 
 F32, F64 = Float32Type(), Float64Type()
 
@@ -69,7 +69,7 @@ _WIDE: dict[Attribute, tuple[IntegerType, int, int]] = {F32: (i32, 23, 127), F64
 """The integers that wide floats are as bits, their mantissa bits and their bias."""
 
 
-def decoded(kernel: Kernel, word: SSAValue, element: Attribute) -> SSAValue:
+def decoded(kernel: EntryLowering, word: SSAValue, element: Attribute) -> SSAValue:
     """The f32 that a word of 8 bits is, in a format."""
     wide = ThreadWord(kernel, kernel.emit(arith.ExtUIOp, [word], i32))
     nan = wide.like(0x7FFFFFFF)
@@ -91,7 +91,9 @@ def decoded(kernel: Kernel, word: SSAValue, element: Attribute) -> SSAValue:
     return value.to(F32)
 
 
-def encoded(kernel: Kernel, value: SSAValue, element: Attribute, *, up: bool = False) -> SSAValue:
+def encoded(
+    kernel: EntryLowering, value: SSAValue, element: Attribute, *, up: bool = False
+) -> SSAValue:
     """The word of 8 bits of an f32 or f64 in a format, rounded once to nearest even: what is beyond
     the largest number is that. Powers of two are rounded to zero or `up` in magnitude."""
     type_, mantissa, bias = _WIDE[value.type]
@@ -129,7 +131,7 @@ DIRECTIONS = ("zero", "negative_inf", "positive_inf")
 
 
 def stepped(
-    kernel: Kernel, value: SSAValue, above: SSAValue, below: SSAValue, rounding: str
+    kernel: EntryLowering, value: SSAValue, above: SSAValue, below: SSAValue, rounding: str
 ) -> SSAValue:
     """A float, rounded to nearest, in a directed rounding: `above` and `below` say that it is
     greater and less than what was rounded."""

@@ -18,7 +18,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import compared_floats, on_floats
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 
 RECIPROCAL = FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
 _FEWEST = 8
@@ -27,7 +27,9 @@ _SMALL, _LARGE = 2.0**-60, 2.0**60
 """Between these magnitudes of both, quotients and what is left of x are no subnormal numbers."""
 
 
-def quotients(kernel: Kernel, xs: Sequence[SSAValue], ys: Sequence[SSAValue]) -> list[SSAValue]:
+def quotients(
+    kernel: EntryLowering, xs: Sequence[SSAValue], ys: Sequence[SSAValue]
+) -> list[SSAValue]:
     """The quotients of f32s."""
     results: dict[int, SSAValue] = {}
     for y in dict.fromkeys(ys):
@@ -45,11 +47,11 @@ def quotients(kernel: Kernel, xs: Sequence[SSAValue], ys: Sequence[SSAValue]) ->
     return [results[i] for i in range(len(xs))]
 
 
-def _one_by_one(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> list[SSAValue]:
+def _one_by_one(kernel: EntryLowering, xs: Sequence[SSAValue], y: SSAValue) -> list[SSAValue]:
     return [on_floats(kernel, arith.DivfOp, x, y) for x in xs]
 
 
-def _is_plain(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> SSAValue:
+def _is_plain(kernel: EntryLowering, xs: Sequence[SSAValue], y: SSAValue) -> SSAValue:
     """True where all magnitudes are between the bounds."""
     sizes = [on_floats(kernel, math.AbsFOp, x) for x in xs]
     divisor = on_floats(kernel, math.AbsFOp, y)
@@ -62,7 +64,7 @@ def _is_plain(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> SSAValue:
     return plain
 
 
-def _folded(kernel: Kernel, kind: type[Operation], values: Sequence[SSAValue]) -> SSAValue:
+def _folded(kernel: EntryLowering, kind: type[Operation], values: Sequence[SSAValue]) -> SSAValue:
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
@@ -70,7 +72,7 @@ def _folded(kernel: Kernel, kind: type[Operation], values: Sequence[SSAValue]) -
     return on_floats(kernel, kind, *parts)
 
 
-def _by_reciprocal(kernel: Kernel, xs: Sequence[SSAValue], y: SSAValue) -> list[SSAValue]:
+def _by_reciprocal(kernel: EntryLowering, xs: Sequence[SSAValue], y: SSAValue) -> list[SSAValue]:
     one, minus = kernel.constant(1.0, f32), on_floats(kernel, arith.NegfOp, y)
     first = kernel.emit(arith.DivfOp, [one, y], f32, fastmath=RECIPROCAL)
     error = on_floats(kernel, math.FmaOp, minus, first, one)

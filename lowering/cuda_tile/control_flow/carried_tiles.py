@@ -11,7 +11,7 @@ from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.products.carried_accumulators import (
     carried,
     carried_tile,
@@ -25,7 +25,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 class CarriedTiles:
     """Values of Tile IR that regions pass on: the registers of tiles; tokens are no values here."""
 
-    def __init__(self, values: Sequence[SSAValue], kernel: Kernel) -> None:
+    def __init__(self, values: Sequence[SSAValue], kernel: EntryLowering) -> None:
         self._kernel, self.all = kernel, list(values)
         self.tiles = [value for value in values if isinstance(value.type, TileType)]
         self.tokens = [value for value in values if not isinstance(value.type, TileType)]

@@ -12,14 +12,14 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.dialects.printf_format import SAID, failed_tile_assertion
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.source.diagnostic import place_of
 
 
 @lowers(AssertOp)
-def _assert(op: AssertOp, kernel: Kernel) -> None:
+def _assert(op: AssertOp, kernel: EntryLowering) -> None:
     emitter, layout = kernel.emitter, kernel.table.of(op.condition)
     elements = zip(kernel.elements(op.condition, layout), layout.places, strict=True)
     own = kernel.threads.first_of(layout)
@@ -47,7 +47,7 @@ def _assert(op: AssertOp, kernel: Kernel) -> None:
         emitter.when(fails, lambda condition=condition, place=place: stop(condition, place))
 
 
-def _coordinates(number: SSAValue, shape: Sequence[int], kernel: Kernel) -> list[SSAValue]:
+def _coordinates(number: SSAValue, shape: Sequence[int], kernel: EntryLowering) -> list[SSAValue]:
     """The index of an element, by its number."""
     emitter, coordinates = kernel.emitter, list[SSAValue]()
     for extent in reversed(shape):

@@ -32,7 +32,7 @@ from tilewright.lowering.cuda_tile.control_flow.late_stores import (
 )
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.control_flow.loop_parts import LoopRings, LoopTiles
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorAccumulators
 from tilewright.lowering.cuda_tile.memory.convert_copied_loads import CopyRing, CopyRings
@@ -55,7 +55,7 @@ class RegionEnd(Protocol):
 # --- blocks ---
 
 
-def lower_body(block: Block, kernel: Kernel) -> None:
+def lower_body(block: Block, kernel: EntryLowering) -> None:
     """Lower the body of a kernel."""
     _lower_from(block.first_op, kernel, _Kernel())
 
@@ -67,7 +67,7 @@ class _Kernel:
         return []
 
 
-def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[SSAValue]:
+def _lower_from(op: Operation | None, kernel: EntryLowering, leaf: RegionEnd) -> list[SSAValue]:
     """Lower an op and those behind it; the values that the block ends with."""
     while op is not None:
         kernel.at(op)
@@ -83,7 +83,7 @@ def _lower_from(op: Operation | None, kernel: Kernel, leaf: RegionEnd) -> list[S
 class _Rest:
     """The end of a branch of an `if` that takes along what follows."""
 
-    def __init__(self, op: IfOp, kernel: Kernel, leaf: RegionEnd) -> None:
+    def __init__(self, op: IfOp, kernel: EntryLowering, leaf: RegionEnd) -> None:
         self._op, self._kernel, self.leaf, self.around = op, kernel, leaf, op.parent_op()
         self.types = leaf.types
 
@@ -96,7 +96,7 @@ class _Rest:
         return _lower_from(self._op.next_op, self._kernel, self.leaf)
 
 
-def _branch(op: IfOp, leaf: RegionEnd, kernel: Kernel) -> list[SSAValue]:
+def _branch(op: IfOp, leaf: RegionEnd, kernel: EntryLowering) -> list[SSAValue]:
     """An `scf.if` whose branches end in a leaf; its results. Rings go on from where the branch that
     runs has left them."""
     emitter, order, scratch = kernel.emitter, kernel.order, kernel.scratch
@@ -143,7 +143,7 @@ def _until(op: Operation | None, leaf: RegionEnd) -> Operation | None:
 class _Yields:
     """The end of the branches of an `if` that go on behind it."""
 
-    def __init__(self, op: IfOp, kernel: Kernel) -> None:
+    def __init__(self, op: IfOp, kernel: EntryLowering) -> None:
         self._op, self.carried = op, CarriedTiles(op.results, kernel)
         self.types = self.carried.types(op)
         self.sources: list[Sequence[SSAValue]] = []
@@ -155,7 +155,7 @@ class _Yields:
 
 
 @lowers(IfOp)
-def _if(op: IfOp, kernel: Kernel) -> None:
+def _if(op: IfOp, kernel: EntryLowering) -> None:
     leaf = _Yields(op, kernel)
     leaf.carried.bind(_branch(op, leaf, kernel))
     leaf.carried.bind_tokens(leaf.sources)
@@ -164,14 +164,14 @@ def _if(op: IfOp, kernel: Kernel) -> None:
 # --- loops ---
 
 
-def _enter_body(block: Block, kernel: Kernel) -> tuple[Block, int]:
+def _enter_body(block: Block, kernel: EntryLowering) -> tuple[Block, int]:
     """Go into the body of a loop; where to come back to."""
     kernel.groups.wait()
     kernel.scratch.state = True
     return kernel.emitter.enter(block), kernel.order.flushed
 
 
-def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) -> None:
+def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: EntryLowering) -> None:
     kernel.emitter.leave(outer)
     kernel.order.forget(flushed)
     kernel.scratch.state = True
@@ -179,14 +179,14 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: Kernel) 
 
 
 @lowers(ForOp)
-def _for(op: ForOp, kernel: Kernel) -> None:
+def _for(op: ForOp, kernel: EntryLowering) -> None:
     _Loop(op, kernel).lower()
 
 
 class _Loop:
     """A `for` by its parts."""
 
-    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
@@ -271,7 +271,9 @@ class _Loop:
             part.carried = list(islice(coming, len(part.carried)))
 
 
-def _lower_with(late: LateProduct | None, op: ForOp, tiles: LoopTiles, kernel: Kernel) -> None:
+def _lower_with(
+    late: LateProduct | None, op: ForOp, tiles: LoopTiles, kernel: EntryLowering
+) -> None:
     """Lower the body of a `for` with a product that is late."""
     kernel.late = late
     tiles.carried = _lower_from(op.region.block.first_op, kernel, tiles)
@@ -280,7 +282,7 @@ def _lower_with(late: LateProduct | None, op: ForOp, tiles: LoopTiles, kernel: K
 
 def _first_iteration(
     op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue], tiles: LoopTiles,
-    kernel: Kernel,
+    kernel: EntryLowering,
 ) -> Sequence[SSAValue]:  # fmt: skip
     """The values that a loop carries behind its first iteration, if there is one, else those
     given."""
@@ -305,7 +307,7 @@ def _first_iteration(
     return emitter.add(scf.IfOp(runs, types, first, none)).results
 
 
-def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: Kernel) -> None:
+def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: EntryLowering) -> None:
     """Multiply what the last iteration has put off, if there was one."""
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
     kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
@@ -329,7 +331,7 @@ class _Turn:
     """The end of a turn of a `loop`: whether there is another, what it carries, and the results."""
 
     def __init__(
-        self, op: LoopOp, carried: CarriedTiles, results: CarriedTiles, kernel: Kernel
+        self, op: LoopOp, carried: CarriedTiles, results: CarriedTiles, kernel: EntryLowering
     ) -> None:
         self._carried, self._results, self._kernel = carried, results, kernel
         self.again, self.left = carried.types(op), results.types(op)
@@ -353,7 +355,7 @@ class _Turn:
 
 
 @lowers(LoopOp)
-def _loop(op: LoopOp, kernel: Kernel) -> None:
+def _loop(op: LoopOp, kernel: EntryLowering) -> None:
     source = op.region.block
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)
     initial, leaf = carried.registers(op.init_values), _Turn(op, carried, results, kernel)

@@ -13,14 +13,14 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, is_derived
 from tilewright.passes.cuda_tile.analysis.facts import known_integer
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
 
 
-def divide_before(loop: ForOp, copied: Container[Operation], kernel: Kernel) -> None:
+def divide_before(loop: ForOp, copied: Container[Operation], kernel: EntryLowering) -> None:
     """Compute what a loop's loads, but those that are `copied`, lie by that is divided, and does
     not change in it."""
     for load in loop.region.block.ops:
@@ -30,7 +30,7 @@ def divide_before(loop: ForOp, copied: Container[Operation], kernel: Kernel) -> 
                 _divide(load.source, layout, loop, kernel)
 
 
-def _divide(value: SSAValue, layout: TileLayout, loop: ForOp, kernel: Kernel) -> None:
+def _divide(value: SSAValue, layout: TileLayout, loop: ForOp, kernel: EntryLowering) -> None:
     op = value.owner
     if not isinstance(op, SCALAR) or not is_derived(value) or not shape_of(value):
         return

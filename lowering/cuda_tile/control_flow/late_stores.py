@@ -12,7 +12,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.emit.registers import from_elements
 from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
@@ -22,7 +22,7 @@ class BlockStores(LoopPart):
     """The store of a loop over blocks, which carries the tile of the block before, packed, and what
     says where it lies: the parts behind its first half are late."""
 
-    def __init__(self, plan: LateStore, kernel: Kernel) -> None:
+    def __init__(self, plan: LateStore, kernel: EntryLowering) -> None:
         self.plan, self.kernel = plan, kernel
         self._known = CarriedTiles(plan.known, kernel)
         self._layout = kernel.table.of(plan.tile)
@@ -110,7 +110,7 @@ class StoreUnderProducts(LoopPart):
             self._stores.store_last()
 
 
-def late_store_part(op: ForOp, kernel: Kernel) -> LoopPart | None:
+def late_store_part(op: ForOp, kernel: EntryLowering) -> LoopPart | None:
     """The part of a loop that its kernel's late store is, if it has to do with it."""
     stores = kernel.late_store
     if not isinstance(stores, BlockStores):

@@ -9,7 +9,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
@@ -22,7 +22,7 @@ def is_counted(op: ForOp) -> bool:
     return op.unsigned_cmp is not None and element_of(op.lower_bound) == i64
 
 
-def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
+def loop_bounds(op: ForOp, kernel: EntryLowering) -> Range:
     """The bounds and the step, in 64 bits where a number behind the last one may be none of its
     type, or is unsigned, or PTX has no such type, in 32 where it is small."""
     lower, upper, step = (
@@ -43,7 +43,9 @@ def loop_bounds(op: ForOp, kernel: Kernel) -> Range:
     return Range(lower, upper, step, lower)
 
 
-def _narrow(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Range | None:
+def _narrow(
+    kernel: EntryLowering, lower: SSAValue, upper: SSAValue, step: SSAValue
+) -> Range | None:
     """Bounds of 64 bits in 32, of which the upper one is the least of a small number and others."""
     first, by, least = known_integer(lower), known_integer(step), upper.owner
     if first is None or by is None or not isinstance(least, arith.MinSIOp):
@@ -56,7 +58,7 @@ def _narrow(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) ->
     return Range(lower, upper, step, lower)
 
 
-def _iterations(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Range:
+def _iterations(kernel: EntryLowering, lower: SSAValue, upper: SSAValue, step: SSAValue) -> Range:
     """From zero to the number of iterations of an unsigned loop, by one."""
     zero, one = kernel.constant(0, i64), kernel.constant(1, i64)
     less = IntegerAttr(RELATIONS["less_than"][1], i64)
@@ -66,7 +68,7 @@ def _iterations(kernel: Kernel, lower: SSAValue, upper: SSAValue, step: SSAValue
     return Range(zero, kernel.emitter.select(some, count, zero), one, zero)
 
 
-def loop_variable(op: ForOp, number: SSAValue, kernel: Kernel) -> SSAValue:
+def loop_variable(op: ForOp, number: SSAValue, kernel: EntryLowering) -> SSAValue:
     """The variable of a loop, of what counts it."""
     if not is_counted(op):
         return number

@@ -15,7 +15,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
 from tilewright.lowering.cuda_tile.control_flow.early_divisions import divide_before
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import make_room_for_loop
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -30,7 +30,7 @@ class LoopTiles(LoopPart):
     """The tiles that a `for` carries, but accumulators that are `fresh`; where its body ends, of
     which the values are carried on."""
 
-    def __init__(self, op: ForOp, fresh: Container[SSAValue], kernel: Kernel) -> None:
+    def __init__(self, op: ForOp, fresh: Container[SSAValue], kernel: EntryLowering) -> None:
         self._op, self._fresh, self._kernel = op, fresh, kernel
         self._tiles = CarriedTiles(op.region.block.args[1:], kernel)
         self.types = self._tiles.types(op)
@@ -59,7 +59,7 @@ class LoopRings(LoopPart):
     """The rings that move on in a loop, and its own, whose loads are ahead of its products; those
     that MMAs alone read have a thread of their own where MMAs have one."""
 
-    def __init__(self, op: ForOp, copies: CopyRing | None, kernel: Kernel) -> None:
+    def __init__(self, op: ForOp, copies: CopyRing | None, kernel: EntryLowering) -> None:
         self._op, self._copies, self._kernel = op, copies, kernel
         self._ahead = Rings.in_kernel(kernel)
         self._own, self._rings = self._ahead.of(op), self._ahead.carried_by(op)
@@ -139,7 +139,10 @@ def _accesses_memory_first(op: ForOp) -> list[Operation]:
 
 
 def _fly(
-    flights: Mapping[Operation, MmaGroup], op: ForOp, values: Sequence[SSAValue], kernel: Kernel
+    flights: Mapping[Operation, MmaGroup],
+    op: ForOp,
+    values: Sequence[SSAValue],
+    kernel: EntryLowering,
 ) -> None:
     """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
     results."""

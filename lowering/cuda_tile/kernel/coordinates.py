@@ -9,13 +9,13 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.tensor_maps import QUAD, BoxedAccess
 from tilewright.passes.cuda_tile.analysis.view_access import Extent, tile_dimensions
 
 
-def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
+def wide(kernel: EntryLowering, extent: Extent, type_: Attribute) -> SSAValue:
     """A size, a stride or an index, which read as unsigned, in an integer type."""
     if isinstance(extent, int):
         return kernel.constant(extent, type_)  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def wide(kernel: Kernel, extent: Extent, type_: Attribute) -> SSAValue:
 
 
 def boxes(
-    access: BoxedAccess, kernel: Kernel, rank: SSAValue | None = None
+    access: BoxedAccess, kernel: EntryLowering, rank: SSAValue | None = None
 ) -> Iterator[tuple[list[SSAValue], SSAValue | None]]:
     """The boxes that a CTA copies: coordinates as `box_corners` has them, and where each begins in
     the tile; of a tile that CTAs load for each other, or have halves of, those of the CTA of a
@@ -56,7 +56,7 @@ def boxes(
         yield corner, place
 
 
-def box_corners(access: BoxedAccess, kernel: Kernel) -> Iterator[list[SSAValue]]:
+def box_corners(access: BoxedAccess, kernel: EntryLowering) -> Iterator[list[SSAValue]]:
     """The coordinates of the first element of each box of a tile, outermost first."""
     emitter, indices = kernel.emitter, list(access.op.index)
     dimensions, corner = tile_dimensions(access.op), list[SSAValue]()

@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, G
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.sync import GRIDDEPCONTROL_WAIT
 from tilewright.dialects.cute_nvgpu.ops import sync
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 
 
@@ -28,14 +28,14 @@ def waits_later(entry: EntryOp) -> bool:
     return waits and not waits_first(entry)
 
 
-def wait_for_grids(kernel: Kernel) -> None:
+def wait_for_grids(kernel: EntryLowering) -> None:
     """Wait for the grids before this one, where the target can start before their end."""
     if kernel.arch is not None and kernel.arch.supports(GRIDDEPCONTROL_WAIT.target):
         kernel.emitter.add(sync.GridDependencyWaitOp())
 
 
 @lowers(GdcWaitTkoOp, GdcLaunchDependentsTkoOp)
-def _grid_dependency(op: GdcWaitTkoOp | GdcLaunchDependentsTkoOp, kernel: Kernel) -> None:
+def _grid_dependency(op: GdcWaitTkoOp | GdcLaunchDependentsTkoOp, kernel: EntryLowering) -> None:
     """No thread's memory depends on when the next grids start: they wait for all of this one."""
     kernel[op.result_token] = kernel.token_of(op)
     if kernel.arch is None or not kernel.arch.supports(GRIDDEPCONTROL_WAIT.target):

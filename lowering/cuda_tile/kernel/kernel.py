@@ -63,7 +63,7 @@ Elements = tuple[SSAValue, ...]
 TakesToken = TokenOp | MemoryFenceAliasTkoOp | PrintTkoOp
 """The ops between a token and the next one."""
 
-Rule = Callable[[Any, "Kernel"], None]
+Rule = Callable[[Any, "EntryLowering"], None]
 RULES = OpRules[Rule]()
 """How each op lowers; the convert_* modules of this package fill it."""
 
@@ -73,7 +73,7 @@ lowers = RULES.of
 class LoweredTile(Protocol):
     """A tile, wherever its elements are."""
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements in a layout."""
         ...
 
@@ -86,7 +86,7 @@ class PlacedTile:
     elements: Elements
     element: Attribute
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements, moved."""
         return kernel.scratch.converted(self.layout, self.elements, layout)
 
@@ -97,7 +97,7 @@ class DerivedTile:
 
     compute: Callable[[TileLayout], Sequence[SSAValue]]
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements, computed."""
         return self.compute(layout)
 
@@ -166,7 +166,7 @@ class CopiesAhead(Protocol):
         ...
 
 
-class Kernel:
+class EntryLowering:
     """Lowers the body of one entry, to the end of a block at a time."""
 
     def __init__(self, entry: Block, table: LayoutTable, arch: Target | None) -> None:

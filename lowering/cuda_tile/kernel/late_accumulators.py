@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.passes.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 
 
@@ -20,7 +20,7 @@ class PartwiseElements:
     each part is loaded before it is stored, and what is left as soon as it fits: MMAs wait for the
     last load."""
 
-    def __init__(self, elements: Sequence[SSAValue], kernel: Kernel) -> None:
+    def __init__(self, elements: Sequence[SSAValue], kernel: EntryLowering) -> None:
         self._left, self._kernel = dict.fromkeys(elements), kernel
         self._late = len(self._left) > MOST_AT_ONCE
 
@@ -34,7 +34,7 @@ class PartwiseElements:
             self._left.pop(element, None)
 
 
-def _load_late(elements: Sequence[SSAValue], kernel: Kernel) -> None:
+def _load_late(elements: Sequence[SSAValue], kernel: EntryLowering) -> None:
     """Have the loads of accumulators that only these elements come of at the end of the block,
     with what is computed of them."""
     block, loads = kernel.emitter.block, kernel.tensor.loads

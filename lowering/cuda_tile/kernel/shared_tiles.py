@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
 from tilewright.dialects.frozen import frozen_entity
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
@@ -35,12 +35,12 @@ class SharedTile:
     fragments: Registers = field(default_factory=Registers)
     """Those that threads have in registers."""
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements in a layout."""
         base, order = self.place(kernel)
         return kernel.scratch.load(base, layout, self.element, order)
 
-    def place(self, kernel: Kernel) -> tuple[SSAValue, SharedOrder]:
+    def place(self, kernel: EntryLowering) -> tuple[SSAValue, SharedOrder]:
         """Its address, once it is there, and its order."""
         self.ready()
         emitter = kernel.emitter
@@ -63,11 +63,11 @@ class StageTile:
     order: SharedOrder
     element: Attribute
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements in a layout."""
         return kernel.scratch.load(self.base, layout, self.element, self.order)
 
-    def place(self, kernel: Kernel) -> tuple[SSAValue, SharedOrder]:
+    def place(self, kernel: EntryLowering) -> tuple[SSAValue, SharedOrder]:
         """Its address and its order."""
         return self.base, self.order
 

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen_entity
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
@@ -25,7 +25,7 @@ class TensorTile:
 
     accumulators: Accumulators
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements in a layout."""
         assert is_there(self, self.accumulators, kernel), "loaded behind what wrote its columns"
         own = self.accumulators.layout()
@@ -34,18 +34,18 @@ class TensorTile:
         return kernel.scratch.converted(own, loaded, layout)
 
 
-def placed(accumulators: Accumulators, kernel: Kernel) -> TensorTile:
+def placed(accumulators: Accumulators, kernel: EntryLowering) -> TensorTile:
     """The tile that columns hold from here on."""
     tile = kernel.tensor.tiles[accumulators.column] = TensorTile(accumulators)
     return tile
 
 
-def is_there(tile: object, accumulators: Accumulators, kernel: Kernel) -> bool:
+def is_there(tile: object, accumulators: Accumulators, kernel: EntryLowering) -> bool:
     """True of the tile that some columns hold."""
     return isinstance(tile, TensorTile) and kernel.tensor.tiles.get(accumulators.column) is tile
 
 
-def make_room(column: int, writer: Operation, kernel: Kernel) -> None:
+def make_room(column: int, writer: Operation, kernel: EntryLowering) -> None:
     """Before an op that writes columns anew: load what is there and used later."""
     tile = kernel.tensor.tiles.get(column)
     if not isinstance(tile, TensorTile):
@@ -56,7 +56,7 @@ def make_room(column: int, writer: Operation, kernel: Kernel) -> None:
             kernel.place(value, own, kernel.elements_of(tile, own))
 
 
-def make_room_for_loop(op: Operation, kernel: Kernel) -> None:
+def make_room_for_loop(op: Operation, kernel: EntryLowering) -> None:
     """Before what a loop carries gets to its columns: load what its MMAs overwrite."""
     for product in products_in(op):
         accumulators = kernel.table.products[product.results[0]]
@@ -69,7 +69,7 @@ class TensorAccumulators(LoopPart):
     end; the loop carries the parities of their mbarriers. The thread that issues MMAs has a loop
     of its own, of what is recorded here."""
 
-    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
         self._op, self._kernel, self._products = op, kernel, products_in(op)
         self._in_flight = any(_goes_on(product.results[0], op) for product in self._products)
 
@@ -111,7 +111,7 @@ def _goes_on(value: SSAValue, loop: Operation) -> bool:
     )
 
 
-def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kernel) -> bool:
+def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: EntryLowering) -> bool:
     """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     if block is None or (holder := block.find_ancestor_op_in_block(writer)) is None:
@@ -126,7 +126,9 @@ def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Kern
     return False
 
 
-def _is_lazily_used_later(op: Operation, writer: Operation, column: int, kernel: Kernel) -> bool:
+def _is_lazily_used_later(
+    op: Operation, writer: Operation, column: int, kernel: EntryLowering
+) -> bool:
     """True where what is computed of a value wherever it is needed is needed later."""
     return any(
         kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
@@ -135,7 +137,7 @@ def _is_lazily_used_later(op: Operation, writer: Operation, column: int, kernel:
     )
 
 
-def _is_addend(writer: Operation, index: int, column: int, kernel: Kernel) -> bool:
+def _is_addend(writer: Operation, index: int, column: int, kernel: EntryLowering) -> bool:
     """True of the operand that an op leaves in its columns: C of a product, what a loop begins
     with."""
     if not isinstance(writer, ForOp):

@@ -12,7 +12,7 @@ from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 
 _HEAP_ALIGNMENT = 16
@@ -23,7 +23,7 @@ def allocas_of(entry: EntryOp) -> list[AllocaOp]:
     return descendants(entry, AllocaOp)
 
 
-def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:
+def take_heap(entry: EntryOp, kernel: EntryLowering) -> SSAValue | None:
     """Place what a kernel allocates; the address of it all, None of nothing."""
     emitter, size, align = kernel.emitter, 0, _HEAP_ALIGNMENT
     places: dict[AllocaOp, int] = {}
@@ -53,7 +53,7 @@ def take_heap(entry: EntryOp, kernel: Kernel) -> SSAValue | None:
     return heap
 
 
-def give_back(heap: SSAValue, kernel: Kernel) -> None:
+def give_back(heap: SSAValue, kernel: EntryLowering) -> None:
     """Free what the kernel allocated, behind the last access of its threads."""
     emitter = kernel.emitter
     kernel.scratch.barrier()
@@ -61,5 +61,5 @@ def give_back(heap: SSAValue, kernel: Kernel) -> None:
 
 
 @lowers(AllocaOp)
-def _placed(op: AllocaOp, kernel: Kernel) -> None:
+def _placed(op: AllocaOp, kernel: EntryLowering) -> None:
     """It has its place from the start."""

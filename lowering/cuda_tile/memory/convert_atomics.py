@@ -18,7 +18,7 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 )
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed, write
 from tilewright.lowering.cuda_tile.memory.convert_views import stored_layout, tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import add, atomically, sum_run
@@ -48,7 +48,7 @@ def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, table: LayoutTable) -> TileLay
 
 
 @lowers(AtomicRMWTkoOp)
-def _rmw(op: AtomicRMWTkoOp, kernel: Kernel) -> None:
+def _rmw(op: AtomicRMWTkoOp, kernel: EntryLowering) -> None:
     element = kernel.scalar_type(op, op.arg)
     form = _form(choice_in(op, "mode", AtomicRMWMode), element)
     run = sum_run(form, element, kernel.arch)
@@ -60,13 +60,16 @@ def _rmw(op: AtomicRMWTkoOp, kernel: Kernel) -> None:
 
 
 @lowers(AtomicCASTkoOp)
-def _cas(op: AtomicCASTkoOp, kernel: Kernel) -> None:
+def _cas(op: AtomicCASTkoOp, kernel: EntryLowering) -> None:
     bits = address.bytes_of(kernel.scalar_type(op, op.cmp)) * 8
     _through_pointers(op, f"cas.b{bits}", [op.cmp, op.val], kernel)
 
 
 def _through_pointers(
-    op: AtomicRMWTkoOp | AtomicCASTkoOp, form: str, values: Sequence[SSAValue], kernel: Kernel
+    op: AtomicRMWTkoOp | AtomicCASTkoOp,
+    form: str,
+    values: Sequence[SSAValue],
+    kernel: EntryLowering,
 ) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
@@ -82,7 +85,7 @@ def _through_pointers(
 
 
 @lowers(AtomicRedViewTkoOp)
-def _reduce(op: AtomicRedViewTkoOp, kernel: Kernel) -> None:
+def _reduce(op: AtomicRedViewTkoOp, kernel: EntryLowering) -> None:
     element = kernel.scalar_type(op, op.value)
     form = _form(op.rmw_mode, element)
     layout = stored_layout(op, op.value, kernel)

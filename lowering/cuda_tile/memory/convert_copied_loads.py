@@ -28,7 +28,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
@@ -52,7 +52,7 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
-    def __init__(self, plan: CopiedLoop, kernel: Kernel) -> None:
+    def __init__(self, plan: CopiedLoop, kernel: EntryLowering) -> None:
         self.plan, self.kernel = plan, kernel
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
@@ -217,7 +217,7 @@ class CopyRing(LoopPart):
 class CopyRings:
     """The loops of a kernel whose loads come by `cp.async`."""
 
-    def __init__(self, plan: CopiedLoads, kernel: Kernel) -> None:
+    def __init__(self, plan: CopiedLoads, kernel: EntryLowering) -> None:
         self._kernel = kernel
         self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}
@@ -226,7 +226,7 @@ class CopyRings:
             ring.place(lines, bases)
 
     @classmethod
-    def in_kernel(cls, kernel: Kernel) -> CopyRings:
+    def in_kernel(cls, kernel: EntryLowering) -> CopyRings:
         """Those of a kernel."""
         assert isinstance(kernel.copied, CopyRings)
         return kernel.copied

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
 from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16
@@ -43,7 +43,7 @@ def module_variable(op: GlobalOp) -> memref.GlobalOp:
 
 
 @lowers(GetGlobalOp)
-def _address(op: GetGlobalOp, kernel: Kernel) -> None:
+def _address(op: GetGlobalOp, kernel: EntryLowering) -> None:
     name = op.name_.string_value()
     global_ = symbol(op, name)
     assert isinstance(global_, GlobalOp)

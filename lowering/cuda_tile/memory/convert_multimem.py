@@ -19,7 +19,7 @@ from tilewright.dialects.cuda_tile.ops.multimem import (
 )
 from tilewright.dialects.cute_nvgpu.ops import multimem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
 from tilewright.lowering.cuda_tile.memory.memory_access import semantics_of
@@ -47,7 +47,7 @@ def _operation(op: MultimemAccess, element: str) -> str:
     return f"{form[:4]}{multimem.TYPES[element]}"
 
 
-def _check_target(op: MultimemAccess, kernel: Kernel) -> None:
+def _check_target(op: MultimemAccess, kernel: EntryLowering) -> None:
     if kernel.arch is not None and kernel.arch.number < _SINCE:
         raise OpError(op, f"'{op.name}' expected a target with multicast objects, got "
                       f"{kernel.arch.name}; nearest legal: sm_90")  # fmt: skip
@@ -75,7 +75,7 @@ def _loaded(op: MultimemLoadReduceViewTkoOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(MultimemLoadReduceViewTkoOp)
-def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: Kernel) -> None:
+def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: EntryLowering) -> None:
     _check_target(op, kernel)
     layout, type_ = kernel.layout(op.reduced_values), kernel.scalar_type(op, op.reduced_values)
     assert layout is not None
@@ -94,7 +94,7 @@ def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: Kernel) -> None:
 
 
 @lowers(MultimemStoreViewTkoOp, MultimemReduceViewTkoOp)
-def _write(op: MultimemStoreViewTkoOp | MultimemReduceViewTkoOp, kernel: Kernel) -> None:
+def _write(op: MultimemStoreViewTkoOp | MultimemReduceViewTkoOp, kernel: EntryLowering) -> None:
     _check_target(op, kernel)
     layout, type_ = access_layout(op, kernel.table), kernel.scalar_type(op, op.tile)
     elements = kernel.elements(op.tile, layout)

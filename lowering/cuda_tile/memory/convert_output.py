@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import LoadOp, bytes_of
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.gpu import PrintfOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_conversions import float_converted
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, log2, spread
@@ -34,7 +34,7 @@ Piece = tuple[str, SSAValue | None]
 
 
 @lowers(PrintTkoOp)
-def _print(op: PrintTkoOp, kernel: Kernel) -> None:
+def _print(op: PrintTkoOp, kernel: EntryLowering) -> None:
     pieces: list[Piece] = []
     for piece in _pieces(op, kernel):
         if isinstance(piece, _LargeTile):
@@ -47,7 +47,7 @@ def _print(op: PrintTkoOp, kernel: Kernel) -> None:
     kernel[op.result_token] = kernel.token_of(op)
 
 
-def _say(pieces: Sequence[Piece], kernel: Kernel) -> None:
+def _say(pieces: Sequence[Piece], kernel: EntryLowering) -> None:
     text, values = "", list[SSAValue]()
     for i, (part, value) in enumerate(pieces):
         text += part
@@ -64,7 +64,7 @@ class _LargeTile:
     tile: SSAValue
     conversion: re.Match[str]
 
-    def say(self, kernel: Kernel) -> None:
+    def say(self, kernel: EntryLowering) -> None:
         """Print the tile, part after part."""
         layout = kernel.layout(self.tile) or kernel.table.default(shape_of(self.tile))
         elements = kernel.elements(self.tile, layout)
@@ -83,7 +83,12 @@ class _LargeTile:
             kernel.emitter.when(kernel.threads.is_first, loop)
 
     def _loop(
-        self, kernel: Kernel, first: int, base: SSAValue, order: SharedOrder, element: Attribute
+        self,
+        kernel: EntryLowering,
+        first: int,
+        base: SSAValue,
+        order: SharedOrder,
+        element: Attribute,
     ) -> None:
         emitter = kernel.emitter
 
@@ -102,7 +107,7 @@ class _LargeTile:
         begin, end, step = (emitter.constant(x, 32) for x in (0, 1 << len(order.position), 1))
         emitter.loop((begin, end, step), (), say)
 
-    def _brackets(self, kernel: Kernel, bracket: str, number: SSAValue) -> None:
+    def _brackets(self, kernel: EntryLowering, bracket: str, number: SSAValue) -> None:
         """Print a bracket for each dimension that begins or ends at an element."""
         emitter, shape = kernel.emitter, shape_of(self.tile)
         for axis in range(len(shape)):
@@ -111,7 +116,7 @@ class _LargeTile:
             emitter.when(ends, lambda: emitter.add(PrintfOp(bracket, [])))
 
 
-def _pieces(op: PrintTkoOp, kernel: Kernel) -> Iterator[Piece | _LargeTile]:
+def _pieces(op: PrintTkoOp, kernel: EntryLowering) -> Iterator[Piece | _LargeTile]:
     text, args, end = op.str_.data, iter(op.args), 0
     for match in _CONVERSION.finditer(text):
         yield text[end : match.start()], None
@@ -133,7 +138,7 @@ def _pieces(op: PrintTkoOp, kernel: Kernel) -> Iterator[Piece | _LargeTile]:
 
 def _nested(
     tile: SSAValue, shape: Sequence[int], elements: Iterator[SSAValue],
-    conversion: re.Match[str], kernel: Kernel,
+    conversion: re.Match[str], kernel: EntryLowering,
 ) -> Iterator[Piece]:  # fmt: skip
     """Every element of a tile in a conversion, in brackets for each dimension."""
     if not shape:
@@ -148,7 +153,7 @@ def _nested(
     yield "]", None
 
 
-def _promoted(value: SSAValue, element: Attribute, letter: str, kernel: Kernel) -> SSAValue:
+def _promoted(value: SSAValue, element: Attribute, letter: str, kernel: EntryLowering) -> SSAValue:
     """An element as C passes it."""
     if isinstance(element, PointerType) or element in (i32, IntegerType(64)):
         return value

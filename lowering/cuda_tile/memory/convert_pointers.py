@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import memory
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAliasOp
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
@@ -35,7 +35,7 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
 
 
 @lowers(memory.LoadPtrTkoOp)
-def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
+def _load(op: memory.LoadPtrTkoOp, kernel: EntryLowering) -> None:
     if (ahead := kernel.ahead.load(op) or kernel.copied.load(op)) is not None:
         kernel[op.result], token = ahead, kernel.token_of(op)
         kernel[op.result_token] = kernel.order.after(token, reads=kernel.copied.reads(op))
@@ -54,17 +54,17 @@ def _load(op: memory.LoadPtrTkoOp, kernel: Kernel) -> None:
 
 
 @lowers(memory.StorePtrTkoOp)
-def _store(op: memory.StorePtrTkoOp, kernel: Kernel) -> None:
+def _store(op: memory.StorePtrTkoOp, kernel: EntryLowering) -> None:
     write(op, op.destination, op.value, WIDEST, partial(store, op), kernel)
 
 
-Write = Callable[[list[MaskedAccess], TileLayout, Sequence[SSAValue], Kernel], None]
+Write = Callable[[list[MaskedAccess], TileLayout, Sequence[SSAValue], EntryLowering], None]
 """How the elements of a thread are written."""
 
 
 def write(
     op: memory.StorePtrTkoOp | memory.AtomicRMWTkoOp, pointers: SSAValue, value: SSAValue,
-    widest: int, written: Write, kernel: Kernel,
+    widest: int, written: Write, kernel: EntryLowering,
 ) -> None:  # fmt: skip
     """Write a tile to where pointers point, so many bytes at a time at most."""
     run = pointer_run(pointers, op.mask, widest)
@@ -77,7 +77,11 @@ def write(
 
 
 def pointed(
-    pointers: SSAValue, mask: SSAValue | None, layout: TileLayout, kernel: Kernel, run: int = 0
+    pointers: SSAValue,
+    mask: SSAValue | None,
+    layout: TileLayout,
+    kernel: EntryLowering,
+    run: int = 0,
 ) -> list[MaskedAccess]:
     """The accesses of each thread to what a tile of pointers points to, in runs of so many bits
     where it has such neighbours."""
@@ -96,17 +100,17 @@ def pointed(
 
 
 @lowers(memory.MakeTokenOp)
-def _make_token(op: memory.MakeTokenOp, kernel: Kernel) -> None:
+def _make_token(op: memory.MakeTokenOp, kernel: EntryLowering) -> None:
     kernel[op.result] = Token()
 
 
 @lowers(memory.JoinTokensOp)
-def _join(op: memory.JoinTokensOp, kernel: Kernel) -> None:
+def _join(op: memory.JoinTokensOp, kernel: EntryLowering) -> None:
     kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
 
 
 @lowers(memory.MemoryFenceAliasTkoOp)
-def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: Kernel) -> None:
+def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: EntryLowering) -> None:
     """A fence of every thread, behind a barrier after what the token is behind."""
     with kernel.access(op, reads=True, writes=True):
         kernel.emitter.add(FenceProxyAliasOp())

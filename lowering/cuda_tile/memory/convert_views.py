@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
 from tilewright.lowering.cuda_tile.kernel.coordinates import wide
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
@@ -62,7 +62,7 @@ _FURTHEST = 1 << 31
     views.MakeStridedViewOp,
     views.MakeGatherScatterViewOp,
 )
-def _view(op: views.MakeTensorViewOp, kernel: Kernel) -> None:
+def _view(op: views.MakeTensorViewOp, kernel: EntryLowering) -> None:
     """A view is what its accesses find behind it."""
 
 
@@ -75,14 +75,14 @@ def _scalars(op: views.Extents, table: LayoutTable) -> TileLayout:
 
 
 @lowers(views.GetTensorShapeOp)
-def _tensor_shape(op: views.GetTensorShapeOp, kernel: Kernel) -> None:
+def _tensor_shape(op: views.GetTensorShapeOp, kernel: EntryLowering) -> None:
     sizes, _ = extents_of(tensor_of(op.src))
     for result, size in zip(op.result, sizes, strict=True):
         _give(op, result, wide(kernel, size, _width_of(op, result, size, kernel)), kernel)
 
 
 @lowers(views.GetIndexSpaceShapeOp)
-def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
+def _index_space(op: views.GetIndexSpaceShapeOp, kernel: EntryLowering) -> None:
     view = op.src.type
     dimensions = dimensions_of(view, tensor_of(op.src), (False,) * view.index_rank)  # type: ignore[attr-defined]
     for result, dimension in zip(op.result, dimensions, strict=True):
@@ -91,7 +91,9 @@ def _index_space(op: views.GetIndexSpaceShapeOp, kernel: Kernel) -> None:
         _give(op, result, kernel.emit(arith.CeilDivUIOp, [size, step], type_), kernel)
 
 
-def _width_of(op: views.Extents, result: SSAValue, size: Extent, kernel: Kernel) -> IntegerType:
+def _width_of(
+    op: views.Extents, result: SSAValue, size: Extent, kernel: EntryLowering
+) -> IntegerType:
     """The type that a size is taken in: it may be one that the result has no bits for."""
     static = isinstance(size, int)
     types = kernel.scalar_type(op, result), i32 if static else kernel.scalar(size).type
@@ -99,7 +101,7 @@ def _width_of(op: views.Extents, result: SSAValue, size: Extent, kernel: Kernel)
     return IntegerType(max(*widths, 64 if static and size >> 32 else 32))
 
 
-def _give(op: views.Extents, result: SSAValue, number: SSAValue, kernel: Kernel) -> None:
+def _give(op: views.Extents, result: SSAValue, number: SSAValue, kernel: EntryLowering) -> None:
     """The low bits of a number as a result."""
     type_ = kernel.scalar_type(op, result)
     kernel.place(result, kernel.table.scalar, [resized(kernel, arith.TruncIOp, number, type_)])
@@ -118,7 +120,7 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout | None:
 
 
 @lowers(views.LoadViewTkoOp)
-def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
+def _load(op: views.LoadViewTkoOp, kernel: EntryLowering) -> None:
     ahead = kernel.ahead.load(op) or kernel.copied.load(op)
     if ahead is not None:
         kernel[op.tile], token = ahead, kernel.token_of(op)
@@ -143,7 +145,7 @@ def _load(op: views.LoadViewTkoOp, kernel: Kernel) -> None:
 # --- lines of blocks to come ---
 
 
-def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel, by: int = AHEAD) -> None:
+def prefetch_ahead(load: views.LoadViewTkoOp, kernel: EntryLowering, by: int = AHEAD) -> None:
     """Ask for what lies so many bytes behind the tile of a load, a line for a thread, within the
     tensor."""
     emitter, dimensions = kernel.emitter, tile_dimensions(load)
@@ -162,7 +164,7 @@ def prefetch_ahead(load: views.LoadViewTkoOp, kernel: Kernel, by: int = AHEAD) -
 
 
 def _reach(
-    load: views.LoadViewTkoOp, size: int, by: int, kernel: Kernel
+    load: views.LoadViewTkoOp, size: int, by: int, kernel: EntryLowering
 ) -> tuple[SSAValue, Callable[[SSAValue], SSAValue]]:
     """How many bytes ahead lines are, and whether an address is one of the tensor, of the last
     block's row, or of the row that the next iteration loads."""
@@ -211,7 +213,7 @@ SECTOR = 32
 
 
 @lowers(views.StoreViewTkoOp)
-def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
+def _store(op: views.StoreViewTkoOp, kernel: EntryLowering) -> None:
     if (boxed := kernel.stored.get(op)) is not None:
         # Behind a barrier of its own, and so behind whatever the token is.
         store_boxed(op, boxed, kernel)
@@ -224,7 +226,7 @@ def _store(op: views.StoreViewTkoOp, kernel: Kernel) -> None:
         store(op, tile_accesses(op, layout, kernel), layout, elements, kernel)
 
 
-def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: Kernel) -> TileLayout:
+def stored_layout(op: views.ViewAccess, tile: SSAValue, kernel: EntryLowering) -> TileLayout:
     """The tile's own layout where its accesses are as good as those of the best one: they fill
     sectors one after the other, and each by itself, unless no thread moves more at once; or where
     changing it would take the room of another CTA. Else one of its lanes, if shuffles change it."""
@@ -262,7 +264,7 @@ def neighbours(
 
 
 def tile_accesses(
-    op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None = None,
+    op: views.ViewAccess, layout: TileLayout, kernel: EntryLowering, run: int | None = None,
     *, stepwise: bool = False,
 ) -> Iterator[MaskedAccess]:  # fmt: skip
     """The accesses of each thread to a tile of a view, in a layout, whose addresses are computed as
@@ -275,7 +277,7 @@ class _TileAddresses:
     """Where the elements of a tile are that the registers of a thread hold."""
 
     def __init__(
-        self, op: views.ViewAccess, layout: TileLayout, kernel: Kernel, run: int | None,
+        self, op: views.ViewAccess, layout: TileLayout, kernel: EntryLowering, run: int | None,
         *, stepwise: bool,
     ) -> None:  # fmt: skip
         self.layout, self.kernel, self.stepwise = layout, kernel, stepwise

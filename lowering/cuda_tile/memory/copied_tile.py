@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.types.fragments import Cache
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
@@ -22,7 +22,7 @@ from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 
 def copy_tile(
-    load: CopiedLoad, base: SSAValue, runs: SSAValue | None, kernel: Kernel, *,
+    load: CopiedLoad, base: SSAValue, runs: SSAValue | None, kernel: EntryLowering, *,
     stepwise: bool = False, keeps: bool = False,
 ) -> None:  # fmt: skip
     """Copy what a load loads to an address, zeros of what is outside. Where it does not run, zeros,
@@ -63,7 +63,7 @@ def copy_tile(
         emitter.when(own, build)
 
 
-def _bytes(access: MaskedAccess, size: int, kernel: Kernel) -> SSAValue:
+def _bytes(access: MaskedAccess, size: int, kernel: EntryLowering) -> SSAValue:
     """The bytes of a copy that lie within the tensor."""
     emitter, count = kernel.emitter, len(access.registers)
     if (left := access.left) is None:

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import FenceOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast, on_floats
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
@@ -38,7 +38,7 @@ def semantics_of(op: MemoryOp) -> str:
 
 
 @contextmanager
-def ordered(op: MemoryOp, count: int, kernel: Kernel) -> Generator[str]:
+def ordered(op: MemoryOp, count: int, kernel: EntryLowering) -> Generator[str]:
     """How each of so many accesses of a thread is ordered; of several fences in front of all and
     behind all order what one after the other would wait for."""
     ordering = op.ordering.value
@@ -54,7 +54,7 @@ def ordered(op: MemoryOp, count: int, kernel: Kernel) -> Generator[str]:
 
 def load(
     op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout, element: Attribute,
-    padding: Sequence[SSAValue], kernel: Kernel,
+    padding: Sequence[SSAValue], kernel: EntryLowering,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that a thread loads; `padding` is what a register is that is not accessed. Of
     what others may write at the same time threads that hold the same have it from the first."""
@@ -83,7 +83,7 @@ Prepared = Callable[[TileLayout], Callable[[], list[SSAValue]]]
 """Computes what a load of a tile in a layout needs, and then loads it."""
 
 
-def load_tile(op: LoadPtrTkoOp | LoadViewTkoOp, prepared: Prepared, kernel: Kernel) -> None:
+def load_tile(op: LoadPtrTkoOp | LoadViewTkoOp, prepared: Prepared, kernel: EntryLowering) -> None:
     """Load a tile in its layout, or where it is needed, as is `prepared` in front of all."""
     layout = kernel.layout(op.results[0])
     made = None if layout is None else prepared(layout)
@@ -93,7 +93,7 @@ def load_tile(op: LoadPtrTkoOp | LoadViewTkoOp, prepared: Prepared, kernel: Kern
 
 def store(
     op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout,
-    elements: Sequence[SSAValue], kernel: Kernel,
+    elements: Sequence[SSAValue], kernel: EntryLowering,
 ) -> None:  # fmt: skip
     """Store the elements of a thread, of threads that hold the same by the first."""
     first, parts = kernel.threads.first_of(layout), PartwiseElements(elements, kernel)
@@ -110,7 +110,7 @@ def store(
             kernel.emitter.add(store)
 
 
-_UPDATES: dict[str, Callable[[Kernel, SSAValue, SSAValue], SSAValue]] = {
+_UPDATES: dict[str, Callable[[EntryLowering, SSAValue, SSAValue], SSAValue]] = {
     "add": lambda kernel, old, new: on_floats(kernel, arith.AddfOp, old, new),
     "max": lambda kernel, old, new: on_floats(kernel, arith.MaxnumfOp, old, new),
     "min": lambda kernel, old, new: on_floats(kernel, arith.MinnumfOp, old, new),
@@ -121,7 +121,7 @@ _UPDATES: dict[str, Callable[[Kernel, SSAValue, SSAValue], SSAValue]] = {
 
 def atomically(
     op: MemoryOp, form: str, accesses: Iterable[MaskedAccess], layout: TileLayout,
-    columns: Sequence[Sequence[SSAValue]], kernel: Kernel,
+    columns: Sequence[Sequence[SSAValue]], kernel: EntryLowering,
 ) -> list[SSAValue]:  # fmt: skip
     """The words that an atomic operation finds; of registers that are not accessed the first
     value."""
@@ -169,7 +169,7 @@ def sum_run(form: str, element: Attribute, arch: Target | None) -> int | None:
 
 def add(
     op: MemoryOp, accesses: Iterable[MaskedAccess], layout: TileLayout,
-    elements: Sequence[SSAValue], kernel: Kernel,
+    elements: Sequence[SSAValue], kernel: EntryLowering,
 ) -> None:  # fmt: skip
     """Add the elements of a thread to memory, runs of them at once, of threads that hold the same
     by the first."""
@@ -184,13 +184,13 @@ def add(
             kernel.emitter.add(reduce)
 
 
-def _runs(form: str, kernel: Kernel) -> bool:
+def _runs(form: str, kernel: EntryLowering) -> bool:
     """True where the target has an atomic operation."""
     row = ATOMICS.get(form)
     return row is not None and (kernel.arch is None or kernel.arch.supports(row.target))
 
 
-def _word(value: SSAValue, form: str, kernel: Kernel) -> SSAValue:
+def _word(value: SSAValue, form: str, kernel: EntryLowering) -> SSAValue:
     """The value, of floats whose bits alone count the bits."""
     if ".b" not in form or isinstance(value.type, IntegerType):
         return value

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.frozen import entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import bitcast
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
@@ -25,7 +25,7 @@ Update = Callable[[int, SSAValue], SSAValue]
 
 def updated(
     semantics: str, accesses: Iterable[MaskedAccess], layout: TileLayout, element: Attribute,
-    otherwise: Sequence[SSAValue], kernel: Kernel, update: Update,
+    otherwise: Sequence[SSAValue], kernel: EntryLowering, update: Update,
 ) -> list[SSAValue]:  # fmt: skip
     """The elements that memory has, which an update replaces; of registers that are not accessed
     others."""
@@ -55,7 +55,7 @@ class _Place:
     element: Attribute
     condition: SSAValue | None
     semantics: str
-    kernel: Kernel
+    kernel: EntryLowering
 
     def swapped(self, old: SSAValue | None, new: SSAValue | None) -> SSAValue:
         """The word that is there, replaced where it is the old one; without one, looked at."""

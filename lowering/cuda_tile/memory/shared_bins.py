@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.memory import AtomicRMWTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.memory_access import ordered
 from tilewright.passes.cuda_tile.analysis.runs import run_of
@@ -24,7 +24,7 @@ _MOST, _LEAST = 4096, 1024
 _FORM, _SIZE = "add.u32", 4
 
 
-def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: Kernel) -> bool:
+def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: EntryLowering) -> bool:
     """True where a tile was added so: its result has no use, and its pointers are one moved by a
     tile of numbers of which neighbours need not differ."""
     moved = op.pointers.owner
@@ -45,7 +45,7 @@ def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: Ker
 
 def _add(
     op: AtomicRMWTkoOp, base: SSAValue, numbers: Sequence[SSAValue], bins: int, layout: TileLayout,
-    kernel: Kernel,
+    kernel: EntryLowering,
 ) -> None:  # fmt: skip
     emitter, scratch, own = kernel.emitter, kernel.scratch, kernel.threads.first_of(layout)
     values = kernel.elements(op.arg, layout)

@@ -18,7 +18,7 @@ from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoO
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.passes.cuda_tile.analysis.cost_model import products_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
@@ -77,7 +77,7 @@ def _say_why(op: StoreViewTkoOp, why: str) -> None:
     remark(op, "tma", f"'{op.name}' does not store by TMA: {why}")
 
 
-def store_boxed(op: StoreViewTkoOp, access: BoxedAccess, kernel: Kernel) -> None:
+def store_boxed(op: StoreViewTkoOp, access: BoxedAccess, kernel: EntryLowering) -> None:
     """Store a tile."""
     own = kernel.layout(op.tile)
     layout = kernel.table.default(op.view_type.tile_shape) if own is None else own
@@ -88,7 +88,7 @@ class _BoxedStore:
     """A store in rounds, which registers' bits number: those of boxes, else, of a transposed
     product, those of the outermost dimension, a part of which is the extent of each box."""
 
-    def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: Kernel) -> None:
+    def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: EntryLowering) -> None:
         self.access, self.layout, self.kernel = access, layout, kernel
         order, token = access.order, access.op.token
         # What the token is behind is complete, not only read, before this store begins.

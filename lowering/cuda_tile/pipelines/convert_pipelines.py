@@ -12,7 +12,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.ops import cluster, mbarrier, sync
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace
@@ -27,7 +27,7 @@ from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
 class Rings:
     """The rings of a kernel."""
 
-    def __init__(self, plan: Pipelines, kernel: Kernel, made: type[Ring]) -> None:
+    def __init__(self, plan: Pipelines, kernel: EntryLowering, made: type[Ring]) -> None:
         self.plan, self._kernel = plan, kernel
         self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:
@@ -46,7 +46,7 @@ class Rings:
         self._kernel.emitter.add(mbarrier.FenceMbarrierInitOp())
 
     @classmethod
-    def in_kernel(cls, kernel: Kernel) -> Rings:
+    def in_kernel(cls, kernel: EntryLowering) -> Rings:
         """Those of a kernel."""
         assert isinstance(kernel.ahead, Rings)
         return kernel.ahead
@@ -152,7 +152,7 @@ class Rings:
             ring.produces, ring.place = False, ring.first
 
 
-def meet(kernel: Kernel) -> None:
+def meet(kernel: EntryLowering) -> None:
     """Wait for all threads of the cluster."""
     for op in (sync.WarpSyncOp, cluster.ArriveOp, cluster.WaitOp):
         kernel.emitter.add(op())

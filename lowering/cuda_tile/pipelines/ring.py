@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
@@ -58,7 +58,7 @@ class Ring:
 
     fillers = 1
 
-    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: Kernel) -> None:
+    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: EntryLowering) -> None:
         first = pipelines[0]
         self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
         self.stages = first.stages
@@ -399,7 +399,7 @@ class Ring:
 
 
 def at_iteration(
-    kernel: Kernel, loop: ForOp, slice_: Sequence[Operation], number: SSAValue,
+    kernel: EntryLowering, loop: ForOp, slice_: Sequence[Operation], number: SSAValue,
     build: Callable[[], None],
 ) -> None:  # fmt: skip
     """Emit something for the iteration of a number: the ops of a slice of the loop's body are

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, SSAValue
 
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, LoweredTile
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, LoweredTile
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import placed
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import brought
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import (
@@ -27,7 +27,7 @@ def carried_types(product: AccumulatorLayouts) -> Sequence[Attribute]:
     return [accumulator_type(product)] * (product.layout("C").count // product.values("C"))
 
 
-def undefined(product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:
+def undefined(product: AccumulatorLayouts, kernel: EntryLowering) -> Sequence[SSAValue]:
     """The same of accumulators to which nothing is added yet."""
     emitter = kernel.emitter
     return [
@@ -36,7 +36,9 @@ def undefined(product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]
     ]
 
 
-def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Sequence[SSAValue]:
+def carried(
+    value: SSAValue, product: AccumulatorLayouts, kernel: EntryLowering
+) -> Sequence[SSAValue]:
     """A tile as what is carried of it."""
     if isinstance(product, Accumulators):
         brought(value, product, kernel)
@@ -45,7 +47,7 @@ def carried(value: SSAValue, product: AccumulatorLayouts, kernel: Kernel) -> Seq
 
 
 def carried_tile(
-    product: AccumulatorLayouts, parts: tuple[SSAValue, ...], kernel: Kernel
+    product: AccumulatorLayouts, parts: tuple[SSAValue, ...], kernel: EntryLowering
 ) -> LoweredTile:
     """The tile that is carried."""
     if isinstance(product, Accumulators):

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, PlacedTile, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
@@ -59,7 +59,7 @@ def _product_layout(op: Any, table: LayoutTable) -> TileLayout:
 
 
 @lowers(MmaFOp, MmaIOp, MmaFScaledOp)
-def _multiply(op: Any, kernel: Kernel) -> None:
+def _multiply(op: Any, kernel: EntryLowering) -> None:
     atom, product = atom_of(op), kernel.table.products.get(op.result)
     if isinstance(product, Accumulators):
         TensorCoreProduct(op, product, kernel).multiply()
@@ -71,7 +71,9 @@ def _multiply(op: Any, kernel: Kernel) -> None:
         AtomProduct(op, atom, kernel).multiply()
 
 
-def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
+def _multiply_by_warpgroups(
+    op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: EntryLowering
+) -> None:
     late = kernel.late
     if late is not None and late.op is op:
         late.defer()
@@ -84,7 +86,7 @@ def _multiply_by_warpgroups(op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kern
 class AtomProduct:
     """A multiplication by atoms."""
 
-    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: Kernel) -> None:
+    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: EntryLowering) -> None:
         self.op, self.atom, self.kernel = op, atom, kernel
         self.layouts = MmaLayouts.of(op, atom, kernel.table.thread_bits)
 

@@ -12,7 +12,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.ops.sm100 import MmaBsOp, MmaOp
 from tilewright.lowering.cuda_tile.kernel.issued_products import IssuedProduct
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products.scale_factors import (
@@ -35,14 +35,14 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
 )
 
 
-def brought(value: SSAValue, accumulators: Accumulators, kernel: Kernel) -> None:
+def brought(value: SSAValue, accumulators: Accumulators, kernel: EntryLowering) -> None:
     """Have a tile in the columns of some accumulators."""
     if is_there(kernel.values[value], accumulators, kernel):
         return
     kernel.tensor.store(accumulators, kernel.elements(value, accumulators.layout()))
 
 
-def _is_ahead(value: SSAValue, kernel: Kernel) -> bool:
+def _is_ahead(value: SSAValue, kernel: EntryLowering) -> bool:
     source = loaded_by(value)
     return source is not None and Rings.in_kernel(kernel).plan.of(source.load) is not None
 
@@ -50,7 +50,9 @@ def _is_ahead(value: SSAValue, kernel: Kernel) -> bool:
 class TensorCoreProduct:
     """A multiplication by `tcgen05.mma`."""
 
-    def __init__(self, op: Multiplication, accumulators: Accumulators, kernel: Kernel) -> None:
+    def __init__(
+        self, op: Multiplication, accumulators: Accumulators, kernel: EntryLowering
+    ) -> None:
         self.op, self.accumulators, self.kernel = op, accumulators, kernel
         atom = tensor_core_atom(op, kernel.arch)
         assert atom is not None

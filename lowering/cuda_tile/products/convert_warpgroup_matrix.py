@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_floats
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of, fragments_of
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers, SharedTile
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
 from tilewright.lowering.cuda_tile.products.shared_operands import SharedOperands
@@ -48,12 +48,12 @@ class AccumulatorTile:
     group: MmaGroup | None
     condition: SSAValue | None = None
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements in a layout, once they are there."""
         elements = elements_of(self.complete(kernel), kernel.emitter)
         return kernel.scratch.converted(self.layouts.layout("C"), elements, layout)
 
-    def complete(self, kernel: Kernel) -> Fragments:
+    def complete(self, kernel: EntryLowering) -> Fragments:
         """The fragments, once they are there."""
         kernel.groups.complete(self.group)
         if self.condition is None:
@@ -69,7 +69,7 @@ class AddedTile:
     totals: Sequence[SSAValue]
     product: AccumulatorTile
 
-    def elements_in(self, layout: TileLayout, kernel: Kernel) -> Sequence[SSAValue]:
+    def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements of the sum, once the product is there."""
         own = self.product.layouts.layout("C")
         parts = self.product.elements_in(own, kernel)
@@ -85,7 +85,7 @@ def accumulator_type(layouts: WarpgroupLayouts) -> FragmentType:
     return FragmentType.of(layouts.atom.element("C"), layouts.values("C"))
 
 
-def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> Fragments:
+def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: EntryLowering) -> Fragments:
     """A tile as fragments of accumulators."""
     tile = kernel.values[value]
     if isinstance(tile, AccumulatorTile) and tile.layouts == layouts:
@@ -95,7 +95,7 @@ def accumulators(value: SSAValue, layouts: WarpgroupLayouts, kernel: Kernel) -> 
     return tuple(fragments_of(elements, accumulator_type(layouts), kernel.emitter, form))
 
 
-def zero_fragment(layouts: WarpgroupLayouts, kernel: Kernel) -> SSAValue:
+def zero_fragment(layouts: WarpgroupLayouts, kernel: EntryLowering) -> SSAValue:
     """A fragment of accumulators that are zero."""
     type_, width = accumulator_type(layouts), layouts.values("C")
     zeros = [kernel.constant(0, type_.element_type)] * width
@@ -105,7 +105,9 @@ def zero_fragment(layouts: WarpgroupLayouts, kernel: Kernel) -> SSAValue:
 class WarpgroupProduct:
     """A multiplication by `wgmma`."""
 
-    def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: Kernel) -> None:
+    def __init__(
+        self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: EntryLowering
+    ) -> None:
         self.op, self.layouts, self.kernel = op, layouts, kernel
         self.shared = SharedOperands(layouts, kernel)
         self.group = MmaGroup()

@@ -13,7 +13,7 @@ from xdsl.ir import BlockArgument, Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -24,7 +24,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 class FreshAccumulators(LoopPart):
     """Those of a loop, by what it carries, and the products that alone add to them."""
 
-    def __init__(self, op: ForOp, kernel: Kernel) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
         self.op, self.kernel = op, kernel
         self.products = dict(_found(op, kernel))
         layouts = {argument: kernel.table.products[argument] for argument in self.products}
@@ -71,7 +71,7 @@ class FreshAccumulators(LoopPart):
                 kernel[result] = replace(kernel[result], condition=runs)
 
 
-def _found(op: ForOp, kernel: Kernel) -> Iterator[tuple[BlockArgument, Operation]]:
+def _found(op: ForOp, kernel: EntryLowering) -> Iterator[tuple[BlockArgument, Operation]]:
     block = op.region.block
     late = kernel.late_products.by_loop.get(op)
     for argument, initial in zip(block.args[1:], op.init_values, strict=True):

@@ -23,7 +23,7 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_floats,
     on_integers,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Elements, Kernel, is_float
+from tilewright.lowering.cuda_tile.kernel.kernel import Elements, EntryLowering, is_float
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
@@ -61,7 +61,7 @@ class _Operand:
         ]
 
 
-def multiply_fused(op: MmaFOp | MmaIOp, kernel: Kernel) -> None:
+def multiply_fused(op: MmaFOp | MmaIOp, kernel: EntryLowering) -> None:
     """The sum of products in the order of K, from zero, then the addend."""
     layout = kernel.layout(op.result)
     assert layout is not None
@@ -114,7 +114,7 @@ Reader = Callable[[int], SSAValue]
 """The element of a number, of those that a thread multiplies."""
 
 
-def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
+def _readers(a: _Operand, b: _Operand, kernel: EntryLowering) -> list[Reader]:
     """The elements of both operands: in registers where threads have them already, where they are
     computed, or where shared memory has no room for them; else in shared memory, laid down
     together."""
@@ -135,7 +135,7 @@ def _readers(a: _Operand, b: _Operand, kernel: Kernel) -> list[Reader]:
     return [readers.get(operand) or _registers(operand, kernel) for operand in (a, b)]
 
 
-def _registers(operand: _Operand, kernel: Kernel) -> Reader:
+def _registers(operand: _Operand, kernel: EntryLowering) -> Reader:
     layout = operand.part(len(operand.depth))
     elements = kernel.elements(operand.value, layout)
     return lambda number: elements[layout.register_at[number]]
@@ -146,7 +146,7 @@ class _InParts:
 
     def __init__(
         self, operand: _Operand, element: Attribute, order: SharedOrder, base: SSAValue,
-        kernel: Kernel,
+        kernel: EntryLowering,
     ) -> None:  # fmt: skip
         self.layout = operand.part(_AT_ONCE)
         self.above = sum(1 << bit for bit in operand.depth[_AT_ONCE:])
@@ -164,7 +164,7 @@ Step = Callable[[SSAValue, SSAValue, SSAValue | None], SSAValue]
 """Two elements multiplied, and added to a sum where there is one."""
 
 
-def _integer_step(kernel: Kernel, type_: Attribute, signs: Sequence[str]) -> Step:
+def _integer_step(kernel: EntryLowering, type_: Attribute, signs: Sequence[str]) -> Step:
     def step(x: SSAValue, y: SSAValue, total: SSAValue | None) -> SSAValue:
         x, y = (
             kernel.emit(arith.ExtSIOp if sign == "signed" else arith.ExtUIOp, [value], type_)
@@ -176,7 +176,7 @@ def _integer_step(kernel: Kernel, type_: Attribute, signs: Sequence[str]) -> Ste
     return step
 
 
-def _float_step(kernel: Kernel, type_: Attribute) -> Step:
+def _float_step(kernel: EntryLowering, type_: Attribute) -> Step:
     wide = type_ if type_ == Float64Type() else Float32Type()
     widened = cache(partial(float_resized, kernel, type_=wide))
     own = type(wide)
@@ -190,7 +190,7 @@ def _float_step(kernel: Kernel, type_: Attribute) -> Step:
     return step
 
 
-def _sum(kernel: Kernel, total: SSAValue, addend: SSAValue) -> SSAValue:
+def _sum(kernel: EntryLowering, total: SSAValue, addend: SSAValue) -> SSAValue:
     if isinstance(addend.type, IntegerType):
         return on_integers(kernel, arith.AddiOp, total, addend)
     wide = float_resized(kernel, addend, total.type)

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, PlacedTile
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
@@ -23,7 +23,7 @@ class HoistedOperands(LoopPart):
     """The operands that a loop keeps in shared memory. Its MMAs read them, and those that a loop
     before it has laid down, behind a barrier: its own, unless copies come with one."""
 
-    def __init__(self, loop: Operation, kernel: Kernel, *, barrier: bool) -> None:
+    def __init__(self, loop: Operation, kernel: EntryLowering, *, barrier: bool) -> None:
         self._kernel, self._loop, self._barrier, self._bytes = kernel, loop, barrier, 0
         self._tiles: dict[SSAValue, PlacedTile | SharedTile] = {}
 
@@ -101,7 +101,9 @@ class HoistedOperands(LoopPart):
         return op is None
 
 
-def _operands(loop: Operation, kernel: Kernel) -> Iterator[tuple[Multiplication, str, SSAValue]]:
+def _operands(
+    loop: Operation, kernel: EntryLowering
+) -> Iterator[tuple[Multiplication, str, SSAValue]]:
     """The operands of a loop's MMAs of warps that come from outside of it."""
     if kernel.arch is None or not kernel.hoists:
         return

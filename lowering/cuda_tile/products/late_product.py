@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring
@@ -34,7 +34,7 @@ class LateProduct(LoopPart):
     """A late product on its way: `weights` are the fragments of A that it is behind with, which the
     loop carries."""
 
-    def __init__(self, late: LateMultiplication, ring: Ring, kernel: Kernel) -> None:
+    def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering) -> None:
         self.op: Operation = late.op
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
@@ -42,7 +42,7 @@ class LateProduct(LoopPart):
         self.rescaled: SSAValue | None = None
 
     @classmethod
-    def of(cls, loop: ForOp, kernel: Kernel) -> LateProduct | None:
+    def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
         """That of a loop, where others copy to its stages."""
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
         return None if late is None or ring is None else cls(late, ring, kernel)

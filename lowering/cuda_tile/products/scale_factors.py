@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_copy import CopyOp, CopyShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord, bitcast
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, log2
@@ -40,7 +40,7 @@ _GROUP_BITS = 7
 """The bits of the rows that a copy has the factors of."""
 
 
-def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kernel) -> None:
+def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: EntryLowering) -> None:
     """Copy factors to their columns from where TMA has put them, by one thread."""
     emitter, tile = kernel.emitter, kernel[value]
     assert isinstance(tile, SharedTile)
@@ -66,7 +66,7 @@ def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kern
         emitter.add(CopyOp(matrix, cells, begin, shape, cta_group=ctas))
 
 
-def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Kernel) -> None:
+def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: EntryLowering) -> None:
     """Lay factors down, whose rows or columns are along an axis and K along the other one."""
     batch, *_ = dim_bits((factors.extents[0], *shape_of(value)[-2:]))
     rows, depth = factor_bits(shape_of(value), axis)
@@ -79,7 +79,7 @@ def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Ker
     kernel.tensor.store_words(factors.column, words)
 
 
-def _word(elements: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
+def _word(elements: Sequence[SSAValue], kernel: EntryLowering) -> SSAValue:
     word = ThreadWord(kernel, kernel.constant(0, i32))
     for i, element in enumerate(elements):
         part = kernel.emit(arith.ExtUIOp, [bitcast(kernel, element, i8)], i32)
@@ -88,7 +88,11 @@ def _word(elements: Sequence[SSAValue], kernel: Kernel) -> SSAValue:
 
 
 def factors_operand(
-    factors: ScaleFactors, which: str, atom: UmmaAtom, place: tuple[int, int, int], kernel: Kernel
+    factors: ScaleFactors,
+    which: str,
+    atom: UmmaAtom,
+    place: tuple[int, int, int],
+    kernel: EntryLowering,
 ) -> tuple[SSAValue, int]:
     """The operand of an MMA whose factors begin at a place (batch, row, factor), and its id."""
     layout = atom.cta_layout(which)

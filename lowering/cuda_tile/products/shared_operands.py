@@ -17,7 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import FenceProxyAsyncOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.frozen import entity, frozen
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import ThreadWord
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import AsyncLayouts
@@ -43,7 +43,7 @@ class SharedOperands:
     """The operands of a multiplication."""
 
     layouts: AsyncLayouts
-    kernel: Kernel
+    kernel: EntryLowering
 
     def laid_down(
         self, wanted: Mapping[str, SSAValue], written: Callable[[], None]

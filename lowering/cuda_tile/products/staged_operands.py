@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute_nvgpu.ops import address, fragment
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import Registers
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.lowering.emit.registers import from_elements, sliced
@@ -86,7 +86,7 @@ class StagedOperand:
         """The bits that number the elements of a word."""
         return log2(max(_WORD // self.order.size, 1))
 
-    def fragments(self, base: SSAValue, kernel: Kernel) -> OperandFragments:
+    def fragments(self, base: SSAValue, kernel: EntryLowering) -> OperandFragments:
         """The fragments, loaded from an address on."""
         words = self._matrices(base, kernel) if self.by_matrices else self._words(base, kernel)
         count = self.layouts.values(self.operand) >> self.low
@@ -96,7 +96,7 @@ class StagedOperand:
 
         return OperandFragments(self.layouts, self.operand, own, kernel.emitter)
 
-    def _words(self, base: SSAValue, kernel: Kernel) -> Words:
+    def _words(self, base: SSAValue, kernel: EntryLowering) -> Words:
         emitter, layout, low = kernel.emitter, self.layouts.layout(self.operand), self.low
         element, order = self.element, self.order
         if low:
@@ -112,7 +112,7 @@ class StagedOperand:
 
         return run
 
-    def _matrices(self, base: SSAValue, kernel: Kernel) -> Words:
+    def _matrices(self, base: SSAValue, kernel: EntryLowering) -> Words:
         emitter, layout, low = kernel.emitter, self.layouts.layout(self.operand), self.low
         depth, *_ = self.layouts.bits(self.operand)
         registers = layout.registers[low:]

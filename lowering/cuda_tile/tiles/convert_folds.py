@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, Min
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import integer_function
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
 from tilewright.lowering.tile.convert_reduce import shuffled
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -63,7 +63,7 @@ def _find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
 class _Fold:
     """A fold of tiles in one layout, and its region as a function of elements."""
 
-    def __init__(self, op: ReduceOp | ScanOp, kernel: Kernel, layout: TileLayout) -> None:
+    def __init__(self, op: ReduceOp | ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
         self.op, self.kernel, self.layout = op, kernel, layout
         self.dimension = _dimension(op)
         block = op.body.block
@@ -152,7 +152,7 @@ def _grows(tile: SSAValue) -> bool:
 
 
 @lowers(ReduceOp)
-def _reduce(op: ReduceOp, kernel: Kernel) -> None:
+def _reduce(op: ReduceOp, kernel: EntryLowering) -> None:
     fold = _Reduction(op, kernel, _folded_layout(op, kernel.table))
     for result, column in zip(op.results, fold.reduced(), strict=True):
         layout = kernel.layout(result)
@@ -255,14 +255,14 @@ def _scanned(op: ScanOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(ScanOp)
-def _scan(op: ScanOp, kernel: Kernel) -> None:
+def _scan(op: ScanOp, kernel: EntryLowering) -> None:
     layout = _folded_layout(op, kernel.table)
     for result, column in zip(op.results, _Scan(op, kernel, layout).scanned(), strict=True):
         kernel.place(result, layout, column)
 
 
 class _Scan(_Fold):
-    def __init__(self, op: ScanOp, kernel: Kernel, layout: TileLayout) -> None:
+    def __init__(self, op: ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
         super().__init__(op, kernel, layout)
         self.backwards = bool(integer(op.reverse))
         numbers: Any = op.identities

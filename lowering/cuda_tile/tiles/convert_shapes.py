@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
-from tilewright.lowering.cuda_tile.kernel.kernel import Kernel, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -36,7 +36,7 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
 
 
 @lowers(core.ConstantOp)
-def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
+def _constant(op: core.ConstantOp, kernel: EntryLowering) -> None:
     value: Any = op.value
     type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
     if type_ == i8 and numbers.dtype.kind == "V":
@@ -51,7 +51,9 @@ def _constant(op: core.ConstantOp, kernel: Kernel) -> None:
     kernel.give(op, compute)
 
 
-def _chosen(kernel: Kernel, layout: TileLayout, place: int, numbers: Any, type_: Any) -> SSAValue:
+def _chosen(
+    kernel: EntryLowering, layout: TileLayout, place: int, numbers: Any, type_: Any
+) -> SSAValue:
     """The element of a table at a register's place plus the thread's."""
 
     def choose(bits: Sequence[tuple[int, int]], place: int) -> SSAValue:
@@ -67,7 +69,7 @@ def _chosen(kernel: Kernel, layout: TileLayout, place: int, numbers: Any, type_:
 
 
 @lowers(core.IotaOp)
-def _iota(op: core.IotaOp, kernel: Kernel) -> None:
+def _iota(op: core.IotaOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.result)
 
     def compute(layout: TileLayout) -> list[Sequence[SSAValue]]:
@@ -84,7 +86,7 @@ def _iota(op: core.IotaOp, kernel: Kernel) -> None:
     kernel.give(op, compute)
 
 
-def resized(kernel: Kernel, number: SSAValue, type_: Any) -> SSAValue:
+def resized(kernel: EntryLowering, number: SSAValue, type_: Any) -> SSAValue:
     """An i32 that is not negative as an integer of another type."""
     if type_ == i32:
         return number
@@ -96,7 +98,7 @@ def resized(kernel: Kernel, number: SSAValue, type_: Any) -> SSAValue:
 
 
 @lowers(core.ReshapeOp)
-def _reshape(op: core.ReshapeOp, kernel: Kernel) -> None:
+def _reshape(op: core.ReshapeOp, kernel: EntryLowering) -> None:
     kernel[op.result] = kernel[op.source]
 
 
@@ -106,13 +108,13 @@ def _as_source(op: core.ReshapeOp, table: LayoutTable) -> TileLayout | None:
 
 
 @lowers(core.BroadcastOp)
-def _broadcast(op: core.BroadcastOp, kernel: Kernel) -> None:
+def _broadcast(op: core.BroadcastOp, kernel: EntryLowering) -> None:
     bits = broadcast_bits(shape_of(op.source), shape_of(op.result))
     _renumbered(op, op.source, bits, kernel)
 
 
 @lowers(core.PermuteOp)
-def _permute(op: core.PermuteOp, kernel: Kernel) -> None:
+def _permute(op: core.PermuteOp, kernel: EntryLowering) -> None:
     source = kernel[op.source]
     if isinstance(source, SharedTile | StageTile):
         kernel[op.result] = source.renumbered(inverse(permutation_of(op)))
@@ -127,7 +129,10 @@ def _permuted(op: core.PermuteOp, table: LayoutTable) -> TileLayout | None:
 
 
 def _renumbered(
-    op: core.BroadcastOp | core.PermuteOp, source: SSAValue, bits: dict[int, int], kernel: Kernel
+    op: core.BroadcastOp | core.PermuteOp,
+    source: SSAValue,
+    bits: dict[int, int],
+    kernel: EntryLowering,
 ) -> None:
     """The elements of a tile whose bit `bits[b]` is bit b of the result."""
 
@@ -157,7 +162,7 @@ def _joined(op: core.CatOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(core.CatOp)
-def _cat(op: core.CatOp, kernel: Kernel) -> None:
+def _cat(op: core.CatOp, kernel: EntryLowering) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
     own = layout.renumbered(joined_bits(op)[1])
@@ -176,7 +181,7 @@ def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(core.ExtractOp)
-def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
+def _extract(op: core.ExtractOp, kernel: EntryLowering) -> None:
     """Each thread chooses among its own elements; where other threads have some of the parts, those
     that have the one tell the rest."""
     layout, source = kernel.layout(op.result), kernel.table.of(op.source)
@@ -217,7 +222,10 @@ def _extract(op: core.ExtractOp, kernel: Kernel) -> None:
 
 
 def _part_number(
-    indices: Sequence[SSAValue], inner: Mapping[int, int], whole: Sequence[int], kernel: Kernel
+    indices: Sequence[SSAValue],
+    inner: Mapping[int, int],
+    whole: Sequence[int],
+    kernel: EntryLowering,
 ) -> SSAValue | None:
     """The number of the first element of a part in the whole; None for the only part."""
     total = None
@@ -244,7 +252,7 @@ def _scalars(op: core.GetTileBlockIdOp, table: LayoutTable) -> TileLayout:
 
 
 @lowers(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
-def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: Kernel) -> None:
+def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: EntryLowering) -> None:
     kind = gpu.BlockIdOp if isinstance(op, core.GetTileBlockIdOp) else gpu.GridDimOp
     for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
         number = kernel.emitter.resized(kernel.emitter.of_launch(kind, axis), None, 32)
