@@ -63,7 +63,10 @@ def evaluate(text: str) -> int | float | None:
         number = _parsed(tokens)
     except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
         return None
-    return None if tokens or position < len(text) else number
+    if tokens or position < len(text):
+        return None
+    # What is no `int` itself is looked for one after the other in a range.
+    return number if isinstance(number, float) else int(number)
 
 
 def _parsed(tokens: list[re.Match[str]], closeness: int = 0) -> Any:
