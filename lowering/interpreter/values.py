@@ -109,21 +109,28 @@ class Clobbered(Undefined):
         return self
 
 
+NOBODY = -2
+"""The group of threads whose registers nothing has written."""
+
+
 class InFlight(Undefined):
     """Registers that a wgmma writes until its group is complete: nobody may look before.
 
     `value` is [threads, registers], `group` the number of each thread's group; a thread whose
-    registers are no wgmma's has group -1. `shape` is what the wgmma shares with those that may
-    accumulate in its registers at once.
+    registers are no wgmma's has group -1, one whose are `unwritten`, by an op, NOBODY. `shape` is
+    what the wgmma shares with those that may accumulate in its registers at once.
     """
 
-    __slots__ = ("group", "shape", "value")
+    __slots__ = ("group", "shape", "unwritten", "value")
 
-    def __init__(self, origin: str, value: Bits, group: Int64Array, shape: object):
+    def __init__(
+        self, origin: str, value: Bits, group: Int64Array, shape: object, unwritten: str = ""
+    ):
         super().__init__(origin)
         self.value = value
         self.group = group
         self.shape = shape
+        self.unwritten = unwritten
 
     what = "an accumulator of"
     wait = "wgmma.wait_group"
@@ -140,7 +147,17 @@ class InFlight(Undefined):
 
     def take(self, lanes: Lanes) -> Any:
         value, group = self.value[lanes], self.group[lanes]
-        return type(self)(self.origin, value, group, self.shape) if (group >= 0).any() else value
+        part = type(self)(self.origin, value, group, self.shape, self.unwritten)
+        return part if (group >= 0).any() else part.settled()
+
+    def settled(self) -> Any:
+        """What the registers are once no group is in flight."""
+        missing = self.group == NOBODY
+        if missing.all():
+            return Undefined(self.unwritten)
+        if missing.any():
+            return PartlyUndefined(self.unwritten, self.value, missing)
+        return self.value
 
 
 class Loading(InFlight):
@@ -181,18 +198,27 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
 
 def _in_flight(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:
     """Registers; a wgmma in flight has those of some threads."""
-    for register in (a, b):
-        if isinstance(register, Undefined) and not isinstance(register, InFlight):
+    first, unwritten = a if isinstance(a, InFlight) else b, ""
+    parts = list[tuple[Any, Any]]()
+    for register, count in zip((a, b), counts, strict=True):
+        if isinstance(register, InFlight):
+            parts.append((register.value, register.group))
+            unwritten = register.unwritten or unwritten
+        elif not isinstance(register, Undefined):
+            parts.append((spread(register, count), np.full(count, -1)))
+        elif type(first) is not InFlight or type(register) not in (Undefined, PartlyUndefined):
             return Undefined(register.origin)
-    first = a if isinstance(a, InFlight) else b
-    parts = [
-        (register.value, register.group)
-        if isinstance(register, InFlight)
-        else (spread(register, count), np.full(count, -1))
-        for register, count in zip((a, b), counts, strict=True)
-    ]
-    value, group = (np.concatenate(column)[order] for column in zip(*parts, strict=True))
-    return type(first)(first.origin, value, group, first.shape)
+        else:
+            unwritten = register.origin
+            if isinstance(register, PartlyUndefined):
+                parts.append(
+                    (spread(register.value, count), np.where(register.missing, NOBODY, -1))
+                )
+            else:
+                nothing = np.zeros((count, *first.value.shape[1:]), first.value.dtype)
+                parts.append((nothing, np.full(count, NOBODY)))
+    value, groups = (np.concatenate(column)[order] for column in zip(*parts, strict=True))
+    return type(first)(first.origin, value, groups, first.shape, unwritten)
 
 
 def _partly_undefined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Undefined:

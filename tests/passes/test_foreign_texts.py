@@ -61,6 +61,17 @@ PRODUCT = f""".version 8.0
 """A wgmma whose accumulator is registers without a type."""
 
 
+ASKED = """.reg .pred %p0;
+  ld.global.b32 %r4, [%rd0];
+  setp.ne.b32 %p0, %r4, 0;
+  @%p0 bra ON;
+  bra.uni PAST;
+ON:
+  add.u32 %r0, %r0, 1;
+PAST:"""
+"""A use of a register on one of two ways, of which memory says which."""
+
+
 def rule_of(text: str) -> tuple[str | None, int]:
     """The rule that a kernel breaks, and how much is not proven of it."""
     (function,) = functions(verified(text)[0])
@@ -85,3 +96,12 @@ def test_numbers_of_warps(place: str, barrier: str, expected: tuple[str | None, 
 def test_registers_without_a_type(before: str, behind: str, rule: str | None) -> None:
     found, _ = rule_of(PRODUCT.format(before=before, behind=behind))
     assert found == rule
+
+
+def test_registers_on_ways_that_nobody_knows() -> None:
+    """Where threads may go both ways, accumulators are in flight on each."""
+    end = "mov.b32 %r4, %r0;"
+    assert rule_of(PRODUCT.format(before="", behind=ASKED + end)) == (None, 0)
+    assert rule_of(PRODUCT.format(before=ASKED, behind="")) == ("accumulator", 0)
+    past = ASKED.replace("add.u32 %r0, %r0, 1;", "add.u32 %r4, %r4, 1;") + end
+    assert rule_of(PRODUCT.format(before=past, behind=""))[0] == "accumulator"

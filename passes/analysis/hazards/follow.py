@@ -54,6 +54,7 @@ class ProgramSlice(Recording):
         }
         self._eventful = {op.parent for op in self._effects}
         self._passed: dict[Block, Edge | None] = {}
+        self._both: dict[Block, Sequence[Edge]] = {}
         self._leaving: dict[Block, bool] = {}
 
     def _says_nothing(self, of: Block | Operation) -> bool:
@@ -110,6 +111,8 @@ class ProgramSlice(Recording):
         decided = self.env[self._slots[condition]]
         if decided is UNKNOWN and (way_on := self._passed_by(block)) is not None:
             return way_on
+        if decided is UNKNOWN and (both := self._both_ways(block)):
+            return Parting(self._joins[block], self.env, [(edge, mask) for edge in both], [])
         then, other = self.parted(last, decided, mask)
         if then is not None and other is not None:
             ways, join = [(edges[1], other), (edges[0], then)], self._joins[block]
@@ -142,6 +145,31 @@ class ProgramSlice(Recording):
                 way_on = join, ()
             self._passed[block] = way_on
         return self._passed[block]
+
+    def _both_ways(self, block: Block) -> Sequence[Edge]:
+        """The ways on from a block where all threads may go both: through blocks that use registers
+        alone, and past them, last, so that the registers of that way are those that count then."""
+        if block not in self._both:
+            join = self._joins[block]
+            ways = [] if join is None else sorted(edges_of(block.last_op), key=self._is_past)
+            self._both[block] = ways if join and self._is_past(ways[-1]) and all(
+                other is not block and self._only_uses(other, join)
+                for other in between(block, join)
+            ) else ()  # fmt: skip
+        return self._both[block]
+
+    def _is_past(self, way: Edge) -> bool:
+        return way[0] not in self._eventful
+
+    def _only_uses(self, block: Block, join: Block) -> bool:
+        """A block uses registers, and hands on others to a join."""
+        effects = (self._effects[op] for op in block.ops if op in self._effects)
+        return (
+            all(effect is not None and effect.kind == "use" for effect in effects)
+            and self._aligned.isdisjoint(block.ops)
+            and all(dest is join for dest, _ in edges_of(block.last_op))
+            and self._needed.isdisjoint(set(join.args) - self._loaded)
+        )
 
     def _go(self, parting: "Parting") -> tuple[Block, Mask]:
         """Begin one more way, for its threads."""

@@ -99,9 +99,11 @@ def _covers_rows(op: object) -> bool:
         return False
     if not isinstance(op, StoreViewTkoOp):
         return True
-    dimension = tile_dimensions(op)[-2]
-    size = dimension.size if isinstance(dimension.size, int) else greatest(dimension.size)
-    return size is not None and size <= dimension.extent
+    *_, rows = [None, *tile_dimensions(op)[:-1]]
+    if rows is None:
+        return False
+    size = rows.size if isinstance(rows.size, int) else greatest(rows.size)
+    return size is not None and size <= rows.extent
 
 
 def _of_rows(*_: int) -> int:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from test_copied_loads import check
+from test_rows import OF_ROWS, ROWS
 from test_warpgroups import operand, product
+from tile_ir import entry
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -103,3 +105,9 @@ def test_what_one_block_reads_is_the_first_to_leave_the_cache(most: int, hints: 
     ptx = tw.compile(bounded(product(("bf16", "f32"), (64, 64, 32)), most), "sm_90a").ptx
     assert ptx.count("\tcp.async.bulk.tensor.2d.shared") == 2
     assert ptx.count("complete_tx::bytes.L2::cache_hint [") == hints
+
+
+def test_stores_of_one_dimension_have_no_rows() -> None:
+    module = parse_module(entry(OF_ROWS, ROWS), "rows")
+    CudaTileBoundSizesPass((1,), (16,)).apply(Context(), module)
+    assert "L2::cache_hint" not in tw.compile(module, "sm_90a").ptx

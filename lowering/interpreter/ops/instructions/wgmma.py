@@ -31,10 +31,12 @@ from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.values import (
     CONTAINERS,
+    NOBODY,
     Bits,
     InFlight,
     Lanes,
     Overwritten,
+    PartlyUndefined,
     Undefined,
     spread,
 )
@@ -122,9 +124,18 @@ class IssuedMma:
             if value.shape != (self.atom.shape, self.atom.types[2]):
                 value.fault()
             self._check_whole(gang, value)
+            if ((value.group == NOBODY) & np.repeat(accumulates, WARPGROUP)).any():
+                Undefined(value.unwritten).fault()
             value = value.value
         elif not isinstance(value, Undefined):
             self._check_ordered(gang, "C", self.c)
+        elif (
+            isinstance(value, PartlyUndefined)
+            and not (value.missing & np.repeat(accumulates, WARPGROUP)).any()
+        ):
+            value = value.value
+            if self.c in gang.unfenced:
+                self._unfenced("C")
         if isinstance(value, Undefined) and not accumulates.any():
             values = self.atom.values("C")
             dtype = np.dtype(self.atom.element("C").container)
@@ -138,7 +149,7 @@ class IssuedMma:
         flying = value.group.reshape(-1, WARPGROUP) >= 0
         if (flying.any(axis=1) & ~flying.all(axis=1)).any():
             value.fault()
-        if not flying.all() and self.c in gang.unfenced:
+        if (value.group == -1).any() and self.c in gang.unfenced:
             self._unfenced("C")
 
     def _check_ordered(self, gang: Gang, operand: str, slot: int) -> None:
@@ -273,7 +284,7 @@ def _settle(machine: Machine, gang: Gang) -> None:
     machine.registers.settle(gang.lanes, completed)
     for slot, value in enumerate(gang.regs):
         if isinstance(value, InFlight) and (value.group < completed).all():
-            gang.regs[slot] = value.value
+            gang.regs[slot] = value.settled()
 
 
 @runs(rows.FENCE_PROXY_ASYNC)
