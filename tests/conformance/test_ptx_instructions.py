@@ -9,7 +9,7 @@ UNREAD = (
     r"(bar|barrier)\.(cta\.)?red\.",  # a barrier that a register names
     r"cvt\..*(s2f6x2|satfinite\.bf16x2\.e\dm\dx2)",  # fixed point
     r"multimem\.st\.async\..*b8",
-    r"mov\.u64 d1,k;",  # the address of a kernel
+    r"mov\.u64 d1,(k|p0);",  # the address of a kernel, and of a number among its arguments
 )
 
 

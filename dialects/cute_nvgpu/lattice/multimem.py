@@ -82,7 +82,7 @@ def _row(
     )
 
 
-_OF_BYTES = needs("sm_100a|sm_100f 8.6")
+_OF_BYTES = needs("sm_100a|sm_100f|sm_110a|sm_110f|sm_120a|sm_121a 8.6")
 _STARTED = needs("sm_100 9.3")
 
 
@@ -98,7 +98,10 @@ def _data(name: str, type_: str, count: int) -> OperandForm:
     if count == 1 and type_ in NO_LITERAL and name == "st":
         return Register("b", register, braces=True)
     loads = name == "ld_reduce"
-    return Vector("d" if loads else "b", register, count, written=loads, loose=True)
+    return Vector(
+        "d" if loads else "b", register, count, written=loads, loose=True,
+        in_pairs=loads and register == "b16",
+    )  # fmt: skip
 
 
 def _operations(name: str, type_: str, count: int) -> Iterator[tuple[str, ...]]:

@@ -94,8 +94,8 @@ class OperandForm:
 class Vector(OperandForm):
     """A vector of `count` registers of a type; `written` says that they are written to, `updated`
     that they are read too. A `loose` one is that of a plain load, store or move: one register needs
-    no braces, some may be `_` where they are written to, and constants where they are read. In
-    place of all there may be one `sink`."""
+    no braces, some may be `_` where they are written to, of two `in_pairs` one, and constants where
+    they are read. In place of all there may be one `sink`."""
 
     register: str
     count: int
@@ -104,6 +104,7 @@ class Vector(OperandForm):
     written: bool = False
     updated: bool = False
     loose: bool = False
+    in_pairs: bool = False
 
     @property
     def spelling(self) -> str:
@@ -135,14 +136,20 @@ class Vector(OperandForm):
             return all(registers)
         if not self.written:
             return all(item.kind == "register" or fits(item, self.register) for item in items)
-        return any(registers) and all(item.kind in ("register", "sink") for item in items)
+        lefts, rights = (registers[::2], registers[1::2]) if self.in_pairs else ([True], [True])
+        pairs = zip(lefts, rights, strict=True)
+        return (
+            any(registers)
+            and all(item.kind in ("register", "sink") for item in items)
+            and all(map(any, pairs))
+        )
 
     def _names(self) -> list[str]:
         return [f"{self.identifier}{i}" for i in range(self.count)]
 
     def _replaced(self, kinds: set[Kind]) -> str | None:
         """A constant, which ptxas takes in the place of some registers, not of all."""
-        if self.updated:
+        if self.updated or self.in_pairs:
             return None
         others: set[Kind] = {"integer", "float"} if self.register == "b32" else {"float"}
         others = {"sink"} if self.written else others
