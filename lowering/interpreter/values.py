@@ -151,7 +151,7 @@ class InFlight(Undefined):
         return part if (group >= 0).any() else part.settled()
 
     def settled(self) -> Any:
-        """What the registers are once no group is in flight."""
+        """The registers once no group is in flight."""
         missing = self.group == NOBODY
         if missing.all():
             return Undefined(self.unwritten)
