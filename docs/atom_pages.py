@@ -40,8 +40,9 @@ def version(pair: tuple[int, int]) -> str:
 def atoms_page() -> str:
     """docs/atoms.md: the lattice."""
     header = ["op", "shape", "types", "qualifiers", "modifiers", "target", "PTX", "section"]
-    rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(cells(row))]
-            for row in lattice()]  # fmt: skip
+    alike = dict.fromkeys(tuple(cells(row)) for row in lattice())
+    rows = [[f"`{cell}`" if n == 0 else escaped(cell) for n, cell in enumerate(own)]
+            for own in alike]  # fmt: skip
     return f"# The lattice of atoms\n\n{NOTE}{LATTICE_NOTE}\n{table(header, rows)}"
 
 
