@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import tilewright as tw
 
-LAUNCHES, FLUSHED = 20, 1 << 28
+FLUSHED = 1 << 28
 TURNS, FEW = 6, 4
 Launch = Callable[[], Any]
 Name = TypeVar("Name")
@@ -49,7 +49,7 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Launch, launches: int = LAUNCHES, *, clean: bool = False) -> float:
+def milliseconds(launch: Launch, launches: int, *, clean: bool = False) -> float:
     """The median device time of so many launches, the L2 flushed before each: what flushes it runs
     longer than the host takes to launch, so that no time of the host's is between the events. Every
     second time it is flushed twice: of any kernel's launches those that are even in number from the

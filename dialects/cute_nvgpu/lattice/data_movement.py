@@ -96,8 +96,9 @@ SEMANTICS: dict[str, tuple[str, ...]] = {
 
 
 MMIO = "mmio.relaxed.sys"
-MMIO_ORDERED = {"ld": "mmio.acquire.sys", "st": "mmio.release.sys"}
 """Accesses of devices: as many, and as wide, as the program has."""
+MMIO_ORDERED = {"ld": "mmio.acquire.sys", "st": "mmio.release.sys"}
+"""Those that are ordered with others."""
 
 
 ASYNC = tuple(f"async.{order}" for order in ("release.gpu", "release.sys", "mmio.release.sys"))
@@ -346,6 +347,8 @@ CREATE_POLICY = InstructionRow(
     tuple(f"createpolicy.fractional.{kept}.b64" for kept in _KEPT), needs("sm_80 7.4"), "9.7.9.18",
     (Result("d", "b64"), Scalar("fraction", "f32", optional=True)),
 )  # fmt: skip
+EVICT_FIRST = 0x12F0000000000000
+"""The policy that `createpolicy.fractional.L2::evict_first` makes of all accesses."""
 CREATE_POLICY_RANGE = replace(
     CREATE_POLICY, does="make how caches keep accesses to a range of addresses",
     mnemonics=tuple(

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import EVICT_FIRST
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
@@ -38,9 +39,6 @@ from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup, StagedLo
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 from tilewright.passes.cuda_tile.scheduling.cut_rows import READ_ONCE
-
-_EVICT_FIRST = 0x12F0000000000000
-"""The L2 policy that `createpolicy.fractional.L2::evict_first` makes."""
 
 
 @frozen
@@ -194,7 +192,7 @@ class Ring:
         mask, leader = everyone(emitter, load.ctas), None
         if group.paired:
             leader = emitter.constant(0, 32)
-        hint = emitter.constant(_EVICT_FIRST, 64) if READ_ONCE in load.op.attributes else None
+        hint = emitter.constant(EVICT_FIRST, 64) if READ_ONCE in load.op.attributes else None
         for coordinates, place in boxes(load, kernel, rank):
             at = start if place is None else emitter.binary("add", start, place)
             copy = tma.TmaLoadOp(

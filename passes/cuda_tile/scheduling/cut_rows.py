@@ -99,9 +99,10 @@ def _covers_rows(op: object) -> bool:
         return False
     if not isinstance(op, StoreViewTkoOp):
         return True
-    *_, rows = [None, *tile_dimensions(op)[:-1]]
-    if rows is None:
+    dimensions = tile_dimensions(op)
+    if len(dimensions) < 2:
         return False
+    rows = dimensions[-2]
     size = rows.size if isinstance(rows.size, int) else greatest(rows.size)
     return size is not None and size <= rows.extent
 
