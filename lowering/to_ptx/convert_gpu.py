@@ -3,11 +3,13 @@
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
-from tilewright.dialects.ptx.registers import SregOp
+from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
+from tilewright.dialects.ptx.registers import SregOp, TimeOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
-from tilewright.dialects.ptx.types import B32
+from tilewright.dialects.ptx.types import B32, reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 
@@ -63,6 +65,12 @@ def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
 @lowers(gpu.SubgroupSizeOp)
 def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
     to[op.result] = to.const(32, "b64")
+
+
+@lowers(SpecialRegisterOp)
+def _special_register(op: SpecialRegisterOp, to: Conversion) -> None:
+    kind = TIMES.get(name := op.register.data)
+    to[op.result] = special(name, to) if kind is None else to.emit(TimeOp(reg(kind), name))
 
 
 @lowers(gpu.BarrierOp)

@@ -24,8 +24,9 @@ from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
 from tilewright.dialects.cuda_tile.ops.integer import AndIOp, OrIOp, ShLIOp, ShRIOp, XOrIOp
 from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, GdcWaitTkoOp
-from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
+from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp, SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import OF_BLOCKS
 from tilewright.dialects.math_functions.libdevice import function_named
 from tilewright.lowering.ptx.parsing.reader import constant_bits
 from tilewright.lowering.ptx.parsing.spellings import normal
@@ -292,6 +293,8 @@ class _Registers:
             names, part = self._parts(source, element)
             bits = IntegerType(ELEMENT_OF[element].bits)
             value = _joined(self.at, [self.value(x, part) for x in names], bits)
+        elif source.startswith("%") and source[1:] in OF_BLOCKS:
+            value = self._special(source[1:])
         else:
             value = self.value(source, element)
         if not result.startswith("{"):
@@ -302,6 +305,14 @@ class _Registers:
             shifted = _shifted(self.at, _bits(self.at, value), i, len(names))
             if name != "_":
                 self[name] = self.at.resized(shifted, part)
+
+    def _special(self, register: str) -> SSAValue:
+        """A special register as all of the block have it, read in the order of the program."""
+        type_ = TileType.get((), IntegerType(int(OF_BLOCKS[register][1:])))
+        token = self.at.order.before_write(self.at)
+        new = self.at.insert(SpecialRegisterTkoOp(token=token, register=register, result=type_))
+        self.at.order.after_write(new.result_token)
+        return self.at.spread(new.result, self.shape)
 
     def _parts(self, text: str, element: Attribute) -> tuple[list[str], IntegerType]:
         """The registers in braces, and the integers that they are of a whole."""

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from triton_compiled import apart, complaints, run_on_gpu
 
 from tilewright import CompileError, ExecutionError, interpret
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import OF_BLOCKS
 from tilewright.pipeline import verified
 from tilewright.tile_kernel import (
     DEFAULT_ARCH,
@@ -58,6 +59,8 @@ from tilewright.tools.conformance.records import (
 )
 
 MAX_REFUSED = 0.03
+OF_THE_MOMENT = re.compile(rf"%({'|'.join(OF_BLOCKS)})\b")
+"""Special registers whose value no run has twice: such a kernel is run, and that is all."""
 DTYPES: dict[str, Any] = {
     "fp16": np.float16,
     "fp32": np.float32,
@@ -97,7 +100,8 @@ UNDEFINED = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a record came to: `equal`, `within bounds`, `refused` or `failed`, and why."""
+    """What a record came to: `equal`, `within bounds`, `of the moment`, `undefined`, `refused` or
+    `failed`, and why."""
 
     name: str
     kind: str
@@ -176,6 +180,8 @@ def replay(name: str, record: Record, text: str, level: str = "program") -> Verd
         return Verdict(name, "refused", str(error))
     except Exception as error:
         return Verdict(name, "failed", f"{type(error).__name__}: {error}")
+    if OF_THE_MOMENT.search(text):
+        return Verdict(name, "of the moment")
     lines = list(differences(record, memory, bounds, in_order=REORDERED not in text))
     seconds = time.perf_counter() - start
     if any(share > 1 for share, _ in lines):

@@ -15,7 +15,7 @@ from tilewright.dialects.cuda_tile.bytecode.error import TooOldError
 from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, Operand, Property, formats
 from tilewright.dialects.cuda_tile.ops.memory import WIDER
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
-from tilewright.dialects.cuda_tile.ops.scalar_programs import ScalarProgram
+from tilewright.dialects.cuda_tile.ops.scalar_programs import ScalarProgram, SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.versions import Version
 from tilewright.dialects.field_counts import Arity
 from tilewright.source.diagnostic import OpError
@@ -42,7 +42,7 @@ class OpWriter:
 
     def operation(self, op: Operation) -> None:
         """One op with all that is in it. Raises OpError."""
-        if not isinstance(op, CudaTileOp) or isinstance(op, ScalarProgram):
+        if not isinstance(op, CudaTileOp) or isinstance(op, ScalarProgram | SpecialRegisterTkoOp):
             raise OpError(op, f"'{op.name}' expected ops of CUDA Tile IR alone (only ops from "
                           "the 'cuda_tile' dialect are allowed)")  # fmt: skip
         if WIDER in op.attributes:

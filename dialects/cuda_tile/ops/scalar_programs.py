@@ -1,14 +1,17 @@
-"""Programs of scalars that are run for each element. They are ours: Tile IR and its bytecode have
-none."""
+"""Programs of scalars that are run for each element, and what a chip says of a block that runs. They
+are ours: Tile IR and its bytecode have none."""
 
 from typing import Any
 
-from xdsl.irdl import prop_def, result_def, var_operand_def
+from xdsl.irdl import prop_def, result_def, traits_def, var_operand_def
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.accepts import STRING
 from tilewright.dialects.cuda_tile.constraints import NUMBER_TILE
+from tilewright.dialects.cuda_tile.ops.memory import TOKEN_TEXT, TokenOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.type_text import shown
+from tilewright.dialects.cute_nvgpu.ops.special_register import register_fault
 from tilewright.dialects.declared import declared_op
 from tilewright.dialects.math_functions.libdevice import signature_fault
 
@@ -48,3 +51,23 @@ class LibdeviceOp(ScalarProgram):
         fault = signature_fault(self.function.data, operands, result)
         if fault is not None:
             raise self.fail(fault)
+
+
+@declared_op("cuda_tile.special_register_tko")
+class SpecialRegisterTkoOp(TokenOp):
+    """The number of the multiprocessor, or a special register that counts time, as one thread reads
+    it for its block: `%now, %t = special_register_tko "globaltimer" -> tile<i64>, token`."""
+
+    assembly_format = (
+        f"$register {TOKEN_TEXT} attr-dict `->` type($result) `,` type($result_token)"
+    )
+
+    register = prop_def(STRING)
+    result = result_def(NUMBER_TILE)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def verify_types(self) -> None:
+        result: Any = self.result.type
+        if result.shape or (fault := register_fault(self.register.data, str(result.element_type))):
+            raise self.fail(fault if not result.shape else f"a scalar, got {shown(result)}")

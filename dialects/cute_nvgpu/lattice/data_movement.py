@@ -283,6 +283,8 @@ TIMES: dict[str, str] = {
     **dict.fromkeys(("clock64", "globaltimer"), "b64"),
 }
 """Special registers that count time, and the kind of their registers. PTX ISA 10.26 to 10.28."""
+OF_BLOCKS = {"smid": "b32", **TIMES}
+"""Those that say where a block runs and when, the same for all of its threads but for moments."""
 
 OF_LAUNCH: dict[str, tuple[str, Requirement]] = {
     name: (kind, needed)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import i8, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
+from tilewright.dialects.cuda_tile.ops.scalar_programs import SpecialRegisterTkoOp
+from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
@@ -246,8 +248,8 @@ def _inner_bits(part: Sequence[int], whole: Sequence[int]) -> dict[int, int]:
     }
 
 
-@finds(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
-def _scalars(op: core.GetTileBlockIdOp, table: LayoutTable) -> TileLayout:
+@finds(core.GetTileBlockIdOp, core.GetNumTileBlocksOp, SpecialRegisterTkoOp)
+def _scalars(op: Operation, table: LayoutTable) -> TileLayout:
     return table.scalar
 
 
@@ -257,3 +259,13 @@ def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: EntryLow
     for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
         number = kernel.emitter.resized(kernel.emitter.of_launch(kind, axis), None, 32)
         kernel.place(result, kernel.table.scalar, [number])
+
+
+@lowers(SpecialRegisterTkoOp)
+def _special_register(op: SpecialRegisterTkoOp, kernel: EntryLowering) -> None:
+    """One thread reads it: the others would see another moment."""
+    kernel[op.result_token] = kernel.token_of(op)
+    layout = kernel.table.scalar
+    type_ = kernel.scalar_type(op, op.result)
+    read = kernel.emitter.emit(SpecialRegisterOp(register=op.register, result=type_))
+    kernel.place(op.result, layout, kernel.scratch.exchanged(layout, [read], layout))

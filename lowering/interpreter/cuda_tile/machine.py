@@ -97,7 +97,7 @@ class TileMachine:
         self._conflicts: dict[int, BlockConflicts] = {}
         self._warned: set[Any] = set()
         self._iterations = 0
-        self.ended = 0
+        self.ended = self.looks = 0
         if self.block_count > MAX_BLOCKS:
             raise ExecutionError(f"expected at most {MAX_BLOCKS} blocks, got {self.block_count}")
 

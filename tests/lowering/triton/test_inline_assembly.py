@@ -121,9 +121,53 @@ def test_waits_for_other_grids() -> None:
     assert ptx.index("griddepcontrol.wait") < ptx.index("griddepcontrol.launch_dependents")
 
 
+@pytest.mark.parametrize("level", ["program", "ptx"])
+def test_times_and_the_multiprocessor_of_a_block(level: Any) -> None:
+    """All threads go one way by a time, as the barrier in the branch needs it."""
+    text = """module {
+  tt.func public @k(%p: !tt.ptr<i64>, %q: !tt.ptr<i32>) {
+    %i = tt.get_program_id x : i32
+    %then = tt.elementwise_inline_asm "mov.u64 $0, %globaltimer;"
+      {constraints = "=l", packed_element = 1 : i32, pure = false} -> i64
+    %sm = tt.elementwise_inline_asm "mov.u32 $0, %smid;"
+      {constraints = "=r", packed_element = 1 : i32, pure = true} -> i32
+    %now = tt.elementwise_inline_asm "mov.u64 $0, %globaltimer;"
+      {constraints = "=l", packed_element = 1 : i32, pure = false} -> i64
+    %took = arith.subi %now, %then : i64
+    %one = arith.constant 1 : i64
+    %odd = arith.andi %now, %one : i64
+    %is_odd = arith.cmpi eq, %odd, %one : i64
+    scf.if %is_odd {
+      %lanes = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+      %all = "tt.reduce"(%lanes) <{axis = 0 : i32}> ({
+      ^0(%x: i32, %y: i32):
+        %z = arith.addi %x, %y : i32
+        tt.reduce.return %z : i32
+      }) : (tensor<64xi32>) -> i32
+      tt.store %q, %all : !tt.ptr<i32>
+    }
+    %to = tt.addptr %p, %i : !tt.ptr<i64>, i32
+    tt.store %to, %took : !tt.ptr<i64>
+    %c1 = arith.constant 1 : i32
+    %at = arith.addi %i, %c1 : i32
+    %there = tt.addptr %q, %at : !tt.ptr<i32>, i32
+    tt.store %there, %sm : !tt.ptr<i32>
+    tt.return
+  }
+}
+"""
+    arrays = [np.zeros(4, np.int64), np.zeros(5, np.int32)]
+    took, (folded, *multiprocessors) = tw.interpret(
+        text, grid=(4,), args=arrays, level=level, races="ignore"
+    )
+    assert (took > 0).all()
+    assert folded in (0, 2016)
+    assert sorted(multiprocessors) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("text", "constraints", "message"),
-    [("mov.u32 $0, %smid;", "=r,r", "expected a register or a number, got %smid"),
+    [("mov.u32 $0, %tid.x;", "=r,r", "expected a register or a number, got %tid.x"),
      ("vadd.u32 $0, $1, 1;", "=r,r", "registers that are known, got vadd.u32 \\$0, \\$1, 1"),
      ("add.s32 $0, t, 1;", "=r,r", "expected a register or a number, got t"),
      ("{ .reg .b32 t; add.s32 $0, t, 1; }", "=r,r", "expected a register that was written, got t"),

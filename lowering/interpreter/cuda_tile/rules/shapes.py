@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.ops.core import (
     ReshapeOp,
     UnpackOp,
 )
+from tilewright.dialects.cuda_tile.ops.scalar_programs import SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile import conversions
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
@@ -165,5 +166,21 @@ def _block_id(op: Operation, _: Preparation) -> Step:
 def _block_count(op: Operation, _: Preparation) -> Step:
     def run(frame: Frame) -> tuple[Tile, ...]:
         return tuple(np.full(1, extent, np.int32) for extent in frame.gang.machine.grid)
+
+    return acting(op, run)
+
+
+@runs(SpecialRegisterTkoOp)
+def _special_register(op: SpecialRegisterTkoOp, _: Preparation) -> Step:
+    """Each block has a multiprocessor for itself; time goes on by one with each look at it."""
+    register, element = op.register.data, result_element(op)
+
+    def run(frame: Frame, token: int = 0) -> tuple[Tile, int]:
+        machine = frame.gang.machine
+        if register == "smid":
+            return frame.blocks.astype(np.int32), token
+        machine.looks += 1
+        time = machine.looks >> (32 if register.endswith("_hi") else 0)
+        return np.full(1, time, f"int{element.bits}"), token
 
     return acting(op, run)

@@ -1,9 +1,14 @@
 """`gpu`: ids of threads and blocks, and the CTA's barrier."""
 
+from typing import Any
+
 import numpy as np
 from xdsl.dialects import gpu
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
+from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
+from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -44,6 +49,21 @@ def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
 @runs(gpu.LaneIdOp)
 def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: _wide(machine, gang, "laneid"))
+
+
+@runs(SpecialRegisterOp)
+def special_register(op: Any, builder: Builder) -> Step:
+    """One by its name; time is the steps that all threads have executed, it goes on with them."""
+    register = op.register.data
+    if (kind := TIMES.get(register)) is None:
+        return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
+    shift, width = (32 if register.endswith("_hi") else 0), KINDS[kind]
+
+    def run(machine: Machine, gang: Gang) -> Bits:
+        time = machine.executed >> shift & (1 << width) - 1
+        return np.full(gang.count, time, dtype=f"uint{width}")
+
+    return effect(op, builder, run)
 
 
 @runs(gpu.SubgroupIdOp)

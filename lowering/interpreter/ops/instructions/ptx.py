@@ -38,6 +38,7 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     undefined,
 )
 from tilewright.lowering.interpreter.ops.base.control_flow import branch, conditional_branch
+from tilewright.lowering.interpreter.ops.base.gpu import special_register
 from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     as_columns,
@@ -159,29 +160,20 @@ def _undef(op: registers.UndefOp, builder: Builder) -> Step:
     return pure(op, builder, value)
 
 
-@runs(registers.SregOp)
-def _sreg(op: registers.SregOp, builder: Builder) -> Step:
-    register = op.register.data
-    return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
+runs(registers.SregOp)(special_register)
 
 
 @runs(registers.TimeOp)
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
-    """The steps that all threads have executed: time goes on with them. Shared memory that the
-    system takes is where no CTA has its own."""
+    """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
+    own."""
     register = op.register.data
     if register.startswith("reserved_smem"):
         return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
-    shift, width = (32 if register.endswith("_hi") else 0), KINDS[op.result.type.kind.data]
-
-    def run(machine: Machine, gang: Gang) -> Bits:
-        time = machine.executed >> shift & (1 << width) - 1
-        return np.full(gang.count, time, dtype=f"uint{width}")
-
-    return effect(op, builder, run)
+    return special_register(op, builder)
 
 
 @runs(registers.SharedAddressOp)
