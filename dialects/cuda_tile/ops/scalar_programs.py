@@ -1,5 +1,5 @@
-"""Programs of scalars that are run for each element, and what a chip says of a block that runs. They
-are ours: Tile IR and its bytecode have none."""
+"""Programs of scalars that are run for each element, and the special registers of a block. They are
+ours: Tile IR and its bytecode have none."""
 
 from typing import Any
 
@@ -58,9 +58,7 @@ class SpecialRegisterTkoOp(TokenOp):
     """The number of the multiprocessor, or a special register that counts time, as one thread reads
     it for its block: `%now, %t = special_register_tko "globaltimer" -> tile<i64>, token`."""
 
-    assembly_format = (
-        f"$register {TOKEN_TEXT} attr-dict `->` type($result) `,` type($result_token)"
-    )
+    assembly_format = f"$register {TOKEN_TEXT} attr-dict `->` type($result) `,` type($result_token)"
 
     register = prop_def(STRING)
     result = result_def(NUMBER_TILE)

@@ -22,7 +22,6 @@ from tilewright.dialects.ptx import (
     synchronization,
 )
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray
