@@ -126,6 +126,8 @@ class Gemm:
         m, n, k = of
         e, name = self.element, self.fresh()
         op, signs = ("mmai", " signed signed") if e == "i8" else ("mmaf", "")
+        if e.startswith("f8") and self.draw.chance(50):
+            signs = " fast_acc"
         lines.append(
             f"      {name} = {op} {a}, {b}, {acc}{signs} : {tile((m, k), e)}, {tile((k, n), e)}, "
             f"{tile((m, n), self.sums)}"

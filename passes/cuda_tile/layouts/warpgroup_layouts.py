@@ -179,8 +179,8 @@ def _types(op: MmaFOp | MmaIOp) -> tuple[str, str, str] | None:
 
 def is_added(op: Multiplication) -> bool:
     """True of a product of floats of 8 bits, whose sums `wgmma` keeps in 14 bits: it is computed by
-    itself, and added in f32, to more than zero."""
-    if not isinstance(op, MmaFOp) or shown(element_of(op.lhs)) not in PTX_NAMES:
+    itself, and added in f32, to more than zero, unless 14 bits are enough (`fast_acc`)."""
+    if not isinstance(op, MmaFOp) or op.fast_acc or shown(element_of(op.lhs)) not in PTX_NAMES:
         return False
     acc, depth = op.acc.owner, shape_of(op.lhs)[-1]
     fresh = isinstance(acc, ConstantOp) and not acc.elements.array().any()

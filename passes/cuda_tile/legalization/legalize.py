@@ -142,5 +142,5 @@ def _fp8_product(op: MmaFOp, arch: Target | None) -> None:
     elif element_of(op.acc) == _F32:
         return
     acc = before.float(op.acc, _F32)
-    product = before.add(MmaFOp, [*operands, acc], acc.type)
+    product = before.add(MmaFOp, [*operands, acc], acc.type, fast_acc=op.fast_acc)
     _replace(op, before.float(product, element_of(op.result)))

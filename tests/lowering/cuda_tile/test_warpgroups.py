@@ -170,6 +170,17 @@ def test_types_and_orders(types: tuple[str, str], k: int, order: str) -> None:
     check(text, (64, 32, 2 * k + 16), (types[0], *types), (1, 1), b_order=order)
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_fp8_is_added_in_f32_unless_the_sums_of_tensor_cores_are_enough(fast: bool) -> None:
+    """Those stay in the accumulators, so that the MMAs of two iterations are in flight."""
+    text = product(("f8E4M3FN", "f32"), (64, 32, 128), b_order="columns")
+    if fast:
+        text = text.replace("%acc\n", "%acc fast_acc\n")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ("wgmma.wait_group.sync.aligned 1" in ptx) == fast == ("add.rn.f32" not in ptx)
+    check(text, (72, 32, 400), ("f8E4M3FN", "f8E4M3FN", "f32"), (2, 1), b_order="columns")
+
+
 def test_converted_operands_come_ahead() -> None:
     """tf32: TMA rounds both, B goes anew to shared memory."""
     text = product(("tf32", "f32"), (64, 32, 32), convert="f32")

@@ -53,11 +53,14 @@ def _multiply(op: MmaFOp, preparation: Preparation) -> Step:
     a, c = element_of_tile(op.lhs.type), element_of_tile(op.acc.type)
     type_, options = op.lhs.type, preparation.options
     assert isinstance(type_, TileType)
-    return computing(op, _float_product(a, c, type_.shape[-2], options))
+    return computing(op, _float_product(a, c, type_.shape[-2], options, fast=bool(op.fast_acc)))
 
 
-def _float_product(a: Element, c: Element, rows: int, options: Options) -> Product:
-    """The product of tiles of `rows` rows."""
+def _float_product(
+    a: Element, c: Element, rows: int, options: Options, *, fast: bool = False
+) -> Product:
+    """The product of tiles of `rows` rows, whose sums may be as coarse as tensor cores keep them
+    where it is `fast`."""
     if options.numerics == "fast":
         return partial(_blas, a=a, c=c)
     if options.numerics == "exact":
@@ -68,7 +71,7 @@ def _float_product(a: Element, c: Element, rows: int, options: Options) -> Produ
         return partial(_fused_chain, a=a, c=c)
     if a.bits == 8 and c.name == "f16":
         # tileiras accumulates in f32 and converts (H200, 16x16x16).
-        wide = _float_product(a, FLOAT32, rows, options)
+        wide = _float_product(a, FLOAT32, rows, options, fast=fast)
         return lambda x, y, z: wide(x, y, z.astype(np.float32)).astype(np.float16)
     step = max(1, _BITS_OF_K // a.bits)
     for unit in _units(options.arch, rows):
@@ -78,7 +81,7 @@ def _float_product(a: Element, c: Element, rows: int, options: Options) -> Produ
             continue
         chain = Instructions(a, c, model, step)
         # Hopper's tensor cores keep sums of 8-bit products in 14 bits.
-        return chain.added if unit == "wgmma" and a.bits == 8 else chain
+        return chain.added if unit == "wgmma" and a.bits == 8 and not fast else chain
     # No such instruction: tileiras computes in f16, which holds every fp8 value.
     half = element_of(Float16Type())
     narrow = _float_product(half, c, rows, options)
