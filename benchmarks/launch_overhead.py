@@ -4,16 +4,17 @@
 
 Microseconds a launch, the best of several rounds of many launches that nobody waits for, the rows
 in turns, as a machine's speed changes: of an add of three arrays, the same ones, ones that take
-turns, new ones, as a cuTile kernel and as Triton's, which Triton launches and which we do; of a
-product whose arrays are tensor maps, the same ones and new ones. `--profile` prints where ours go
-by cProfile.
+turns, new ones, as a cuTile kernel and as Triton's, which Triton launches and which we do, also by
+its compiled kernel, and on a new number each time; of a product whose arrays are tensor maps, the
+same ones and new ones. `--profile` prints where ours go by cProfile.
 """
 
 import cProfile
 import pstats
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from itertools import cycle
+from functools import cache
+from itertools import count, cycle
 from typing import Any
 
 import cuda.tile as ct  # pyright: ignore
@@ -63,10 +64,15 @@ def launches() -> dict[str, Callable[[], Any]]:
     stream, same, turns = torch.cuda.current_stream(), vectors(1)[0], cycle(vectors(64))
     many = (TURNS * ROUNDS + 2) * LAUNCHES
     maps, new, new_maps = matrices(), iter(vectors(3 * many)), new_matrices(many)
+    sizes = count(16, 16)  # as Triton assumes of the first
     grid, blocks = (SIZE // TILE,), (SIDE // PART, SIDE // PART)
 
-    def triton_of(arrays: Any) -> None:
-        triton_add[grid](*arrays, SIZE, T=TILE)
+    def triton_of(arrays: Any, size: int = SIZE) -> None:
+        triton_add[grid](*arrays, size, T=TILE)
+
+    @cache
+    def compiled(by: str) -> Any:
+        return triton_add[grid](*same, SIZE, T=TILE)[(*grid, 1, 1)]
 
     def ours_of(arrays: Any) -> None:
         ct.launch(stream, grid, add, (*arrays, TILE))
@@ -79,9 +85,17 @@ def launches() -> dict[str, Callable[[], Any]]:
         "add, Triton": lambda: triton_of(same),
         "add, Triton, arrays in turn": lambda: triton_of(next(turns)),
         "add, Triton, new arrays": lambda: triton_of(next(new)),
+        "add, Triton, new numbers": lambda: triton_of(same, next(sizes)),
+        "add, Triton, compiled": lambda: compiled("Triton")(*same, SIZE, TILE),
+        "add, Triton, compiled, new numbers": lambda: compiled("Triton")(*same, next(sizes), TILE),
         "add of Triton, ours": lambda: triton_of(same),
         "add of Triton, ours, arrays in turn": lambda: triton_of(next(turns)),
         "add of Triton, ours, new arrays": lambda: triton_of(next(new)),
+        "add of Triton, ours, compiled": lambda: compiled("ours")(*same, SIZE, TILE),
+        "add of Triton, ours, compiled, new numbers": lambda: compiled("ours")(
+            *same, next(sizes), TILE
+        ),
+        "add of Triton, ours, new numbers": lambda: triton_of(same, next(sizes)),
         "add, ours": lambda: ours_of(same),
         "add, ours, arrays in turn": lambda: ours_of(next(turns)),
         "add, ours, new arrays": lambda: ours_of(next(new)),
@@ -126,7 +140,7 @@ def main() -> None:
         show(
             options,
             results,
-            [f"{name:36} {us:7.2f} us  {us / peer:5.2f}" for name, us in results.items()],
+            [f"{name:42} {us:7.2f} us  {us / peer:5.2f}" for name, us in results.items()],
         )
         for name in [name for name in rows if options.profile and "ours" in name]:
             with where(name), cProfile.Profile() as profile:

@@ -143,8 +143,50 @@ def test_a_launch_like_one_before_is_known_while_what_it_writes_is_apart(
         for arrays in (*3 * [(x, a, b)], (x, b, c), (x, x, b), (a, b, b), (a, c, x)):
             kernels.added[(1,)](arrays[0], 3, *arrays[1:], BLOCK=16)
             counts.append(len(made))
-    assert counts == [1, 2, 3, 3, 4, 5, 5]
-    assert made == [True, True, True, False, False]
+    assert counts == [1, 1, 1, 1, 2, 3, 3]
+    assert made == [True, False, False]
+
+
+class Wrapped:
+    """What has such a pointer as a tensor's, and says nothing of where that is."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.dtype = array, str(array.dtype)
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+
+@pytest.mark.parametrize("kind", [Tensor, Wrapped])
+def test_a_compiled_kernel_is_launched_on_its_own_arrays_and_numbers(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch, kind: Any
+):
+    """A sign is that of another text, and what does not fit is refused, as ever."""
+    made, own = list[int](), DeviceKernel.template
+    monkeypatch.setattr(
+        DeviceKernel, "template", lambda *given, **how: made.append(1) or own(*given, **how)
+    )
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
+    )
+    told: list[Any] = []
+    arrays = [np.zeros(64, np.float32) for _ in range(4)]
+    kernels.scattered.device_caches.clear()
+    with tw.triton.on_gpu():
+        compiled = kernels.scattered.warmup(*map(Tensor, arrays[:2]), 2.0, 32, BLOCK=16, grid=(1,))
+        launch = compiled[(1, 1, 1)]
+        rows = [(2.0, 32), (-0.1, 48), (1e300, 48), (0.5, -16), (0.5, -32), (2.0, 1 << 20)]
+        for i, (factor, n) in enumerate(rows):
+            launch(*map(kind, arrays[i % 3 : i % 3 + 2]), factor, n, 16)
+        with pytest.raises(tw.ArgumentError, match="'n' expected an i32, got 4294967296"):
+            launch(*map(kind, arrays[:2]), 2.0, 1 << 32, 16)
+    with np.errstate(over="ignore"):
+        bits = [int(np.float32(factor).view(np.uint32)) for factor, _ in rows]
+    assert told == [
+        (*(array.ctypes.data for array in arrays[i % 3 : i % 3 + 2]), bits[i], n % (1 << 32))
+        for i, (_, n) in enumerate(rows)
+    ]
+    assert len(made) == 2  # for any, and for negative ones
 
 
 def test_a_launch_like_one_before_is_of_the_text_that_the_function_has(

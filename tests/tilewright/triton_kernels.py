@@ -35,6 +35,12 @@ def added(x, n, once, twice, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def scattered(x, out, factor, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, factor * tl.load(x + i), mask=i < n)
+
+
+@triton.jit
 def doubled(x):
     return 2 * x
 

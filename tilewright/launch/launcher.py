@@ -25,9 +25,9 @@ class LaunchError(Error, RuntimeError):
 
 
 CODES: Mapping[str, str] = {
-    "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "I", "f64": "Q", TENSORMAP: "0Q128s",
+    **dict.fromkeys(("u8", "u16", "u32", "u64", "f32", "f64"), "Q"), TENSORMAP: "0Q128s",
 }  # fmt: skip
-"""The formats in which `struct` writes parameters, which are their bits."""
+"""The formats in which `struct` writes parameters: bits, of which each has a word, and maps."""
 
 _IPC_BYTES = 64
 """The size of the driver's `CUipcMemHandle`."""

@@ -59,28 +59,42 @@ class _Map:
 
 @frozen
 class LaunchTemplate:
-    """Launches of a function that differ in the addresses of arrays. `addressed` are the words of
-    these in a launch's memory, with their numbers: pointers, and the front of tensor maps."""
+    """Launches of a function that differ in words of a launch's memory. `given` are the places of
+    these, with their numbers among the words that a launch is given: pointers, the front of tensor
+    maps, numbers."""
 
     ready: Callable[[], launcher.ReadyLaunch]
-    addressed: Sequence[tuple[int, int]]
+    given: Sequence[tuple[int, int]]
     free: list[launcher.ReadyLaunch] = field(default_factory=list[launcher.ReadyLaunch])
     """Those that no thread starts now."""
     then: LaunchTemplate | None = None
 
-    def start(self, addresses: Sequence[int], stream: int) -> None:
-        """Launch on arrays at these addresses, without waiting. Raises LaunchError."""
+    def start(self, words: Sequence[int], stream: int) -> None:
+        """Launch on words, without waiting. Raises LaunchError."""
         try:
             ready = self.free.pop()
         except IndexError:
             ready = self.ready()
-        words = ready.words
-        for place, number in self.addressed:
-            words[place] = addresses[number]
+        memory = ready.words
+        for place, number in self.given:
+            memory[place] = words[number]
         ready.start(stream)
         self.free.append(ready)
         if self.then is not None:
-            self.then.start(addresses, stream)
+            self.then.start(words, stream)
+
+    def on(self, words: Sequence[int], number_of: Mapping[int, int]) -> LaunchTemplate:
+        """The launches on words but for some, which have other numbers then."""
+        fixed = [(place, words[number]) for place, number in self.given if number not in number_of]
+
+        def ready() -> launcher.ReadyLaunch:
+            made = self.ready()
+            for place, word in fixed:
+                made.words[place] = word
+            return made
+
+        given = [(place, number_of[i]) for place, i in self.given if i in number_of]
+        return LaunchTemplate(ready, given, then=self.then and self.then.on(words, number_of))
 
 
 @frozen
@@ -125,6 +139,12 @@ class LaunchPlan:
         """Those of its kernels."""
         return [self.entry, *(self.then.entries if self.then is not None else ())]
 
+    @property
+    def deciding(self) -> set[int]:
+        """The places of the arguments that tensor maps are made of, beside addresses."""
+        own = {number for part in self.parts if isinstance(part, _Map) for number in part.numbers}
+        return own | (self.then.deciding if self.then is not None else set())
+
     def on_grids(self, grids: Sequence[tuple[Extents, Sequence[int]]]) -> LaunchPlan:
         """The plan for a grid of CTAs for each kernel, and what it is told. Raises ArgumentError
         for one that the kernel cannot have."""
@@ -139,8 +159,8 @@ class LaunchPlan:
         programmatic: bool, cooperative: bool = False,
     ) -> LaunchTemplate:  # fmt: skip
         """The launch on arguments, addresses and numbers, of which `scalars` are the places of
-        those that may be anything, but for the addresses of arrays, which have numbers by their
-        places. Raises ArgumentError for numbers that do not fit, and LaunchError."""
+        those that may be anything, but for words that launches are given, which have numbers by
+        their places. Raises ArgumentError for numbers that do not fit, and LaunchError."""
         values = [*given, *self.told]
         for place in scalars:
             values[place] = number_bits(self.entry.arguments[place], values[place])

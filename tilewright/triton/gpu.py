@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
@@ -13,11 +13,20 @@ from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
-from tilewright.launch.known_launches import MOST, kept
+from tilewright.launch.known_launches import MOST, Items, kept
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
+from tilewright.triton.items import (
+    FREE,
+    are_apart,
+    is_reached,
+    items_of,
+    reached,
+    remain_apart,
+    word_of,
+)
 from tilewright.triton.parameters import flat, for_negative, scalar
 
 _PROPERTIES = {
@@ -67,13 +76,6 @@ def _compiler_error() -> Callable[[CompileError], CompileError]:
     return TritonCompileError
 
 
-def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
-    """True where memories of some numbers share nothing with another one."""
-    every = list(memories) if written else []
-    pairs = ((every[i], one) for i in written for j, one in enumerate(every) if i != j)
-    return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
-
-
 def of_whole_shapes(code: bytes) -> bytes:
     """A text of TTIR for launches on descriptors whose sizes are multiples of 16."""
     return code.replace(f"{WHOLE} = false".encode(), f"{WHOLE} = true".encode())
@@ -81,11 +83,13 @@ def of_whole_shapes(code: bytes) -> bytes:
 
 class DeviceKernel:
     """A kernel on a GPU, what Triton calls a function, and how it is launched on the grids that
-    there were."""
+    there were, on which more than the sign of a number has an influence at places that are
+    `deciding`."""
 
     def __init__(self, code: bytes, name: str, capability: int) -> None:
         self.code, self.name, self.capability = code, name, capability
         self._plans: dict[Any, LaunchPlan] = {}
+        self.deciding = frozenset[int]()
         self._kernel = kernel_of(of_whole_shapes(code), name, capability)
         self._apart: dict[bool, list[int]] = {}
         arguments = enumerate(self._kernel.entry().arguments)
@@ -112,7 +116,7 @@ class DeviceKernel:
         self, grid: Extents, values: Sequence[Any], number_of: Mapping[int, int], *, whole: bool,
         apart: bool, programmatic: bool, cooperative: bool,
     ) -> LaunchTemplate:  # fmt: skip
-        """A launch of programs, `cooperative` ones at once, but for the addresses of arrays, which
+        """A launch of programs, `cooperative` ones at once, but for words that it is given, which
         have numbers by their places; what is to be apart is so, or not. Raises ArgumentError and
         LaunchError."""
         code = of_whole_shapes(self.code) if whole else self.code
@@ -138,19 +142,32 @@ class DeviceKernel:
         plan = LaunchPlan.of(made)
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
         plan = plan.on_grids(launched(plan.entries, grid))
+        if more := {*kernel.entry().sizes, *plan.deciding} - self.deciding:
+            self.deciding |= more
         return kept(self._plans, (grid, schedule, code), plan)
 
 
+Launch = tuple[LaunchTemplate, Sequence[int] | None]
+"""A launch, and the numbers of the arrays whose memory no other one reaches, if that is of account;
+None where another one does, or nothing is known of arguments: it is not for others then."""
+
+
 class KernelLauncher:
-    """The launcher of a kernel, of whose arguments Triton's signature says the types. Where all are
-    `plain`, pointers, integers and floats, those are their places, their names and types."""
+    """The launcher of a kernel, of whose arguments Triton's signature says the types; `places` are
+    those of all but constants. Where all are `plain`, pointers, integers and floats, those are
+    their places, their names and types, and numbers that decide nothing are `free`. Launches are
+    `known` by the grid and items, as whoever holds a compiled kernel may launch it."""
 
     def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
         self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
         own = [(i, *row) for i, row in enumerate(signature.items()) if row[1] != "constexpr"]
-        self.plain: list[tuple[int, str, str]] | None = None
+        self.places = [i for i, *_ in own]
+        self.plain: list[tuple[int, str, str]] = []
         if all(isinstance(type_, str) and type_[0] in "*if" and type_ != "i1" for *_, type_ in own):
             self.plain = own
+        self.known: dict[Any, Launch] = {}
+        self.deciding: frozenset[int] | None = None
+        self.free: list[tuple[int, str]] = []
         types = enumerate(signature.values())
         self.descriptors = [i for i, type_ in types if "tensordesc" in str(type_)]
         self.how = {
@@ -158,13 +175,47 @@ class KernelLauncher:
             "cooperative": metadata.launch_cooperative_grid,
         }
 
-    def template(
-        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], numbers: Sequence[int] = ()
-    ) -> tuple[LaunchTemplate, Sequence[int] | None]:
-        """A launch on the arguments of all of Triton's parameters, but for the addresses of the
-        arrays of which there are numbers, and the numbers of those whose memory no other one
-        reaches, if that is of account; None where another one does."""
-        values = self._values(args) if self.plain is None else [
+    def launch(
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
+    ) -> tuple[Launch, list[int]]:
+        """A launch on the arguments of all of Triton's parameters, as before where there was one
+        like it; and the words that it is given, addresses and free numbers."""
+        if kernel.deciding is not self.deciding:
+            self.deciding, self.known = kernel.deciding, {}
+            self.free = [
+                (place, type_) for place, (*_, type_) in enumerate(self.plain)
+                if type_ in FREE and place not in kernel.deciding
+            ]  # fmt: skip
+        arrays, numbers = list[Any](), list[int]()
+        items = self._items([args[i] for i in self.places], arrays, numbers)
+        key = kernel, grid, items
+        known = self.known.get(key)
+        if known is None or not remain_apart(known[1] or (), arrays[1::2]):
+            known = self._made(kernel, grid, args, items is not None)
+            if kernel.deciding is not self.deciding:
+                return self.launch(kernel, grid, args)
+            if known[1] is not None:
+                kept(self.known, key, known)
+        return known, arrays[::2] + numbers
+
+    def _items(self, own: Sequence[Any], arrays: list[Any], numbers: list[int]) -> Items | None:
+        """What a launch is known by; arrays and words of free numbers are added to others."""
+        items = items_of(own, arrays)
+        if items is None:
+            return None
+        read = [*items]
+        for place, type_ in self.free:
+            if (word := word_of(type_, own[place])) is None:
+                return None
+            read[place] = word[0]
+            numbers.append(word[1])
+        return tuple(read)
+
+    def _made(
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], given: bool
+    ) -> Launch:
+        """A launch, which is given words, or of these arguments alone."""
+        values = self._values(args) if not self.plain else [
             _address(name, args[i]) if type_[0] == "*" else scalar(name, type_, args[i])
             for i, name, type_ in self.plain
         ]  # fmt: skip
@@ -175,13 +226,14 @@ class KernelLauncher:
             told = self._values(args, lambda _, arg: reached(arg))
             memories = [one if isinstance(one, range) else range(0) for one in told]
         apart = are_apart(written, memories)
-        number_of: dict[int, int] = {}
-        if numbers:
+        arrays, free = list[int](), list[int]()
+        if given:
             marked = self._values(args, lambda _, arg: ... if hasattr(arg, "data_ptr") else None)
-            places = [place for place, value in enumerate(marked) if value is ...]
-            number_of = dict(zip(places, numbers, strict=True))
+            arrays = [place for place, value in enumerate(marked) if value is ...]
+            free = [place for place, _ in self.free]
+        number_of = {place: number for number, place in enumerate(arrays + free)}
         made = kernel.template(grid, values, number_of, whole=whole, apart=apart, **self.how)
-        return made, [number_of[i] for i in written if i in number_of] if apart else None
+        return made, [arrays.index(i) for i in written if i in arrays] if apart and given else None
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
@@ -200,7 +252,8 @@ class KernelLauncher:
         if enter is not None:
             enter(told)
         if x * y * z:
-            self.template(kernel, (x, y, z), args)[0].start((), stream)
+            (template, _), words = self.launch(kernel, (x, y, z), args)
+            template.start(words, stream)
         if leave is not None:
             leave(told)
 
@@ -210,18 +263,9 @@ def _address(name: str, argument: Any) -> int:
     if argument is None or isinstance(argument, int):
         return argument or 0
     address: int = argument.data_ptr()
-    if address and not getattr(argument, "is_cuda", False) and not launcher.reaches(address):
+    if not is_reached(argument, address):
         raise ArgumentError(
             f"'{name}' expected memory that the GPU reaches, got {told(argument)} (Pointer "
             "argument cannot be accessed from Triton (cpu tensor?))"
         )
     return address
-
-
-def reached(argument: Any) -> range:
-    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
-    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
-    if not hasattr(owner, "untyped_storage"):
-        return range(1 << 64)
-    storage = owner.untyped_storage()
-    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())

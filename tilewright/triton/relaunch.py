@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from tilewright.launch.known_launches import Items, items_reader, kept, plain_items
+from tilewright.launch.known_launches import Items, kept
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
-from tilewright.triton.gpu import DeviceKernel, are_apart, reached
+from tilewright.triton.gpu import DeviceKernel
+from tilewright.triton.items import DESCRIPTOR, items_of, remain_apart, size_of
 
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
@@ -40,7 +41,7 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
         known = _TEMPLATES.get(key)
-        if known is None or (known[2] and not are_apart(known[2], map(reached, arrays[1::2]))):
+        if known is None or not remain_apart(known[2], arrays[1::2]):
             known = _made(function, key, args, options)
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
@@ -74,7 +75,7 @@ def _key(
             return None
     if callable(grid):
         grid = grid(_bound(function, args, options))
-    items = _items((*args, *options.values()), arrays)
+    items = items_of((*args, *options.values()), arrays)
     if items is None:
         return None
     # a method is known by its object, where the object asks for its text
@@ -100,13 +101,12 @@ def _made(function: Any, key: Any, args: Items, options: Mapping[str, Any]) -> _
         return None
     bound = _bound(function, args, options)
     try:
-        numbers = _numbers(function, args, options)
-        made, apart = compiled.run.template(compiled.function, grid, [*bound.values()], numbers)
+        (made, apart), words = compiled.run.launch(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    if apart is None:
-        return made, compiled, ()
-    return kept(_TEMPLATES, key, (made, compiled, apart))
+    number_of = dict(enumerate(_numbers(function, args, options)))
+    own = made.on(words, number_of), compiled, [number_of[i] for i in apart or ()]
+    return own if apart is None else kept(_TEMPLATES, key, own)
 
 
 def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int]:
@@ -115,7 +115,7 @@ def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int
     given = zip(_names(function, args, options), (*args, *options.values()), strict=True)
     for name, value in given:
         arrays: list[Any] = []
-        _items((value,), arrays)
+        items_of((value,), arrays)
         numbers[name] = range(first, first + len(arrays) // 2)
         first += len(arrays) // 2
     return [number for name in function.arg_names for number in numbers.get(name, ())]
@@ -142,48 +142,11 @@ def _assumed(function: Any, key: Any, args: Items) -> Any:
 def _specialized(item: Items) -> Any:
     kind, value, *_ = item
     if kind is int:
-        size = -(1 << 31) <= value < 1 << 31, value < 1 << 63
-        return int, value == 1, value % 16 == 0, size
+        return int, value == 1, value % 16 == 0, size_of(value)
     if kind is float:
         return float
-    if kind == _DESCRIPTOR:
+    if kind == DESCRIPTOR:
         return kind, value
     if kind is tuple:
         return kind, tuple(map(_specialized, value))
     return item
-
-
-# What is read of arguments
-
-_DESCRIPTOR = "descriptor"
-
-
-def _of_torch(tensor: Any, arrays: list[Any]) -> Items | None:
-    if not tensor.is_cuda:  # whether the GPU reaches its memory is checked
-        return None
-    address = tensor.data_ptr()
-    arrays += address, tensor
-    return "tensor", tensor.dtype, address % 16
-
-
-def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
-    base = _items((tensor.base,), arrays)
-    numbers = *tensor.shape, *tensor.strides, tensor.padding
-    return base and (_DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
-
-
-def _of_others(value: Any, _: list[Any]) -> None:
-    """They are Triton's to read."""
-
-
-_items = items_reader(
-    {},
-    {
-        ("torch", "Tensor"): _of_torch,
-        ("torch.nn.parameter", "Parameter"): _of_torch,
-        ("torch", "dtype"): plain_items,
-        ("triton.language.core", "dtype"): plain_items,
-        ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
-    },
-    _of_others,
-)

@@ -1,0 +1,95 @@
+"""What launches of Triton kernels that are alike are known by: what is read of their arguments, and
+that what is written is apart from other arrays; and the words that they are given."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tilewright.launch import launcher
+from tilewright.launch.known_launches import Items, items_reader, plain_items
+
+DESCRIPTOR = "descriptor"
+"""The kind of what a descriptor is."""
+
+
+def is_reached(array: Any, address: int) -> bool:
+    """True where the GPU reaches the memory of an array, a tensor of torch or what has such a one's
+    `data_ptr` as wrappers do, or there is none."""
+    return getattr(array, "is_cuda", False) or not address or launcher.reaches(address)
+
+
+def _of_array(array: Any, arrays: list[Any]) -> Items | None:
+    address = array.data_ptr()
+    if not is_reached(array, address):
+        return None
+    arrays += address, array
+    return "tensor", array.dtype, address % 16
+
+
+def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
+    base = items_of((tensor.base,), arrays)
+    numbers = *tensor.shape, *tensor.strides, tensor.padding
+    return base and (DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
+
+
+def _of_others(value: Any, arrays: list[Any]) -> Items | None:
+    return _of_array(value, arrays) if hasattr(value, "data_ptr") else None
+
+
+items_of = items_reader(
+    {},
+    {
+        ("torch", "dtype"): plain_items,
+        ("triton.language.core", "dtype"): plain_items,
+        ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
+    },
+    _of_others,
+)
+
+_WORD = struct.Struct("Q")
+_FLOATS: Mapping[str, struct.Struct] = {"fp32": struct.Struct("f4x"), "fp64": struct.Struct("d")}
+_BITS: Mapping[str, int] = {"i32": 32, "i64": 64, "u64": 64}
+FREE = {*_BITS, *_FLOATS}
+"""Triton's types of numbers of which launches are known by less than their values."""
+
+
+def size_of(number: int) -> Items:
+    """The size of an integer, as far as it decides on types that have room for it."""
+    return -(1 << 31) <= number < 1 << 31, number < 1 << 63
+
+
+def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
+    """What launches on a number of a `FREE` type are known by, and its word; None where it has
+    none."""
+    kind = number.__class__
+    if (form := _FLOATS.get(type_)) is not None:
+        try:
+            return (kind,), _WORD.unpack(form.pack(number))[0]
+        except (struct.error, OverflowError):
+            return None
+    if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 64:
+        return None
+    return (kind, number < 0, *size_of(number)), number % (1 << _BITS[type_])
+
+
+def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
+    """True where memories of some numbers share nothing with another one."""
+    every = list(memories) if written else []
+    pairs = ((every[i], one) for i in written for j, one in enumerate(every) if i != j)
+    return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
+
+
+def remain_apart(written: Sequence[int], arrays: Iterable[Any]) -> bool:
+    """True where arrays of some numbers share nothing with another one."""
+    return not written or are_apart(written, map(reached, arrays))
+
+
+def reached(argument: Any) -> range:
+    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
+    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
+    storage = owner.untyped_storage() if hasattr(owner, "untyped_storage") else None
+    if not hasattr(storage, "nbytes"):
+        return range(1 << 64)
+    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
