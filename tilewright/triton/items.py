@@ -41,6 +41,8 @@ def _of_others(value: Any, arrays: list[Any]) -> Items | None:
 items_of = items_reader(
     {},
     {
+        ("torch", "Tensor"): _of_array,
+        ("torch.nn.parameter", "Parameter"): _of_array,
         ("torch", "dtype"): plain_items,
         ("triton.language.core", "dtype"): plain_items,
         ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,

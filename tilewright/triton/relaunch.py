@@ -9,10 +9,11 @@ specializes alike there is the kernel that it has compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from tilewright.launch.known_launches import Items, kept
+from tilewright.launch.known_launches import MOST, Items, kept
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.triton.gpu import DeviceKernel
@@ -21,7 +22,8 @@ from tilewright.triton.items import DESCRIPTOR, items_of, remain_apart, size_of
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
 _TEMPLATES: dict[Any, _Template] = {}
-_COMPILED: dict[Any, Any] = {}
+_COMPILED: dict[Any, tuple[Any, Mapping[int, int]]] = {}
+"""A compiled kernel, and which of the arrays that are read those of its parameters are."""
 
 
 def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,7 +48,8 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
-                kept(_COMPILED, _assumed(function, key, args), compiled)
+                number_of = dict(enumerate(_numbers(function, args, options)))
+                kept(_COMPILED, _assumed(function, key, args), (compiled, number_of))
             return compiled
         active.launches += 1
         known[0].start(arrays[::2], active.get_current_stream(device))
@@ -96,15 +99,14 @@ def _made(function: Any, key: Any, args: Items, options: Mapping[str, Any]) -> _
     """The template, and its compiled kernel; None where there is none, or where the arguments do
     not fit: what checks all of them says why."""
     grid = key[1]
-    compiled = _COMPILED.get(_assumed(function, key, args))
-    if compiled is None or 0 in grid:
+    if 0 in grid or (known := _COMPILED.get(_assumed(function, key, args))) is None:
         return None
+    compiled, number_of = known
     bound = _bound(function, args, options)
     try:
         (made, apart), words = compiled.run.launch(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    number_of = dict(enumerate(_numbers(function, args, options)))
     own = made.on(words, number_of), compiled, [number_of[i] for i in apart or ()]
     return own if apart is None else kept(_TEMPLATES, key, own)
 
@@ -121,7 +123,7 @@ def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int
     return [number for name in function.arg_names for number in numbers.get(name, ())]
 
 
-def _names(function: Any, args: Items, options: Iterable[str]) -> list[str]:
+def _names(function: Any, args: Sequence[Any], options: Iterable[str]) -> list[str]:
     """The names of arguments that are given, and of options."""
     return [*function.arg_names[: len(args)], *options]
 
@@ -130,13 +132,15 @@ def _assumed(function: Any, key: Any, args: Items) -> Any:
     """All but what launches of one compiled kernel may differ in: the grid, numbers but for what
     Triton specializes for."""
     own, _, options, items = key
-    names = _names(function, args, options)
-    variable = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
-    assumed = [
-        _specialized(item) if name in variable else item
-        for name, item in zip(names, items, strict=True)
-    ]
-    return own, options, tuple(assumed)
+    rows = zip(_is_variable(function, len(args), options), items, strict=True)
+    return own, options, tuple([_specialized(item) if varies else item for varies, item in rows])
+
+
+@lru_cache(MOST)
+def _is_variable(function: Any, count: int, options: tuple[str, ...]) -> list[bool]:
+    """Which of so many arguments, and of options, are those of parameters that are no constants."""
+    names = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
+    return [name in names for name in _names(function, range(count), options)]
 
 
 def _specialized(item: Items) -> Any:
