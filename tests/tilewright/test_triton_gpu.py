@@ -173,20 +173,22 @@ def test_a_compiled_kernel_is_launched_on_its_own_arrays_and_numbers(
     arrays = [np.zeros(64, np.float32) for _ in range(4)]
     kernels.scattered.device_caches.clear()
     with tw.triton.on_gpu():
-        compiled = kernels.scattered.warmup(*map(Tensor, arrays[:2]), 2.0, 32, BLOCK=16, grid=(1,))
+        compiled = kernels.scattered.warmup(
+            *map(Tensor, arrays[:2]), 2.0, 32, 0, BLOCK=16, grid=(1,)
+        )
         launch = compiled[(1, 1, 1)]
         rows = [(2.0, 32), (-0.1, 48), (1e300, 48), (0.5, -16), (0.5, -32), (2.0, 1 << 20)]
         for i, (factor, n) in enumerate(rows):
-            launch(*map(kind, arrays[i % 3 : i % 3 + 2]), factor, n, 16)
+            launch(*map(kind, arrays[i % 3 : i % 3 + 2]), factor, n, i // 5, 16)
         with pytest.raises(tw.ArgumentError, match="'n' expected an i32, got 4294967296"):
-            launch(*map(kind, arrays[:2]), 2.0, 1 << 32, 16)
+            launch(*map(kind, arrays[:2]), 2.0, 1 << 32, 0, 16)
     with np.errstate(over="ignore"):
         bits = [int(np.float32(factor).view(np.uint32)) for factor, _ in rows]
     assert told == [
-        (*(array.ctypes.data for array in arrays[i % 3 : i % 3 + 2]), bits[i], n % (1 << 32))
+        (*(x.ctypes.data for x in arrays[i % 3 : i % 3 + 2]), bits[i], n % (1 << 32), i // 5)
         for i, (_, n) in enumerate(rows)
     ]
-    assert len(made) == 2  # for any, and for negative ones
+    assert len(made) == 3  # for any, for negative ones, and for another one of 16 bits
 
 
 def test_a_launch_like_one_before_is_of_the_text_that_the_function_has(

@@ -35,8 +35,8 @@ def added(x, n, once, twice, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def scattered(x, out, factor, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
+def scattered(x, out, factor, n, first: tl.int16, BLOCK: tl.constexpr):
+    i = first + tl.arange(0, BLOCK)
     tl.store(out + i, factor * tl.load(x + i), mask=i < n)
 
 

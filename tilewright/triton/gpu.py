@@ -24,10 +24,9 @@ from tilewright.triton.items import (
     is_reached,
     items_of,
     reached,
-    remain_apart,
     word_of,
 )
-from tilewright.triton.parameters import flat, for_negative, scalar
+from tilewright.triton.parameters import flat, for_negative
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -148,15 +147,17 @@ class DeviceKernel:
 
 
 Launch = tuple[LaunchTemplate, Sequence[int] | None]
-"""A launch, and the numbers of the arrays whose memory no other one reaches, if that is of account;
-None where another one does, or nothing is known of arguments: it is not for others then."""
+"""A launch, and the numbers of the words that are addresses of what no other one reaches, if that
+is of account; None where another one does, or nothing is known of arguments: it is not for others
+then."""
 
 
 class KernelLauncher:
     """The launcher of a kernel, of whose arguments Triton's signature says the types; `places` are
     those of all but constants. Where all are `plain`, pointers, integers and floats, those are
-    their places, their names and types, and numbers that decide nothing are `free`. Launches are
-    `known` by the grid and items, as whoever holds a compiled kernel may launch it."""
+    their places, names and types, and each has a word, which is `read`: of a number that has to
+    be as before without a type. Launches are `known` by the grid and what is read of arguments, as
+    whoever holds a compiled kernel may launch it."""
 
     def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
         self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
@@ -167,7 +168,7 @@ class KernelLauncher:
             self.plain = own
         self.known: dict[Any, Launch] = {}
         self.deciding: frozenset[int] | None = None
-        self.free: list[tuple[int, str]] = []
+        self.read: list[tuple[int, str, str]] = []
         types = enumerate(signature.values())
         self.descriptors = [i for i, type_ in types if "tensordesc" in str(type_)]
         self.how = {
@@ -179,61 +180,77 @@ class KernelLauncher:
         self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any]
     ) -> tuple[Launch, list[int]]:
         """A launch on the arguments of all of Triton's parameters, as before where there was one
-        like it; and the words that it is given, addresses and free numbers."""
+        like it; and the words that it is given. Raises ArgumentError."""
         if kernel.deciding is not self.deciding:
             self.deciding, self.known = kernel.deciding, {}
-            self.free = [
-                (place, type_) for place, (*_, type_) in enumerate(self.plain)
-                if type_ in FREE and place not in kernel.deciding
-            ]  # fmt: skip
-        arrays, numbers = list[Any](), list[int]()
-        items = self._items([args[i] for i in self.places], arrays, numbers)
-        key = kernel, grid, items
+            rows = enumerate(self.plain)
+            free = {i for i, (*_, type_) in rows if type_ in FREE and i not in kernel.deciding}
+            self.read = [
+                (i, name, type_ if place in free else type_[0] * (type_[0] == "*"))
+                for place, (i, name, type_) in enumerate(self.plain)
+            ]
+        words: list[int] = []
+        key = kernel, grid, self._items(args, words)
         known = self.known.get(key)
-        if known is None or not remain_apart(known[1] or (), arrays[1::2]):
-            known = self._made(kernel, grid, args, items is not None)
+        if known is None or (known[1] and not are_apart(known[1], self._memories(args))):
+            known = self._made(kernel, grid, args, given=key[2] is not None)
             if kernel.deciding is not self.deciding:
                 return self.launch(kernel, grid, args)
             if known[1] is not None:
                 kept(self.known, key, known)
-        return known, arrays[::2] + numbers
+        return known, words
 
-    def _items(self, own: Sequence[Any], arrays: list[Any], numbers: list[int]) -> Items | None:
-        """What a launch is known by; arrays and words of free numbers are added to others."""
-        items = items_of(own, arrays)
-        if items is None:
-            return None
-        read = [*items]
-        for place, type_ in self.free:
-            if (word := word_of(type_, own[place])) is None:
+    def _items(self, args: Sequence[Any], words: list[int]) -> Items | None:
+        """What a launch is known by, whose words are added to others; None if by nothing."""
+        items: list[Any] = []
+        if not self.plain:
+            read = items_of([args[i] for i in self.places], items)
+            words += items[::2]
+            return read
+        for i, name, type_ in self.read:
+            argument = args[i]
+            if type_ == "*":
+                words.append(_address(name, argument))
+                continue
+            item = word_of(type_, argument)
+            if item is None:
                 return None
-            read[place] = word[0]
-            numbers.append(word[1])
-        return tuple(read)
+            items.append(item[0])
+            words.append(item[1])
+        return tuple(items)
+
+    def _memories(self, args: Sequence[Any]) -> list[range]:
+        """What each word reaches."""
+        if self.plain:
+            return [reached(args[i]) if type_[0] == "*" else range(0) for i, _, type_ in self.plain]
+        arrays: list[Any] = []
+        items_of([args[i] for i in self.places], arrays)
+        return [*map(reached, arrays[1::2])]
+
+    def array_words(self, args: Sequence[Any]) -> dict[int, int]:
+        """The numbers of the words that are addresses of arrays, by their places among the flat
+        arguments."""
+        marked = self._values(args, lambda _, arg: ... if hasattr(arg, "data_ptr") else None)
+        places = [place for place, value in enumerate(marked) if value is ...]
+        return {place: place if self.plain else number for number, place in enumerate(places)}
 
     def _made(
-        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], given: bool
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], *, given: bool
     ) -> Launch:
         """A launch, which is given words, or of these arguments alone."""
-        values = self._values(args) if not self.plain else [
-            _address(name, args[i]) if type_[0] == "*" else scalar(name, type_, args[i])
-            for i, name, type_ in self.plain
-        ]  # fmt: skip
         shapes = [getattr(args[i], "shape", (1,)) for i in self.descriptors]  # or in a tuple
         whole = all(size % 16 == 0 for shape in shapes for size in shape)
         written, memories = kernel.to_be_apart(whole), list[range]()
         if written:
             told = self._values(args, lambda _, arg: reached(arg))
             memories = [one if isinstance(one, range) else range(0) for one in told]
-        apart = are_apart(written, memories)
-        arrays, free = list[int](), list[int]()
-        if given:
-            marked = self._values(args, lambda _, arg: ... if hasattr(arg, "data_ptr") else None)
-            arrays = [place for place, value in enumerate(marked) if value is ...]
-            free = [place for place, _ in self.free]
-        number_of = {place: number for number, place in enumerate(arrays + free)}
-        made = kernel.template(grid, values, number_of, whole=whole, apart=apart, **self.how)
-        return made, [arrays.index(i) for i in written if i in arrays] if apart and given else None
+        apart, own = are_apart(written, memories), self.array_words(args)
+        words = own if given else {}
+        if given and self.plain:
+            words = {place: place for place, (*_, type_) in enumerate(self.read) if type_}
+        values = self._values(args)
+        made = kernel.template(grid, values, words, whole=whole, apart=apart, **self.how)
+        return made, [own[i] for i in written if i in own] if apart and given else None
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None

@@ -52,9 +52,9 @@ items_of = items_reader(
 
 _WORD = struct.Struct("Q")
 _FLOATS: Mapping[str, struct.Struct] = {"fp32": struct.Struct("f4x"), "fp64": struct.Struct("d")}
-_BITS: Mapping[str, int] = {"i32": 32, "i64": 64, "u64": 64}
-FREE = {*_BITS, *_FLOATS}
-"""Triton's types of numbers of which launches are known by less than their values."""
+_BITS: Mapping[str, int] = {"i32": 32, "i64": 64}
+FREE = {*_FLOATS, *_BITS}
+"""Triton's types of numbers, any one of which may be a word of a launch."""
 
 
 def size_of(number: int) -> Items:
@@ -63,17 +63,19 @@ def size_of(number: int) -> Items:
 
 
 def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
-    """What launches on a number of a `FREE` type are known by, and its word; None where it has
-    none."""
+    """What launches on a number of one of Triton's types are known by, and its word; without such a
+    type its value; None where that is nothing."""
     kind = number.__class__
     if (form := _FLOATS.get(type_)) is not None:
         try:
             return (kind,), _WORD.unpack(form.pack(number))[0]
         except (struct.error, OverflowError):
             return None
+    if (bits := _BITS.get(type_)) is None:
+        return (item := items_of((number,), [])) and (item, 0)
     if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 64:
         return None
-    return (kind, number < 0, *size_of(number)), number % (1 << _BITS[type_])
+    return (kind, number < 0, *size_of(number)), number % (1 << bits)
 
 
 def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
@@ -83,15 +85,10 @@ def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
     return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
 
 
-def remain_apart(written: Sequence[int], arrays: Iterable[Any]) -> bool:
-    """True where arrays of some numbers share nothing with another one."""
-    return not written or are_apart(written, map(reached, arrays))
-
-
 def reached(argument: Any) -> range:
     """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
     owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
-    storage = owner.untyped_storage() if hasattr(owner, "untyped_storage") else None
+    storage: Any = owner.untyped_storage() if hasattr(owner, "untyped_storage") else None
     if not hasattr(storage, "nbytes"):
         return range(1 << 64)
     return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())

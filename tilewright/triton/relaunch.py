@@ -17,13 +17,13 @@ from tilewright.launch.known_launches import MOST, Items, kept
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.triton.gpu import DeviceKernel
-from tilewright.triton.items import DESCRIPTOR, items_of, remain_apart, size_of
+from tilewright.triton.items import DESCRIPTOR, are_apart, items_of, reached, size_of
 
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
 _TEMPLATES: dict[Any, _Template] = {}
 _COMPILED: dict[Any, tuple[Any, Mapping[int, int]]] = {}
-"""A compiled kernel, and which of the arrays that are read those of its parameters are."""
+"""A compiled kernel, and which of the arrays that are read the words that it is given are."""
 
 
 def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,12 +43,14 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         if key is None:
             return run(function, *args, grid=grid, warmup=warmup, **options)
         known = _TEMPLATES.get(key)
-        if known is None or not remain_apart(known[2], arrays[1::2]):
+        if known is None or (known[2] and not are_apart(known[2], map(reached, arrays[1::2]))):
             known = _made(function, key, args, options)
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
-                number_of = dict(enumerate(_numbers(function, args, options)))
+                words = compiled.run.array_words([*_bound(function, args, options).values()])
+                numbers = _numbers(function, args, options)
+                number_of = dict(zip(words.values(), numbers, strict=True))
                 kept(_COMPILED, _assumed(function, key, args), (compiled, number_of))
             return compiled
         active.launches += 1
