@@ -22,6 +22,8 @@ from tilewright.triton.items import DESCRIPTOR, are_apart, items_of, reached, si
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
 _TEMPLATES: dict[Any, _Template] = {}
+_SEEN: dict[Any, None] = {}
+"""Launches of which there was one."""
 _COMPILED: dict[Any, tuple[Any, Mapping[int, int]]] = {}
 """A compiled kernel, and which of the arrays that are read the words that it is given are."""
 
@@ -45,6 +47,8 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
         known = _TEMPLATES.get(key)
         if known is None or (known[2] and not are_apart(known[2], map(reached, arrays[1::2]))):
             known = _made(function, key, args, options)
+        else:
+            known = *known[:2], arrays[::2]
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
             if isinstance(getattr(compiled, "function", None), DeviceKernel):
@@ -53,9 +57,10 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
                 number_of = dict(zip(words.values(), numbers, strict=True))
                 kept(_COMPILED, _assumed(function, key, args), (compiled, number_of))
             return compiled
+        template, compiled, words = known
         active.launches += 1
-        known[0].start(arrays[::2], active.get_current_stream(device))
-        return known[1]
+        template.start(words, active.get_current_stream(device))
+        return compiled
 
     return launch
 
@@ -97,9 +102,12 @@ def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, 
     return bound
 
 
-def _made(function: Any, key: Any, args: Items, options: Mapping[str, Any]) -> _Template | None:
-    """The template, and its compiled kernel; None where there is none, or where the arguments do
-    not fit: what checks all of them says why."""
+def _made(
+    function: Any, key: Any, args: Items, options: Mapping[str, Any]
+) -> tuple[LaunchTemplate, Any, Sequence[int]] | None:
+    """A template, its compiled kernel, and the words that it is given; None where there is none, or
+    where the arguments do not fit: what checks all of them says why. What comes a second time has a
+    template of its own from then on."""
     grid = key[1]
     if 0 in grid or (known := _COMPILED.get(_assumed(function, key, args))) is None:
         return None
@@ -109,8 +117,12 @@ def _made(function: Any, key: Any, args: Items, options: Mapping[str, Any]) -> _
         (made, apart), words = compiled.run.launch(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    own = made.on(words, number_of), compiled, [number_of[i] for i in apart or ()]
-    return own if apart is None else kept(_TEMPLATES, key, own)
+    if key not in _SEEN:
+        kept(_SEEN, key, None)
+    elif apart is not None:
+        own = made.on(words, number_of), compiled, [number_of[i] for i in apart]
+        kept(_TEMPLATES, key, own)
+    return made, compiled, words
 
 
 def _numbers(function: Any, args: Items, options: Mapping[str, Any]) -> list[int]:
