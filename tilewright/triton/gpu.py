@@ -201,7 +201,7 @@ class KernelLauncher:
         return known, words
 
     def _items(self, args: Sequence[Any], words: list[int]) -> Items | None:
-        """What a launch is known by, whose words are added to others; None if by nothing."""
+        """The items that a launch is known by, None if by none; its words are added to others."""
         items: list[Any] = []
         if not self.plain:
             read = items_of([args[i] for i in self.places], items)
@@ -220,7 +220,7 @@ class KernelLauncher:
         return tuple(items)
 
     def _memories(self, args: Sequence[Any]) -> list[range]:
-        """What each word reaches."""
+        """The memory that each word reaches."""
         if self.plain:
             return [reached(args[i]) if type_[0] == "*" else range(0) for i, _, type_ in self.plain]
         arrays: list[Any] = []

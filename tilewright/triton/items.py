@@ -1,5 +1,5 @@
-"""What launches of Triton kernels that are alike are known by: what is read of their arguments, and
-that what is written is apart from other arrays; and the words that they are given."""
+"""Items by which launches of Triton kernels are alike, as they are read of arguments; the words
+that they are given; and whether what is written is apart from other arrays."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def size_of(number: int) -> Items:
 
 
 def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
-    """What launches on a number of one of Triton's types are known by, and its word; without such a
-    type its value; None where that is nothing."""
+    """The items of a number of one of Triton's types, and its word; without such a type those that
+    say its value; None where it has none."""
     kind = number.__class__
     if (form := _FLOATS.get(type_)) is not None:
         try:
