@@ -266,6 +266,7 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"ctas": 2}, (3, 5, 7), (6, 5, 7), ()),
         ({"takes_blocks": "alike"}, (30, 5, 7), (132, 1, 1), (30, 5, 7, 0, 1050)),
         ({"takes_blocks": "alike"}, (3, 5, 1), (15, 1, 1), (3, 5, 1, 0, 15)),
+        ({"takes_blocks": "alike"}, (8, 256, 1), (128, 1, 1), (8, 256, 1, 0, 2048)),
         ({"takes_blocks": "alike", "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1, 0, 300)),
     ],
 )
