@@ -55,7 +55,7 @@ def _by_index(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the driver's number of a device, of either number."""
 
     def of_device(device: int | None = None) -> Any:
-        return function(device if device is None else _index(device))
+        return function(~device if device is not None and device < 0 else device)
 
     return of_device
 

@@ -21,9 +21,9 @@ from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.items import (
     FREE,
     are_apart,
-    is_reached,
     items_of,
     reached,
+    reached_address,
     word_of,
 )
 from tilewright.triton.parameters import flat, for_negative
@@ -211,12 +211,11 @@ class KernelLauncher:
             argument = args[i]
             if type_ == "*":
                 words.append(_address(name, argument))
-                continue
-            item = word_of(type_, argument)
-            if item is None:
+            elif (word := word_of(type_, argument)) is None:
                 return None
-            items.append(item[0])
-            words.append(item[1])
+            else:
+                items.append(word[0])
+                words.append(word[1])
         return tuple(items)
 
     def _memories(self, args: Sequence[Any]) -> list[range]:
@@ -279,8 +278,7 @@ def _address(name: str, argument: Any) -> int:
     """The address that an argument is. Raises ArgumentError where the GPU does not reach it."""
     if argument is None or isinstance(argument, int):
         return argument or 0
-    address: int = argument.data_ptr()
-    if not is_reached(argument, address):
+    if (address := reached_address(argument)) is None:
         raise ArgumentError(
             f"'{name}' expected memory that the GPU reaches, got {told(argument)} (Pointer "
             "argument cannot be accessed from Triton (cpu tensor?))"

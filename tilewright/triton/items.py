@@ -14,18 +14,24 @@ DESCRIPTOR = "descriptor"
 """The kind of what a descriptor is."""
 
 
-def is_reached(array: Any, address: int) -> bool:
-    """True where the GPU reaches the memory of an array, a tensor of torch or what has such a one's
-    `data_ptr` as wrappers do, or there is none."""
-    return getattr(array, "is_cuda", False) or not address or launcher.reaches(address)
+def reached_address(array: Any) -> int | None:
+    """The address of an array, a tensor of torch or what has such a one's `data_ptr` as wrappers
+    do; None where the GPU does not reach it."""
+    address: int = array.data_ptr()
+    if getattr(array, "is_cuda", False) or not address or launcher.reaches(address):
+        return address
+    return None
 
 
 def _of_array(array: Any, arrays: list[Any]) -> Items | None:
-    address = array.data_ptr()
-    if not is_reached(array, address):
+    if (address := reached_address(array)) is None:
         return None
     arrays += address, array
     return "tensor", array.dtype, address % 16
+
+
+def _of_others(value: Any, arrays: list[Any]) -> Items | None:
+    return _of_array(value, arrays) if hasattr(value, "data_ptr") else None
 
 
 def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
@@ -53,6 +59,8 @@ items_of = items_reader(
 _WORD = struct.Struct("Q")
 _FLOATS: Mapping[str, struct.Struct] = {"fp32": struct.Struct("f4x"), "fp64": struct.Struct("d")}
 _BITS: Mapping[str, int] = {"i32": 32, "i64": 64}
+_SMALL, _KNOWN = 1 << 31, (int,)
+"""The integers that every type has room for, and what is known of them."""
 FREE = {*_FLOATS, *_BITS}
 """Triton's types of numbers, any one of which may be a word of a launch."""
 
@@ -65,13 +73,15 @@ def size_of(number: int) -> Items:
 def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
     """The items of a number of one of Triton's types, and its word; without such a type those that
     say its value; None where it has none."""
-    kind = number.__class__
+    kind, bits = number.__class__, _BITS.get(type_)
+    if kind is int and bits and 0 <= number < _SMALL:
+        return _KNOWN, number
     if (form := _FLOATS.get(type_)) is not None:
         try:
             return (kind,), _WORD.unpack(form.pack(number))[0]
         except (struct.error, OverflowError):
             return None
-    if (bits := _BITS.get(type_)) is None:
+    if bits is None:
         return (item := items_of((number,), [])) and (item, 0)
     if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 64:
         return None
