@@ -181,6 +181,9 @@ class KernelLauncher:
     ) -> tuple[Launch, list[int]]:
         """A launch on the arguments of all of Triton's parameters, as before where there was one
         like it; and the words that it is given. Raises ArgumentError."""
+        if len(args) != len(self.signature):
+            names = ", ".join(self.signature)
+            raise ArgumentError(f"expected arguments {names}, constants too, got {len(args)}")
         if kernel.deciding is not self.deciding:
             self.deciding, self.known = kernel.deciding, {}
             rows = enumerate(self.plain)
