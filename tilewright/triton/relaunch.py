@@ -22,8 +22,8 @@ from tilewright.triton.items import DESCRIPTOR, are_apart, items_of, reached, si
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the arrays that are apart from others."""
 _TEMPLATES: dict[Any, _Template] = {}
-_SEEN: dict[Any, None] = {}
-"""Launches of which there was one."""
+_SEEN: dict[int, None] = {}
+"""Hashes of the keys of launches of which there was one, as numbers are no garbage collector's."""
 _COMPILED: dict[Any, tuple[Any, Mapping[int, int]]] = {}
 """A compiled kernel, and which of the arrays that are read the words that it is given are."""
 
@@ -95,11 +95,22 @@ def _key(
 
 def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of all parameters."""
-    bound = dict(zip(function.arg_names, args, strict=False))
-    for name, parameter in function.signature.parameters.items():
-        if name not in bound:
-            bound[name] = options.get(name, parameter.default)
-    return bound
+    given = *args, *options.values()
+    return {
+        name: default if place is None else given[place]
+        for name, place, default in _parameters(function, len(args), tuple(options))
+    }
+
+
+@lru_cache(MOST)
+def _parameters(
+    function: Any, count: int, options: tuple[str, ...]
+) -> list[tuple[str, int | None, Any]]:
+    """The names of parameters, their places among so many arguments and options, and what they are
+    where they have none."""
+    places = {name: i for i, name in enumerate(_names(function, range(count), options))}
+    rows = function.signature.parameters.items()
+    return [(name, places.get(name), parameter.default) for name, parameter in rows]
 
 
 def _made(
@@ -117,8 +128,8 @@ def _made(
         (made, apart), words = compiled.run.launch(compiled.function, grid, [*bound.values()])
     except ArgumentError:
         return None
-    if key not in _SEEN:
-        kept(_SEEN, key, None)
+    if (seen := hash(key)) not in _SEEN:
+        kept(_SEEN, seen, None)
     elif apart is not None:
         own = made.on(words, number_of), compiled, [number_of[i] for i in apart]
         kept(_TEMPLATES, key, own)
