@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -125,6 +126,15 @@ def test_a_launch_like_one_before_is_known_but_for_the_sign_of_zero(
 def test_what_is_written_is_reached_by_nothing_else(memories: tuple[range, ...], apart: bool):
     """What is read may be reached by several pointers."""
     assert are_apart([1], memories) == apart
+
+
+@pytest.mark.parametrize("written", [[0], [2], [0, 1], [0, 1, 2]])
+def test_memories_in_any_order_are_apart_where_they_share_no_byte(written: list[int]):
+    sizes = 3, 1, 2
+    for places in product(range(7), repeat=len(sizes)):
+        memories = [range(at, at + size) for at, size in zip(places, sizes, strict=True)]
+        pairs = ((memories[i], one) for i in written for j, one in enumerate(memories) if i != j)
+        assert are_apart(written, memories) == all({*own}.isdisjoint(one) for own, one in pairs)
 
 
 def test_a_launch_like_one_before_is_known_while_what_it_writes_is_apart(

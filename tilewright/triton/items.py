@@ -18,9 +18,10 @@ def reached_address(array: Any) -> int | None:
     """The address of an array, a tensor of torch or what has such a one's `data_ptr` as wrappers
     do; None where the GPU does not reach it."""
     address: int = array.data_ptr()
-    if getattr(array, "is_cuda", False) or not address or launcher.reaches(address):
+    if getattr(array, "is_cuda", False) or not address:
         return address
-    return None
+    device = getattr(getattr(array, "device", None), "type", None)
+    return address if device == "cuda" or launcher.reaches(address) else None
 
 
 def _of_array(array: Any, arrays: list[Any]) -> Items | None:
@@ -38,10 +39,6 @@ def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
     base = items_of((tensor.base,), arrays)
     numbers = *tensor.shape, *tensor.strides, tensor.padding
     return base and (DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
-
-
-def _of_others(value: Any, arrays: list[Any]) -> Items | None:
-    return _of_array(value, arrays) if hasattr(value, "data_ptr") else None
 
 
 items_of = items_reader(
@@ -90,15 +87,25 @@ def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
 
 def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
     """True where memories of some numbers share nothing with another one."""
-    every = list(memories) if written else []
-    pairs = ((every[i], one) for i in written for j, one in enumerate(every) if i != j)
-    return all(own.stop <= one.start or one.stop <= own.start for own, one in pairs)
+    if not written:
+        return True
+    ends = [0, 0]  # of all memories so far, and of those of these numbers
+    rows = sorted((one.start, one.stop, i in written) for i, one in enumerate(memories))
+    for start, stop, own in rows:
+        if start < ends[not own]:
+            return False
+        ends[0] = max(ends[0], stop)
+        if own:
+            ends[1] = max(ends[1], stop)
+    return True
 
 
 def reached(argument: Any) -> range:
     """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
-    owner = getattr(argument, "base", argument)  # `triton.reinterpret` wraps a tensor
-    storage: Any = owner.untyped_storage() if hasattr(owner, "untyped_storage") else None
+    if not hasattr(argument, "untyped_storage"):  # `triton.reinterpret` wraps a tensor
+        argument = getattr(argument, "base", None)
+    storage: Any = argument.untyped_storage() if hasattr(argument, "untyped_storage") else None
     if not hasattr(storage, "nbytes"):
         return range(1 << 64)
-    return range(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+    first = storage.data_ptr()
+    return range(first, first + storage.nbytes())
