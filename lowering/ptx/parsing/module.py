@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -55,7 +56,7 @@ class _ModuleReading:
         if (number := _NO_NUMBER.search(plain)) is not None:
             what = f"expected a number of at most 64 bits, got one of {len(number[0])} digits"
             raise PtxError(what, number.start())
-        starts = [0, *(end.end() for end in re.finditer("\n", plain))]
+        starts = [0, *accumulate(len(line) + 1 for line in plain.split("\n"))]
         self._source = Source(StringAttr(name), starts, line_offset)
         self._add(statements(plain))
         if ".callprototype" in plain:
