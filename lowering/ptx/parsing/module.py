@@ -124,14 +124,14 @@ class _ModuleReading:
         if match is None:
             raise PtxError("expected the name of a function behind .func", head.position)
         self._name_function(head)
-        names = [
-            parameter["name"]
+        parameters = {
+            parameter["name"]: PtxStatement("declaration", head.position, *one.split(None, 1))
             for some in (match[1], match[3])
             for one in (some or "").split(",")
             if (parameter := PARAMETER.fullmatch(one.strip())) is not None
-        ]
+        }
         types = parameter_types(text.partition(".func")[2])
-        self._callees[match[2]] = Callee(match[2], names, types, body)
+        self._callees[match[2]] = Callee(match[2], parameters, types, body)
 
     def _name_function(self, statement: PtxStatement) -> None:
         """Let the address of a function be the place where the text has its name first."""
