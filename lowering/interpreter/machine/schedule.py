@@ -14,9 +14,8 @@ from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.values import Lanes
 
-PATIENCE, LEAST_PATIENCE = 1000, 16
-"""The turns that one gang may have in a row while others could run: it may wait for them. Half as
-many each time that one has had them all, down to the least."""
+PATIENCE = 1000
+"""The turns that one gang may have in a row while others could run: it may wait for them."""
 
 TEAM = 128
 """Threads that run together whatever the schedule: those of a warpgroup."""
@@ -47,7 +46,7 @@ class Schedule:
         self._random = None if seed is None else np.random.default_rng(seed)
         self._landings: list[Landing] = []
         self._landing = 0.0 if self._random is None else float(self._random.choice(LANDING))
-        self._leader, self._turns, self._patience = -1, 0, PATIENCE
+        self._leader, self._turns = -1, 0
         # How often a gang, by its first thread, has had all the turns in a row that it may have.
         self._tired = dict[int, int]()
 
@@ -122,9 +121,8 @@ class Schedule:
         leader = min(together)
         self._turns = self._turns + 1 if leader == self._leader else 0
         self._leader = leader
-        if self._turns >= self._patience:
-            # Where threads spin they soon do again: a lock goes from hand to hand.
-            self._turns, self._patience = 0, max(self._patience // 2, LEAST_PATIENCE)
+        if self._turns == PATIENCE:
+            self._turns = 0
             self.tire(leader)
         return ready[chosen]
 
