@@ -6,7 +6,6 @@ from typing import Any
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Attribute
 
-
 _new, _set = object.__new__, object.__setattr__
 
 

@@ -149,7 +149,7 @@ class Flow:
                     self._label(statement.text, scope, is_target=statement.text in targets)
                 case "instruction":
                     name, text = statement.name, statement.text
-                    if self._has_vectors or ".b128" in name or ("[" in text and _ELEMENT.search(text)):
+                    if self._has_vectors or ".b128" in name or _ELEMENT.search(text):
                         addressed = not name.startswith("mov.")
                         text = scope.in_parts(text, addressed=addressed)
                         statement = statement._replace(text=text)

@@ -61,7 +61,7 @@ def test_a_grid_waits_for_itself(ctas: int) -> None:
 
 
 def test_a_grid_that_does_not_release_races() -> None:
-    with pytest.raises(tw.ExecutionError, match="race on global memory.*release.gpu"):
+    with pytest.raises(tw.ExecutionError, match=r"race on global memory.*release\.gpu"):
         run(GRID_SYNC.replace("release", "relaxed"), 3, 64)
 
 
