@@ -6,11 +6,13 @@ from typing import Any
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Attribute
 
+_new, _set = object.__new__, object.__setattr__
+
 
 def unverified(class_: type[Attribute], **parameters: Any) -> Any:
     """A location of these parts, or several: xDSL's take those of no other dialect."""
-    location = object.__new__(class_)
-    object.__setattr__(location, "__dict__", parameters)
+    location = _new(class_)
+    _set(location, "__dict__", parameters)
     return location
 
 

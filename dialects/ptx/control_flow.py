@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     operand_def,
     opt_prop_def,
@@ -39,6 +40,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
+from tilewright.dialects.field_counts import segments
 from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.identifiers import why_no_identifier
@@ -329,7 +331,7 @@ class BraOp(PtxOp):
     assembly_format = "$dest (`(` $arguments^ `:` type($arguments) `)`)? attr-dict"
 
     def __init__(self, dest: Block, arguments: Sequence[SSAValue] = ()):
-        IRDLOperation.__init__(self, operands=[arguments], successors=[dest])
+        Operation.__init__(self, operands=arguments, successors=[dest])
 
     def verify_(self) -> None:
         _verify_edge(self.arguments, self.dest)
@@ -360,10 +362,12 @@ class CondBraOp(PtxOp):
         then_arguments: Sequence[SSAValue] = (),
         else_arguments: Sequence[SSAValue] = (),
     ):
-        IRDLOperation.__init__(
+        sizes = segments((1, len(then_arguments), len(else_arguments)))
+        Operation.__init__(
             self,
-            operands=[condition, then_arguments, else_arguments],
+            operands=[condition, *then_arguments, *else_arguments],
             successors=[then_block, else_block],
+            properties={AttrSizedOperandSegments.attribute_name: sizes},
         )
 
     def verify_(self) -> None:

@@ -9,15 +9,16 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import GRID_WORKSPACE
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
-from tilewright.dialects.ptx.registers import UndefOp
+from tilewright.dialects.ptx.registers import TimeOp, UndefOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.errors import OCTET, Unwritten
-from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.global_memory import WORKSPACE, GlobalMemory
 from tilewright.lowering.interpreter.machine.grid import run_grid
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.ops import base, instructions, tile
@@ -42,7 +43,8 @@ class Watcher(Protocol):
 
 
 def module_variables(op: Operation) -> dict[str, tuple[bytes, bool]]:
-    """The contents of the variables of a kernel's module, by name, and whether it is constant.
+    """The contents of the variables of a kernel's module, by name, and whether it is constant;
+    with the workspace of a grid whose CTAs wait for each other.
     Raises OpError for one whose bytes nobody gives."""
     variables: dict[str, tuple[bytes, bool]] = {}
     block = op.parent_block()
@@ -54,6 +56,8 @@ def module_variables(op: Operation) -> dict[str, tuple[bytes, bool]]:
             if other.type.element_type != i8 or not isinstance(octets, DenseIntOrFPElementsAttr):
                 raise OpError(other, f"'{other.name}' {BYTES_ALONE}, got {other.type}")
             variables[other.sym_name.data] = content_of(octets), other.constant is not None
+    if any(isinstance(one, TimeOp) and one.register.data in GRID_WORKSPACE for one in op.walk()):
+        variables[WORKSPACE] = bytes(8), False
     return variables
 
 

@@ -32,7 +32,6 @@ import numpy as np
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
-from tilewright.lowering.interpreter.runners import Engine
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import UnprovenWarning
 from tilewright.pipeline import PIPELINE, run_pipeline
@@ -63,8 +62,8 @@ def machine_code(text: str, arch: str) -> dict[str, list[str]]:
     return code
 
 
-def executed(text: str, case: dict[str, Any], engine: Engine = "auto") -> str | None:
-    """Why a run by an engine differs from the chip's, or None."""
+def executed(text: str, case: dict[str, Any], **options: Any) -> str | None:
+    """Why a run differs from the chip's, or None."""
     args: list[Any] = []
     for given in case["before"]:
         value = np.frombuffer(given, np.uint8) if isinstance(given, bytes) else given
@@ -73,7 +72,7 @@ def executed(text: str, case: dict[str, Any], engine: Engine = "auto") -> str | 
     grid, block = ((*case[name], 1, 1)[:3] for name in ("grid", "block"))
     try:
         results = tw.interpret(
-            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a", engine=engine
+            text, case["kernel"], grid=grid, block=block, args=args, arch="sm_90a", **options
         )
     except (tw.CompileError, tw.ExecutionError) as error:
         return str(error).partition("\n")[0]

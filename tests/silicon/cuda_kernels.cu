@@ -1,3 +1,4 @@
+#include <cooperative_groups.h>
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 #include <mma.h>
@@ -365,3 +366,56 @@ K k_mandelbrot(int *out, int w, int limit) {
   out[i] = k;
 }
 K k_print_some(int *out) { if (threadIdx.x == 3) printf("thread %d of %d: %f\n", threadIdx.x, blockDim.x, 1.5); out[threadIdx.x] = threadIdx.x; if (out[0] > 5) __trap(); }
+K k_lookback_scan(int *out, const int *x, volatile int *flags, int *sums, int *ticket) {
+  __shared__ int tile, before, s[64];
+  int t = threadIdx.x;
+  if (t == 0) tile = atomicAdd(ticket, 1);
+  __syncthreads();
+  int i = tile * 64 + t;
+  s[t] = x[i];
+  __syncthreads();
+  for (int d = 1; d < 64; d *= 2) {
+    int v = t >= d ? s[t - d] : 0;
+    __syncthreads();
+    s[t] += v;
+    __syncthreads();
+  }
+  if (t == 0) {
+    sums[2 * tile] = s[63];
+    __threadfence();
+    flags[tile] = 1;
+    int sum = 0;
+    for (int k = tile - 1, flag = 1; k >= 0 && flag != 2; k--) {
+      while ((flag = flags[k]) == 0) {}
+      __threadfence();
+      sum += sums[2 * k + flag - 1];
+    }
+    sums[2 * tile + 1] = sum + s[63];
+    __threadfence();
+    flags[tile] = 2;
+    before = sum;
+  }
+  __syncthreads();
+  out[i] = s[t] + before;
+}
+K k_split_k(float *d, const float *a, const float *b, int *lock, int n, int k) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x, part = blockIdx.y, state = -1;
+  float sum = 0;
+  for (int i = part * k; i < (part + 1) * k; i++) sum += a[i] * b[i * n + column];
+  while (__syncthreads_and(state != part))
+    if (threadIdx.x == 0) asm volatile("ld.global.acquire.gpu.b32 %0, [%1];" : "=r"(state) : "l"(lock + blockIdx.x) : "memory");
+  __syncthreads();
+  d[column] = part ? d[column] + sum : sum;
+  __syncthreads();
+  if (threadIdx.x == 0) asm volatile("st.global.release.gpu.b32 [%0], %1;" :: "l"(lock + blockIdx.x), "r"(part + 1) : "memory");
+}
+K k_grid_sync(int *x, int *y, int n, int steps) {
+  auto grid = cooperative_groups::this_grid();
+  for (int step = 0; step < steps; step++) {
+    for (int i = grid.thread_rank(); i < n; i += grid.size()) y[i] = x[(i + 1) % n] * 3 + x[(i + n - 1) % n] + step;
+    grid.sync();
+    int *was = x;
+    x = y;
+    y = was;
+  }
+}

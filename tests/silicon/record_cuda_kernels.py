@@ -3,9 +3,7 @@
     python tests/silicon/record_cuda_kernels.py tests/silicon/fixtures/cuda_kernels.tar.xz
 
 Needs nvcc, cupy and a GPU. The archive has the PTX for each target, and `cases.pkl.xz`, which
-`tests/conformance/ptx_modules.py` describes. The fixture was recorded on an H200 by nvcc 13.0,
-without two kernels that were not read then (`half_math`, `print_some`), its arguments drawn from
-the generator in another order.
+`tests/conformance/ptx_modules.py` describes. The fixture was recorded on an H200 by nvcc 13.0.
 """
 
 from __future__ import annotations
@@ -107,6 +105,15 @@ CASES: list[tuple[str, tuple[int, ...], tuple[int, ...], int, list[Any]]] = [
     ),
     ("mandelbrot", (4,), (64,), 0, [zeros(256, Int), Int(16), Int(60)]),
     ("print_some", (1,), (32,), 0, [zeros(32, Int)]),
+    (
+        *("lookback_scan", (5,), (64,), 0),
+        [zeros(320, Int), small(320), zeros(5, Int), zeros(10, Int), zeros(1, Int)],
+    ),
+    (
+        *("split_k", (2, 3), (64,), 0),
+        [zeros(128), f32(48), f32(48 * 128), zeros(2, Int), Int(128), Int(16)],
+    ),
+    ("grid_sync", (4,), (64,), 0, [small(300), zeros(300, Int), Int(300), Int(5)]),
 ]
 
 
@@ -121,7 +128,9 @@ def run(
         for a in device
     ]
     extents = ((*extent, 1, 1)[:3] for extent in (grid, block))
-    module.get_function(kernel)(*extents, tuple(given), shared_mem=shared)
+    module.get_function(kernel)(
+        *extents, tuple(given), shared_mem=shared, enable_cooperative_groups=True
+    )
     cupy.cuda.Device().synchronize()
     after = [cupy.asnumpy(a) if isinstance(a, cupy.ndarray) else None for a in device]
     return dict(kernel=kernel, grid=grid, block=block, shared=shared, before=before, after=after)

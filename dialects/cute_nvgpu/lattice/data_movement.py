@@ -304,6 +304,10 @@ OF_LAUNCH: dict[str, tuple[str, Requirement]] = {
 """Special registers of which the driver or the launch says what they hold, the kind of their
 registers, and their needs. PTX ISA 10."""
 
+GRID_WORKSPACE = {"envreg1": 32, "envreg2": 0}
+"""Those that hold the address of a word by which the CTAs of a cooperative launch wait for each
+other (CUDA's `grid.sync()`), and where their bits are in it."""
+
 CLUSTER_REGISTERS = (
     "cluster_nctarank",
     *(

@@ -22,6 +22,9 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 SHARED_WINDOW = 1 << 32
 """The generic address of a CTA's shared memory: below all buffers, above all of its addresses."""
 
+WORKSPACE = "the workspace of the grid"
+"""The name of the memory by which the CTAs of a cooperative launch wait for each other."""
+
 _TENSOR_MAPS = 1 << 62
 WIDE = np.dtype([("low", np.uint64), ("high", np.uint64)])
 """Words of 128 bits."""

@@ -9,14 +9,15 @@ import numpy as np
 
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
-from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
+from tilewright.lowering.interpreter.machine.global_memory import WORKSPACE, GlobalMemory
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.machine import Machine
 from tilewright.lowering.interpreter.machine.special_registers import clustered
 from tilewright.lowering.interpreter.program import Program
 
 RESIDENT_THREADS = 8192
-"""The threads that are resident at a time: CTAs are run in waves of about this many threads."""
+"""The threads that are resident at a time: CTAs are run in waves of about this many threads,
+or all of them where they wait for each other by the workspace of their grid."""
 
 
 @np.errstate(all="ignore")
@@ -25,6 +26,8 @@ def run_grid(program: Program, launch: Launch, memory: GlobalMemory, arguments: 
     size = prod(launch.cluster)
     per_wave = max(1, RESIDENT_THREADS // max(launch.threads * size, 1)) * size
     ctas = clustered(launch.grid, launch.cluster)
+    if WORKSPACE in memory.variables:
+        per_wave = launch.ctas
     first, last = 0, launch.ctas
     if (share := launch.share) is not None:
         # Random orders, and counts of steps, are those of whole waves.

@@ -49,15 +49,16 @@ class _State:
 class Livelock:
     """Looks for a livelock in a wave, of the registers that are live in each block and the memory
     that `buffers` are: all that threads can look at or wait for. Of gangs those that are `free` do
-    not wait for others of their warps."""
+    not wait for others of their warps; who spins while others could run is to `tire`."""
 
     def __init__(
         self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[AnyArray]],
-        free: Callable[[list[Any]], Sequence[GangPlace]],
+        free: Callable[[list[Any]], Sequence[GangPlace]], tire: Callable[[int], None],
     ):  # fmt: skip
         self._live = live
         self._buffers = buffers
         self._free = free
+        self._tire = tire
         self._turns = 0
         self._next: int = FIRST
         self._state: _State | None = None
@@ -117,7 +118,12 @@ class Livelock:
                 return self._forks.get(first, gang.block)
             else:
                 free = self._free([gang, *others])
-                self.stuck |= self._have_run([one for one in free if one is not gang])
+                if self._have_run([one for one in free if one is not gang]):
+                    self.stuck = True
+                else:
+                    for leader in self._ran:
+                        self._tire(leader)
+                    self.release()
         self._ran.add(first)
         if isinstance(gang.block.ending, Fork):
             self._forks.setdefault(first, gang.block)

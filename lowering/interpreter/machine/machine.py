@@ -205,7 +205,9 @@ class Machine:
         self.executed = 0
         self._steps = 0
         self._turns, self._last = Counter[CodeBlock](), dict[CodeBlock, int]()
-        self._livelock = Livelock(self.program.live.__getitem__, self._observable, _not_ahead)
+        self._livelock = Livelock(
+            self.program.live.__getitem__, self._observable, _not_ahead, self.schedule.tire
+        )
 
     def special(self, register: str) -> Bits:
         """A special register of every thread slot of the wave: uint32."""

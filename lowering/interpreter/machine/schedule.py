@@ -116,7 +116,9 @@ class Schedule:
             return ready[int(self._random.integers(len(ready)))]
         tired = [self._tired.get(leader, 0) for leader in leaders]
         chosen = min(range(len(ready)), key=lambda place: (tired[place], numbers[place]))
-        leader = leaders[chosen]
+        # All that are at its place run with it: the first of them leads.
+        together = (one for one, at in zip(leaders, numbers, strict=True) if at == numbers[chosen])
+        leader = min(together)
         self._turns = self._turns + 1 if leader == self._leader else 0
         self._leader = leader
         if self._turns == PATIENCE:

@@ -7,8 +7,10 @@ from dataclasses import field
 
 from xdsl.ir import Block
 
+from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity
-from tilewright.lowering.ptx.parsing.names import Names
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.reader import constant_bits
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
@@ -80,12 +82,12 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 
 @entity
 class Callee:
-    """A function whose body takes the place of calls: the names of its results and parameters, in
-    the order in which calls give them, their types, its statements, and whether its address is
-    taken."""
+    """A function whose body takes the place of calls: its results and parameters with their
+    declarations, in the order in which calls give them, their types, its statements, and whether
+    its address is taken."""
 
     name: str
-    parameters: list[str]
+    parameters: dict[str, PtxStatement]
     types: list[str]
     statements: list[PtxStatement]
     is_taken: bool = True
@@ -267,7 +269,8 @@ class Flow:
             raise PtxError(
                 f"expected no recursion, got a call of {callee.name} in itself", statement.position
             )
-        given = [*NAMES.findall(call[1] or ""), *NAMES.findall(call[3] or "")]
+        results, inputs = (re.findall(r"[^\s,]+", some or "") for some in (call[1], call[3]))
+        given = [*results, *inputs]
         if len(given) != len(callee.parameters):
             raise PtxError(
                 f"expected {len(callee.parameters)} variables for {callee.name}, got {len(given)}",
@@ -276,18 +279,40 @@ class Flow:
         outer = scope
         while outer.outer is not None and outer.outer.outer is not None:
             outer = outer.outer
-        inner = Names(outer.outer)
-        for parameter, name in zip(callee.parameters, given, strict=True):
-            if (variable := scope.find(name)) is None:
+        inner, before, after = Names(outer.outer), list[PtxStatement](), list[PtxStatement]()
+        for place, (name, parameter) in enumerate(zip(given, callee.parameters, strict=True)):
+            declared, known = callee.parameters[parameter], scope.find(name)
+            type_ = declared.text.split()[-2][1:]
+            is_result, is_register = place < len(results), declared.name == ".reg"
+            if known is None and (is_result or constant_bits(name, type_) is None):
                 raise PtxError(
                     f"expected a variable that is declared, got {name}", statement.position
                 )
-            inner.names[parameter] = variable
+            if isinstance(known, Symbol) or (known and is_result and is_register):
+                inner.names[parameter] = known
+                continue
+            # A register is given by its value: the function may write its own.
+            self.declare(declared, inner)
+            if known is not None:
+                inner.names[name := f"%$given{place}"] = known
+            if is_register:
+                move = f"mov.{REGISTER_OF.get(type_, type_)}", f"{parameter}, {name}"
+            elif is_result:
+                move = f"ld.param.{type_}", f"{name}, [{parameter}]"
+            else:
+                move = f"st.param.{type_}", f"[{parameter}], {name}"
+            (after if is_result else before).append(
+                PtxStatement("instruction", statement.position, *move)
+            )
         following = BodyPart()
         self._start()
         self._calls.append((callee, following.block))
+        for one in before:
+            self._instruction(one, inner)
         self.add(callee.statements, inner)
         self._calls.pop()
         if self.parts[-1].is_open:
             self.parts[-1].following = following.block
         self.parts.append(following)
+        for one in after:
+            self._instruction(one, inner)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -55,7 +56,7 @@ class _ModuleReading:
         if (number := _NO_NUMBER.search(plain)) is not None:
             what = f"expected a number of at most 64 bits, got one of {len(number[0])} digits"
             raise PtxError(what, number.start())
-        starts = [0, *(end.end() for end in re.finditer("\n", plain))]
+        starts = [0, *accumulate(len(line) + 1 for line in plain.split("\n"))]
         self._source = Source(StringAttr(name), starts, line_offset)
         self._add(statements(plain))
         if ".callprototype" in plain:
@@ -123,14 +124,14 @@ class _ModuleReading:
         if match is None:
             raise PtxError("expected the name of a function behind .func", head.position)
         self._name_function(head)
-        names = [
-            parameter["name"]
+        parameters = {
+            parameter["name"]: PtxStatement("declaration", head.position, *one.split(None, 1))
             for some in (match[1], match[3])
             for one in (some or "").split(",")
             if (parameter := PARAMETER.fullmatch(one.strip())) is not None
-        ]
+        }
         types = parameter_types(text.partition(".func")[2])
-        self._callees[match[2]] = Callee(match[2], names, types, body)
+        self._callees[match[2]] = Callee(match[2], parameters, types, body)
 
     def _name_function(self, statement: PtxStatement) -> None:
         """Let the address of a function be the place where the text has its name first."""

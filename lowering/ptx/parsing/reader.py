@@ -196,7 +196,8 @@ class Reader:
         width = KINDS[kind]
         if not -(1 << (width - 1)) <= bits < 1 << width:
             bits %= 1 << width
-        return self.add(ConstOp(bits, kind)).results[0]
+        made = ConstOp.create(result_types=(reg(kind),), properties={"bits": number(bits)})
+        return self.add(made).results[0]
 
     def special(self, name: str) -> SSAValue:
         """A special register."""

@@ -38,13 +38,14 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", re.DOTALL | re.MULTILIN
 _DIRECTIVE = re.compile(r"(\.\w+)\s*(.*?)\s*", re.DOTALL)
 _SPACE = re.compile(r"[\s;]*")
 _STATEMENT = re.compile(
-    rf"""(?P<brace>[{{}}])
+    rf"""(?:(?P<brace>[{{}}])
     |\.(?:section\b[^{{]*\{{[^}}]*\}})
     |(?P<line>\.(?:version|target|address_size|loc|file)\b[^\n;]*);?
     |(?P<function>\.(?:(?:visible|weak|extern)\s+\.)*(?:entry|func)\b(?:\.pragma[^;{{]*;|[^{{;])*)(?=\{{)
     |(?P<declaration>\.\w[^;]*);
     |(?P<label>{NAME})\s*:(?!:)
     |(?:@\s*(?P<guard>!?\s*{NAME})\s+)?(?P<name>[a-z]\w*(?:(?:\.|::)\w+)*)\s*(?P<instruction>[^;]*);
+    )[\s;]*
     """,
     re.VERBOSE | re.ASCII,
 )
@@ -62,8 +63,8 @@ def _blank(comment: re.Match[str]) -> str:
 
 def statements(text: str) -> Iterator[PtxStatement]:
     """The statements of a text without comments. Raises PtxError for what is none."""
-    space, statement = _SPACE.match, _STATEMENT.match
-    position = space(text).end()  # type: ignore[union-attr]  # it always matches
+    statement = _STATEMENT.match
+    position = _SPACE.match(text).end()  # type: ignore[union-attr]  # it always matches
     while position < len(text):
         match = statement(text, position)
         if match is None:
@@ -79,4 +80,4 @@ def statements(text: str) -> Iterator[PtxStatement]:
             directive: str = match[kind]
             name, rest = _DIRECTIVE.fullmatch(directive).groups()  # type: ignore[union-attr]
             yield PtxStatement(kind, position, name, rest)  # type: ignore[arg-type]
-        position = space(text, match.end()).end()  # type: ignore[union-attr]
+        position = match.end()

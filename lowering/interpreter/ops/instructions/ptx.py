@@ -7,6 +7,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    GRID_WORKSPACE,
     LOP3,
     OF_LAUNCH,
     PARAMETER_TYPES,
@@ -27,7 +28,7 @@ from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
 from tilewright.lowering.interpreter.errors import OCTET, Fault, first_of
-from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
+from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW, WORKSPACE
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
     constant,
@@ -169,6 +170,10 @@ def _time(op: registers.TimeOp, builder: Builder) -> Step:
     register = op.register.data
     if register.startswith("reserved_smem"):
         return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
+    if (place := GRID_WORKSPACE.get(register)) is not None:
+        return effect(op, builder, lambda machine, gang: np.full(
+            gang.count, machine.memory.variables[WORKSPACE] >> place & 0xFFFFFFFF, np.uint32
+        ))  # fmt: skip
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
