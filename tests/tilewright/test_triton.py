@@ -19,7 +19,7 @@ import tilewright as tw
 from tilewright.modelled_time import ModelledTimeWarning
 from tilewright.source.verification import verify
 from tilewright.triton import host, kept_modules
-from tilewright.triton.parameters import HostArray, for_negative
+from tilewright.triton.parameters import HostArray, for_launch
 
 
 def test_a_launch_runs_in_place_where_the_arrays_are():
@@ -37,6 +37,22 @@ def test_arrays_that_share_memory_are_one_memory():
         kernels.add[(1,)](memory, memory[32:], memory, 32, BLOCK=32)
     np.testing.assert_array_equal(memory[:32], np.arange(32) + np.arange(32, 64))
     np.testing.assert_array_equal(memory[32:], np.arange(32, 64))
+
+
+@pytest.mark.parametrize(("second", "total"), [(0, 4), (32, 3), (64, 0)])
+def test_what_is_stored_by_another_pointer_is_loaded(second: int, total: int):
+    """Where nothing is that is stored, loads wait for no store; a launch, and a compilation for
+    arrays, finds out whether that is so."""
+    memory, out = np.zeros(128, np.float32), np.zeros(64, np.float32)
+    arguments, given = (memory, memory[second:], out, 3), memory.copy()
+    module = tw.triton.module(kernels.reread, *arguments, BLOCK=64)
+    with tw.triton.on_cpu():
+        kernels.reread[(1,)](*arguments, BLOCK=64)
+    np.testing.assert_array_equal(out, [total] * (64 - second) + [0] * second)
+    for level in ("program", "ptx"):
+        args = [given, given[second:], np.zeros(64, np.float32), 3]
+        *_, got = tw.interpret(module, grid=(1, 1, 1), args=args, level=level)
+        np.testing.assert_array_equal(got, out)
 
 
 def test_launches_are_bounded_and_tell_how_far_they_are():
@@ -218,7 +234,7 @@ def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPat
     torch = SimpleNamespace(Tensor=Tensor, nn=SimpleNamespace(Parameter=Tensor), strided="strided")
     monkeypatch.setitem(sys.modules, "torch", torch)
     tensors = [Tensor(np.arange(16, dtype=np.float32) + i) for i in range(3)]
-    addresses = np.array([tensor.array[8:].ctypes.data for tensor in tensors])
+    addresses = np.array([tensor.array[8:].ctypes.data for tensor in tensors] + [-1])
     out = np.zeros((3, 8), np.float32)
     with tw.triton.on_cpu():
         kernels.tables[(3,)](addresses, out, BLOCK=8)
@@ -247,7 +263,7 @@ def test_neighbours_have_one_quotient(n: int, first: int, together: bool):
     out, i = np.zeros(1024, np.int32), np.arange(1024) + first
     with tw.triton.on_cpu():
         compiled = kernels.divided[(2,)](out, 0 * out, n, first, BLOCK=512)
-    text = for_negative(compiled.kernel, [0, 0, n, first]).decode()
+    text = for_launch(compiled.kernel, [0, 0, n, first], apart=True).decode()
     args = [out, 0 * out, n, first]
     quotients, rests = tw.interpret(text, grid=(2, 1, 1), args=args, level="ptx", arch="sm_90a")
     np.testing.assert_array_equal(quotients, np.trunc(i / n))

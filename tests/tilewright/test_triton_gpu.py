@@ -24,8 +24,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 import tilewright as tw
 from tilewright.launch import launcher
 from tilewright.pipeline import verified
-from tilewright.triton.gpu import DeviceKernel, are_apart, kernel_of, of_whole_shapes
-from tilewright.triton.parameters import HostArray
+from tilewright.triton.gpu import DeviceKernel, kernel_of, of_whole_shapes
+from tilewright.triton.parameters import HostArray, are_apart
 
 STREAM = 77
 

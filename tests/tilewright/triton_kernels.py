@@ -146,6 +146,16 @@ def tables(addresses, out, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def reread(x, same, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for number in range(n):
+        tl.store(x + i, total + number)
+        total += tl.load(same + i)
+    tl.store(out + i, total)
+
+
+@triton.jit
 def narrowed(x, out, n, BLOCK: tl.constexpr):
     i = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int32) + tl.arange(0, BLOCK)
     inside = (i >= 0) & (i < n)

@@ -16,7 +16,6 @@ from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, Items, kept
 from tilewright.launch.plan import LaunchPlan, LaunchTemplate
 from tilewright.lowering.triton.descriptors import WHOLE
-from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.diagnostic import ArgumentError, CompileError
 from tilewright.triton.items import (
     FREE,
@@ -26,7 +25,7 @@ from tilewright.triton.items import (
     reached_address,
     word_of,
 )
-from tilewright.triton.parameters import flat, for_negative
+from tilewright.triton.parameters import flat, for_launch
 
 _PROPERTIES = {
     "max_shared_mem": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
@@ -119,9 +118,7 @@ class DeviceKernel:
         have numbers by their places; what is to be apart is so, or not. Raises ArgumentError and
         LaunchError."""
         code = of_whole_shapes(self.code) if whole else self.code
-        if not apart:
-            code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
-        plan = self._plan(grid, cooperative, for_negative(code, values), values)
+        plan = self._plan(grid, cooperative, for_launch(code, values, apart=apart), values)
         return plan.template(
             values, self._numbers, number_of, programmatic=programmatic, cooperative=cooperative
         )

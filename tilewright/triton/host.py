@@ -18,6 +18,7 @@ from unittest import mock
 
 from xdsl.dialects.builtin import i64
 
+from tilewright.arguments.arrays import is_array
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
@@ -28,8 +29,9 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry
+from tilewright.triton.items import are_apart, reached
 from tilewright.triton.kept_modules import kept_module
-from tilewright.triton.parameters import address_table, flat, for_negative, memory
+from tilewright.triton.parameters import address_tables, flat, for_launch, memory
 
 
 def backend() -> Any:
@@ -131,7 +133,9 @@ class HostKernel:
 
     def of_launch(self, grid: Extents, values: Sequence[Any]) -> EntryOp:
         """The entry for the values of its parameters that is the quickest for a grid."""
-        code = for_negative(self._code, values)
+        memories = [reached(value) for value in values if is_array(value)]
+        apart = are_apart(range(len(memories)), memories)
+        code = for_launch(self._code, values, apart=apart)
         if code != self._code:
             return _kernel(code, self._name).of_launch(grid, [])
         return self.entry if prod(grid) * self._elements <= _FEW else self.viewed
@@ -150,8 +154,9 @@ class HostKernel:
             return values
         types: Sequence[Any] = self.entry.body.block.arg_types
         pointed = [getattr(type_.element_type, "pointee_type", None) for type_ in types]
-        rows = zip(values, pointed, strict=True)
-        return [address_table(one) if pointee == i64 else one for one, pointee in rows]
+        places = [i for i, pointee in enumerate(pointed) if pointee == i64]
+        tables = dict(zip(places, address_tables([values[i] for i in places]), strict=True))
+        return [tables.get(i, value) for i, value in enumerate(values)]
 
 
 Run = Callable[[HostKernel, Extents, Sequence[tuple[str, Any]]], None]

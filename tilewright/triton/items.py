@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tilewright.arguments.arrays import is_array
 from tilewright.launch import launcher
 from tilewright.launch.known_launches import Items, items_reader, plain_items
 
@@ -101,7 +102,12 @@ def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
 
 
 def reached(argument: Any) -> range:
-    """The memory that a pointer may reach: the storage of a tensor; of an address, any."""
+    """The memory that a pointer may reach: the storage of a tensor, what an array is a part of; of
+    an address, any."""
+    if is_array(owner := argument):
+        while is_array(owner.base):
+            owner = owner.base
+        return range(owner.ctypes.data, owner.ctypes.data + owner.nbytes)
     if not hasattr(argument, "untyped_storage"):  # `triton.reinterpret` wraps a tensor
         argument = getattr(argument, "base", None)
     storage: Any = argument.untyped_storage() if hasattr(argument, "untyped_storage") else None

@@ -27,13 +27,14 @@ from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import DEFAULT_ARCH, InterpretOptions, TileLaunch, run_in_place
 from tilewright.triton.front_end import quick_front_end
 from tilewright.triton.host import HostDriver, HostKernel, backend, passes_where_wanted
+from tilewright.triton.items import are_apart, reached
 from tilewright.triton.kept_texts import kept_texts
 from tilewright.triton.parameters import (
     GRID,
     as_pointer,
     check_arguments,
     flat,
-    for_negative,
+    for_launch,
 )
 
 
@@ -175,13 +176,11 @@ def _module(kernel: Any, args: Sequence[Any], named: dict[str, Any]) -> tuple[Mo
         compiled = cast("list[Any]", compiled)[0]
     given = {**dict(zip(kernel.arg_names, args, strict=False)), **named}
     rows = ((name, type_, given.get(name, 0)) for name, type_ in compiled.src.signature.items())
-    values = [value for row in rows for _, value in flat(*row, _somewhere)]
-    return verified(for_negative(compiled.kernel, values), compiled.name)[0], compiled.name
-
-
-def _somewhere(name: str, argument: Any) -> int:
-    """Where a pointer points, for which nothing is compiled."""
-    return 0
+    values = [value for row in rows for _, value in flat(*row, lambda _, one: reached(one))]
+    memories = [value for value in values if isinstance(value, range)]
+    apart = are_apart(range(len(memories)), memories)
+    code = for_launch(compiled.kernel, values, apart=apart)
+    return verified(code, compiled.name)[0], compiled.name
 
 
 def compile(kernel: Any, /, *args: Any, arch: str = DEFAULT_ARCH, **named: Any) -> Kernel:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
 from importlib import import_module
@@ -15,12 +14,14 @@ import numpy as np
 from tilewright.arguments.arrays import is_array
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
-from tilewright.lowering.interpreter.array_types import UInt8Array
+from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.cuda_tile.allocations import AddressTable, PointedArray
 from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.tile_kernel import negative_places
+from tilewright.triton.items import reached
 
 
 class HostArray(np.ndarray[Any, Any]):
@@ -107,8 +108,11 @@ def scalar(name: str, type_: str, argument: Any) -> Any:
 _BITS = {f"i{bits}": bits for bits in (8, 16, 32, 64)}
 
 
-def for_negative(code: bytes, values: Sequence[Any]) -> bytes:
-    """A text of TTIR for launches on the flat values of its parameters, some of them negative."""
+def for_launch(code: bytes, values: Sequence[Any], *, apart: bool) -> bytes:
+    """A text of TTIR for launches on the flat values of its parameters, some of which may be
+    negative; of memories that are `apart`, or not."""
+    if not apart:
+        code = code.replace(f"{DISJOINT} = true".encode(), f"{DISJOINT} = false".encode())
     if not (places := negative_places(values)):
         return code
     own = f"attributes {{{NEGATIVE} = array<i32: {', '.join(map(str, places))}>, "
@@ -118,62 +122,57 @@ def for_negative(code: bytes, values: Sequence[Any]) -> bytes:
 def memory(name: str, argument: Any) -> UInt8Array:
     """The bytes from where a pointer points to the end of its memory, all of which it reaches.
     Raises ArgumentError."""
-    owner, first = argument, int(argument.data_ptr())
-    if is_array(argument):
-        while is_array(owner.base):
-            owner = owner.base
-        start, size = owner.ctypes.data, owner.nbytes
-        writeable = argument.flags.writeable
-    else:
-        # `triton.reinterpret` wraps a tensor.
-        owner = getattr(argument, "base", argument)
-        if not hasattr(owner, "untyped_storage") or owner.device.type != "cpu":
-            raise ArgumentError(
-                f"expected '{name}' to be a torch tensor on the CPU or an array of NumPy, got "
-                f"{told(argument)}"
-            )
-        storage = owner.untyped_storage()
-        start, size, writeable = storage.data_ptr(), storage.nbytes(), True
-    octets = _octets(start, size)
-    octets.flags.writeable = writeable
-    if first == start:
+    owner = getattr(argument, "base", argument)
+    if not is_array(argument) and (
+        not hasattr(owner, "untyped_storage") or owner.device.type != "cpu"
+    ):
+        raise ArgumentError(
+            f"expected '{name}' to be a torch tensor on the CPU or an array of NumPy, got "
+            f"{told(argument)}"
+        )
+    first, all_ = int(argument.data_ptr()), reached(argument)
+    octets = _octets(all_.start, len(all_))
+    octets.flags.writeable = not is_array(argument) or argument.flags.writeable
+    if first == all_.start:
         return octets
-    pointed = octets[first - start :].view(PointedArray)
+    pointed = octets[first - all_.start :].view(PointedArray)
     pointed.memory = octets
     return pointed
 
 
-def address_table(octets: UInt8Array) -> UInt8Array | AddressTable:
-    """Memory of 64-bit words that are addresses in tensors of torch, with the memories of these;
-    others as they are."""
+def address_tables(tables: Sequence[UInt8Array]) -> list[UInt8Array | AddressTable]:
+    """Memories of 64-bit words, of which some are addresses in tensors of torch: with the memories
+    of these; others as they are."""
+    memories = _tensor_memories() if tables else np.zeros((1, 2), np.int64)
+    return [_address_table(octets, *memories.T) for octets in tables]
+
+
+def _address_table(
+    octets: UInt8Array, starts: Int64Array, sizes: Int64Array
+) -> UInt8Array | AddressTable:
     words = octets[: len(octets) // 8 * 8].view(np.int64)
-    types = _tensor_types()
-    memories: list[tuple[int, int]] = sorted(
-        {_storage(one) for one in gc.get_objects() if type(one) in types}
-    )
-    starts = [start for start, _ in memories]
-    places: dict[int, tuple[int, int]] = {}
-    arrays: dict[int, UInt8Array] = {}
-    for i, word in enumerate(map(int, words)):
-        number = bisect(starts, word) - 1
-        if number >= 0 and word - starts[number] < memories[number][1]:
-            arrays.setdefault(number, _octets(*memories[number]))
-            places[i] = [*arrays].index(number), word - starts[number]
-    return AddressTable(words, [*arrays.values()], places) if places else octets
+    numbers = np.searchsorted(starts, words, "right") - 1
+    offsets = words - starts[numbers]
+    (places,) = np.nonzero((offsets >= 0) & (offsets < sizes[numbers]))
+    if not len(places):
+        return octets
+    used, ranks = np.unique(numbers[places], return_inverse=True)
+    arrays = [_octets(int(starts[number]), int(sizes[number])) for number in used]
+    rows = zip(ranks.tolist(), offsets[places].tolist(), strict=True)
+    return AddressTable(words, arrays, dict(zip(places.tolist(), rows, strict=True)))
 
 
-def _tensor_types() -> tuple[Any, ...]:
-    """The types of tensors that a script may have made."""
+def _tensor_memories() -> Int64Array:
+    """The address and the size of each memory on the CPU that a tensor is in, of those that a
+    script may have made, in order; first of all one of no size."""
     torch: Any = sys.modules.get("torch")
-    return () if torch is None else (torch.Tensor, torch.nn.Parameter)
-
-
-def _storage(tensor: Any) -> tuple[int, int]:
-    """The address and the size of a tensor's memory on the CPU."""
-    if tensor.device.type != "cpu" or tensor.layout is not import_module("torch").strided:
-        return 0, 0
-    storage = tensor.untyped_storage()
-    return storage.data_ptr(), storage.nbytes()
+    types = () if torch is None else (torch.Tensor, torch.nn.Parameter)
+    memories = {(0, 0)}
+    for one in gc.get_objects():
+        if type(one) in types and one.device.type == "cpu" and one.layout is torch.strided:
+            storage = one.untyped_storage()
+            memories.add((storage.data_ptr(), storage.nbytes()))
+    return np.array(sorted(memories), np.int64)
 
 
 def _octets(start: int, size: int) -> UInt8Array:

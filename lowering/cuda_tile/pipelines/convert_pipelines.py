@@ -21,7 +21,7 @@ from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts
-from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN, promised
 
 
 class Rings:
@@ -106,7 +106,10 @@ class Rings:
             self._kernel.emitter.when(first, partial(ring.copy, group, ring.place, fresh=True))
         tile = ring.tile(group, load)
         ordered = op.result_token.first_use is not None
-        if group.around or (ordered and not self._is_awaited(op, group)):
+        awaited = ordered and self._is_awaited(op, group)
+        if awaited:
+            promised(op, "holds up no store")
+        if group.around or (ordered and not awaited):
             tile.ready()
         return tile
 

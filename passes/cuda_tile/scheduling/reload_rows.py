@@ -22,7 +22,7 @@ from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.analysis.view_access import tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
-from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN
+from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN, promised
 
 LATE = "cuda_tile.late"
 """The attribute of a load whose elements are loaded right in front of what needs them."""
@@ -59,6 +59,7 @@ def _reload(block: Block) -> None:
         block.insert_op_after(new, last)
         last = new
         if op in rows:
+            promised(op, "is made again")
             new.attributes[LATE] = UnitAttr()
     for op in after:
         op.operands = [again.get(x, x) for x in op.operands]

@@ -73,7 +73,13 @@ def forget_order(entry: EntryOp) -> None:
     for op in free:
         if op.token is not None:
             op.operands[list(op.operands).index(op.token)] = first
-            remark(op, "order", f"'{op.name}' waits for no store: {DISJOINT} is promised")
+            promised(op, "waits for no store")
+
+
+def promised(op: Operation, what: str) -> None:
+    """Remark what an access does by that promise: launches look at memory for kernels that have
+    such remarks."""
+    remark(op, "order", f"'{op.name}' {what}: {DISJOINT} is promised")
 
 
 def _alone(stores: Iterable[_Weak], times: Counter[SSAValue | None]) -> Iterator[_Weak]:

@@ -47,8 +47,11 @@ tt.func public @k(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}},
 )
 def test_rows_are_loaded_again(text: str, *, again: bool) -> None:
     """Where nothing that the kernel writes is there, and they fill half of the registers."""
-    accesses = re.findall("(ld|st)\\.global", tw.compile(text, "sm_90a").ptx)
+    kernel = tw.compile(text, "sm_90a")
+    accesses = re.findall("(ld|st)\\.global", kernel.ptx)
     assert ("st ld" in " ".join(accesses)) == again
+    # by which a launch knows that other memory is to be elsewhere
+    assert any(remark.kind == "order" for remark in kernel.remarks) == again
     n = 20000
     a, b = np.random.default_rng(0).standard_normal(n).astype(np.float16), np.zeros(n, np.float16)
     got = tw.interpret(text, "k", grid=(1,), args=[a, b, n], level="ptx", arch="sm_90a")
