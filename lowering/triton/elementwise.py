@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     i1,
     i8,
     i16,
+    i32,
 )
 from xdsl.ir import Operation, SSAValue
 
@@ -58,7 +59,6 @@ arith.subi       subi
 arith.muli       muli
 arith.divsi      divi        signed
 arith.divui      divi        unsigned
-arith.remsi      remi        signed
 arith.remui      remi        unsigned
 arith.andi       andi
 arith.ori        ori
@@ -162,6 +162,15 @@ def _elementwise(op: Operation, at: TritonConversion) -> SSAValue:
         wide = [at.float(value, _F16) for value in values]
         return at.float(at.add(kind, wide, **properties), type_.element_type)
     return at.add(kind, values, type_, **properties)
+
+
+@converts(arith.RemSIOp)
+def _signed_remainder(op: arith.RemSIOp, at: TritonConversion) -> SSAValue:
+    """Of narrow integers in 32 bits, as on a GPU: the least one's by -1 is 0, and not undefined."""
+    element = element_of(at[op.lhs])
+    wide = i32 if element in (i8, i16) else element
+    operands = [at.resized(value, wide, SIGNED) for value in at.all(op.operands)]
+    return at.resized(at.add(integer.RemIOp, operands, **SIGNED), element)
 
 
 @converts(RemFOp)

@@ -52,6 +52,18 @@ def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any])
         np.testing.assert_array_equal(got, function(a, b))
 
 
+@pytest.mark.parametrize("element", ["i8", "i16"])
+def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: str) -> None:
+    text = on_tiles(
+        f"%r = arith.remsi %a, %b : tensor<16x{element}>", f"{element} {element}", element
+    )
+    a, b = numbers(element, (16,)), np.full(16, -1, DTYPES[element])
+    a[3:6], b[4] = np.iinfo(a.dtype).min, 7
+    for level in ("program", "ptx"):
+        [*_, got] = tw.interpret(text, grid=(1, 1, 1), args=[a, b, a], level=level)
+        np.testing.assert_array_equal(got, np.fmod(a.astype(np.int32), b))
+
+
 @pytest.mark.parametrize("element", ["f16", "f32"])
 def test_fp8_towards_zero(element: str) -> None:
     body = f"""%n = tt.fp_to_fp %a, rounding = rtz : tensor<16x{element}> -> tensor<16xf8E5M2>
