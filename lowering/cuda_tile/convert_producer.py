@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds, loop_variable
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
@@ -75,7 +76,7 @@ class Producer(SpecializedWarp):
                 self.lower(op)
             elif isinstance(op, ForOp) and self.rings.carried_by(op):
                 self._walk_loop(op)
-            elif isinstance(op, views.LoadViewTkoOp):
+            elif isinstance(op, LoadViewTkoOp | LoadPtrTkoOp):
                 self.rings.produce(op)
 
     def _walk_loop(self, op: ForOp) -> None:

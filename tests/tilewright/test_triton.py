@@ -55,6 +55,22 @@ def test_what_is_stored_by_another_pointer_is_loaded(second: int, total: int):
         np.testing.assert_array_equal(got, out)
 
 
+@pytest.mark.parametrize("wraps", [False, True], ids=["at any column", "wrapping around"])
+def test_products_of_what_begins_anywhere(*, wraps: bool):
+    """What TMA copies begins at a multiple of 16 bytes; what threads copy beside it, when they know
+    where it lies."""
+    random, out = np.random.default_rng(0), np.zeros((3, 64, 32), np.float32)
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 64), (65, 64)))
+    module = tw.triton.module(kernels.turned_product, a, b, out, 64, 5, WRAPS=wraps)
+    args, want = [a, b, out, 64, 5], np.zeros_like(out)
+    for first in range(3):
+        other = b[(first * 32 + np.arange(32)) % 5].T if wraps else b[:64, first : first + 32]
+        want[first] = a.astype(np.float32) @ other.astype(np.float32)
+    for level in ("program", "ptx"):
+        *_, got = tw.interpret(module, grid=(3, 1, 1), args=args, level=level, arch="sm_90a")
+        np.testing.assert_array_equal(got, want)
+
+
 def test_launches_are_bounded_and_tell_how_far_they_are():
     told, flag = [], np.ones(1, np.int32)
     with tw.triton.on_cpu(max_steps=9, progress=lambda *blocks: told.append(blocks)):

@@ -156,6 +156,25 @@ def reread(x, same, out, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def turned_product(a, b, out, n, columns, WRAPS: tl.constexpr):
+    i, j, k = tl.arange(0, 64), tl.arange(0, 32), tl.arange(0, 32)
+    first = tl.program_id(0)
+    wrapped = (first * 32 + j) % columns
+    total = tl.zeros((64, 32), tl.float32)
+    for number in range(0, tl.cdiv(n, 32)):
+        inside = k < n - number * 32
+        x = tl.load(a + i[:, None] * n + k[None, :] + number * 32, mask=inside[None, :], other=0)
+        if WRAPS:
+            at = b + wrapped[None, :] * n + k[:, None] + number * 32
+            mask = inside[:, None] & ((wrapped < columns) & (wrapped >= 0))[None, :]
+            y = tl.load(at, mask=mask, other=0)
+        else:
+            y = tl.load(b + (number * 32 + k)[:, None] * n + (first + j)[None, :])
+        total += tl.dot(x, y)
+    tl.store(out + first * 2048 + i[:, None] * 32 + j[None, :], total)
+
+
+@triton.jit
 def narrowed(x, out, n, BLOCK: tl.constexpr):
     i = (tl.program_id(0).to(tl.int64) * BLOCK).to(tl.int32) + tl.arange(0, BLOCK)
     inside = (i >= 0) & (i < n)

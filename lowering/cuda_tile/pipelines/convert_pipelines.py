@@ -139,14 +139,14 @@ class Rings:
             )
         )
 
-    def produce(self, op: LoadViewTkoOp) -> None:
+    def produce(self, op: LoadViewTkoOp | LoadPtrTkoOp) -> None:
         """Copy for a load, by the thread that does nothing else: a group with its last load."""
         planned = self.plan.of(op)
         if planned is None:
             return
         pipeline, group, _ = planned
         ring = next(ring for ring in self.all if pipeline in ring.pipelines)
-        if op is group.loads[-1].op:
+        if op is group.last:
             ring.copy(group, ring.place, fresh=pipeline.loop is None)
 
     def restart(self) -> None:

@@ -62,6 +62,15 @@ class LoadGroup:
         return [*self.loads, *self.gathered]
 
     @property
+    def last(self) -> Operation:
+        """The last of the loads by TMA, or of those by threads that come after it."""
+        last = self.loads[-1].op
+        for load in self.gathered:
+            if load.op.parent is last.parent and last.is_before_in_block(load.op):
+                last = load.op
+        return last
+
+    @property
     def paired(self) -> bool:
         """True where the MMAs of a pair of CTAs read them: one CTA waits for both."""
         return PAIR in self.product.attributes

@@ -283,6 +283,9 @@ def _of_dimensions(
     bits = dim_bits(view.tile_shape)
     dimensions = tile_dimensions(op)
     extents = [dimension.extent for dimension in dimensions]
+    inner = along[-1]
+    if inner is not None and dimensions[inner].step * divisor(op.index[inner]) * size % CHUNK:
+        return f"tiles are not known to begin at multiples of {CHUNK} bytes"
     if half is not None:
         bits[half], extents[half] = bits[half][:-1], extents[half] // 2
     own = [range(0) if i is None else bits[i] for i in along]
