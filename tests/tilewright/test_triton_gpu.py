@@ -25,7 +25,8 @@ import tilewright as tw
 from tilewright.launch import launcher
 from tilewright.pipeline import verified
 from tilewright.triton.gpu import DeviceKernel, kernel_of, of_whole_shapes
-from tilewright.triton.parameters import HostArray, are_apart
+from tilewright.triton.items import are_apart
+from tilewright.triton.parameters import HostArray
 
 STREAM = 77
 
