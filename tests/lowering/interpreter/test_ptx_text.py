@@ -122,6 +122,7 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
     "hints and time": (
         "mov.u32 %r2, %clock;\nmov.u64 %rd4, %globaltimer;\nnanosleep.u32 100;\n"
         "nanosleep.u32 %r2;\nmov.u32 %r5, %clock;\nprefetch.global.L1 [%rd3+128];\n"
+        "prefetch.global.L2 [%rd3+1073741824];\n"  # where no memory is
         "mov.u32 %r3, %smid;\nmov.u32 %r4, %nwarpid;\nadd.u32 %r0, %r3, %r4;\n"
         "sub.u32 %r2, %r5, %r2;\nshr.u32 %r2, %r2, 31;\nadd.u32 %r0, %r0, %r2;\n",
         LANE * 0 + 64,
