@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -202,6 +203,27 @@ def test_a_compiled_kernel_is_launched_on_its_own_arrays_and_numbers(
         for i, (_, n) in enumerate(rows)
     ]
     assert len(made) == 3  # for any, for negative ones, and for another one of 16 bits
+
+
+def test_threads_launch_a_compiled_kernel(driver: Driver, monkeypatch: pytest.MonkeyPatch):
+    """Each on arrays and numbers of its own, the first ones at once."""
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
+    )
+    told: list[Any] = []
+    sets = [[np.zeros(64, np.float32) for _ in range(3)] for _ in range(16)]
+    kernels.add.device_caches.clear()
+    with tw.triton.on_gpu():
+        launch = kernels.add.warmup(*map(Tensor, sets[0]), 64, BLOCK=16, grid=(1,))[(4, 1, 1)]
+
+        def many(number: int) -> None:
+            for _ in range(20):
+                launch(*map(Tensor, sets[number]), 16 * number + 32, 16)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(many, range(16)))
+    rows = [(*(x.ctypes.data for x in own), 16 * i + 32) for i, own in enumerate(sets)]
+    assert sorted(told) == sorted(row for row in rows for _ in range(20))
 
 
 def test_a_launch_like_one_before_is_of_the_text_that_the_function_has(

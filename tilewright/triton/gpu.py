@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
+from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
@@ -79,6 +82,9 @@ def of_whole_shapes(code: bytes) -> bytes:
     return code.replace(f"{WHOLE} = false".encode(), f"{WHOLE} = true".encode())
 
 
+_LOCK = Lock()
+
+
 class DeviceKernel:
     """A kernel on a GPU, what Triton calls a function, and how it is launched on the grids that
     there were, on which more than the sign of a number has an influence at places that are
@@ -138,8 +144,9 @@ class DeviceKernel:
         plan = LaunchPlan.of(made)
         assert plan is not None  # entries of Tile IR take pointers, numbers, and maps of them
         plan = plan.on_grids(launched(plan.entries, grid))
-        if more := {*kernel.entry().sizes, *plan.deciding} - self.deciding:
-            self.deciding |= more
+        with _LOCK:
+            if more := {*kernel.entry().sizes, *plan.deciding} - self.deciding:
+                self.deciding |= more
         return kept(self._plans, (grid, schedule, code), plan)
 
 
@@ -149,12 +156,22 @@ is of account; None where another one does, or nothing is known of arguments: it
 then."""
 
 
+@frozen
+class Reading:
+    """How arguments are read while numbers at some places are `deciding`: where all but constants
+    are plain, their places, names and types, a number that has to be as before without one; and the
+    launches that are `known` by the grid and what was read."""
+
+    deciding: frozenset[int] | None = None
+    rows: Sequence[tuple[int, str, str]] = ()
+    known: dict[Any, Launch] = field(default_factory=dict[Any, Launch])
+
+
 class KernelLauncher:
     """The launcher of a kernel, of whose arguments Triton's signature says the types; `places` are
     those of all but constants. Where all are `plain`, pointers, integers and floats, those are
-    their places, names and types, and each has a word, which is `read`: of a number that has to
-    be as before without a type. Launches are `known` by the grid and what is read of arguments, as
-    whoever holds a compiled kernel may launch it."""
+    their places, names and types, and each has a word. Whoever holds a compiled kernel may launch
+    it, from any thread: the `reading` is replaced as a whole."""
 
     def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
         self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
@@ -163,9 +180,7 @@ class KernelLauncher:
         self.plain: list[tuple[int, str, str]] = []
         if all(isinstance(type_, str) and type_[0] in "*if" and type_ != "i1" for *_, type_ in own):
             self.plain = own
-        self.known: dict[Any, Launch] = {}
-        self.deciding: frozenset[int] | None = None
-        self.read: list[tuple[int, str, str]] = []
+        self.reading = Reading()
         types = enumerate(signature.values())
         self.descriptors = [i for i, type_ in types if "tensordesc" in str(type_)]
         self.how = {
@@ -181,33 +196,33 @@ class KernelLauncher:
         if len(args) != len(self.signature):
             names = ", ".join(self.signature)
             raise ArgumentError(f"expected arguments {names}, constants too, got {len(args)}")
-        if kernel.deciding is not self.deciding:
-            self.deciding, self.known = kernel.deciding, {}
-            rows = enumerate(self.plain)
-            free = {i for i, (*_, type_) in rows if type_ in FREE and i not in kernel.deciding}
-            self.read = [
+        reading = self.reading
+        if (deciding := kernel.deciding) is not reading.deciding:
+            free = {x for x, row in enumerate(self.plain) if row[2] in FREE and x not in deciding}
+            rows = [
                 (i, name, type_ if place in free else type_[0] * (type_[0] == "*"))
                 for place, (i, name, type_) in enumerate(self.plain)
             ]
+            self.reading = reading = Reading(deciding, rows)
         words: list[int] = []
-        key = kernel, grid, self._items(args, words)
-        known = self.known.get(key)
+        key = kernel, grid, self._items(reading, args, words)
+        known = reading.known.get(key)
         if known is None or (known[1] and not are_apart(known[1], self._memories(args))):
-            known = self._made(kernel, grid, args, given=key[2] is not None)
-            if kernel.deciding is not self.deciding:
+            known = self._made(kernel, grid, args, None if key[2] is None else reading)
+            if kernel.deciding is not deciding:
                 return self.launch(kernel, grid, args)
             if known[1] is not None:
-                kept(self.known, key, known)
+                kept(reading.known, key, known)
         return known, words
 
-    def _items(self, args: Sequence[Any], words: list[int]) -> Items | None:
+    def _items(self, reading: Reading, args: Sequence[Any], words: list[int]) -> Items | None:
         """The items that a launch is known by, None if by none; its words are added to others."""
         items: list[Any] = []
         if not self.plain:
             read = items_of([args[i] for i in self.places], items)
             words += items[::2]
             return read
-        for i, name, type_ in self.read:
+        for i, name, type_ in reading.rows:
             argument = args[i]
             if type_ == "*":
                 words.append(_address(name, argument))
@@ -234,9 +249,9 @@ class KernelLauncher:
         return {place: place if self.plain else number for number, place in enumerate(places)}
 
     def _made(
-        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], *, given: bool
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], reading: Reading | None
     ) -> Launch:
-        """A launch, which is given words, or of these arguments alone."""
+        """A launch, which is given words as they were read, or of these arguments alone."""
         shapes = [getattr(args[i], "shape", (1,)) for i in self.descriptors]  # or in a tuple
         whole = all(size % 16 == 0 for shape in shapes for size in shape)
         written, memories = kernel.to_be_apart(whole), list[range]()
@@ -244,12 +259,12 @@ class KernelLauncher:
             told = self._values(args, lambda _, arg: reached(arg))
             memories = [one if isinstance(one, range) else range(0) for one in told]
         apart, own = are_apart(written, memories), self.array_words(args)
-        words = own if given else {}
-        if given and self.plain:
-            words = {place: place for place, (*_, type_) in enumerate(self.read) if type_}
+        words = own if reading else {}
+        if reading and self.plain:
+            words = {place: place for place, (*_, type_) in enumerate(reading.rows) if type_}
         values = self._values(args)
         made = kernel.template(grid, values, words, whole=whole, apart=apart, **self.how)
-        return made, [own[i] for i in written if i in own] if apart and given else None
+        return made, [own[i] for i in written if i in own] if apart and reading else None
 
     def _values(
         self, args: Sequence[Any], pointer: Callable[[str, Any], Any] | None = None
