@@ -63,8 +63,8 @@ _PASSES = {
     "cute-to-base": "lowering.to_base.convert_cute_to_base:CuteToBasePass",
 }
 _TILE_STEPS = (
-    "legalize", "collapse-loops", "split-single-trips", "make-loads-late",
-    "mark-loaded-places", "make-loads-early",
+    "legalize", "merge-folds", "collapse-loops", "split-single-trips", "make-loads-late",
+    "mark-loaded-places", "crowd-loops", "make-loads-early",
     "load-for-each-shape", "order-blocks", "cut-rows", "split-blocks", "strip-mine", "unroll-rows",
     "reload-rows", "slice-products", "narrow-steps", "align-stores", "place-accumulators",
     "pair-products", "transpose-products", "permute-products", "legalize-placed",

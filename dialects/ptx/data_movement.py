@@ -19,6 +19,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, twin
@@ -68,6 +69,12 @@ class _AccessOp(PtxOp):
         forms = self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
         hint = getattr(self, "cache_hint", None)
         return forms if hint is None else (*forms, Choice("cache-policy"))
+
+    def requirement(self) -> Requirement:
+        needs = super().requirement()
+        return needs if self.cache is None else max(
+            needs, rows.cached(self.semantics.data, self.cache.data), key=lambda x: x.version
+        )  # fmt: skip
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data.type

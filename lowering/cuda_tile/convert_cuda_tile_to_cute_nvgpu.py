@@ -156,7 +156,7 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: EntryLowering) -> None:
             remark(load, "pipeline", f"'{load.name}' is not loaded ahead by {way}: {why}")
     kernel.check_room()
     kernel.tensor.trust()
-    for name in (COMPUTES_LATE, MAX_REGISTERS, TAKES_BLOCKS, BLOCK_CTAS):
+    for name in (COMPUTES_LATE, MAX_REGISTERS, MIN_CTAS, TAKES_BLOCKS, BLOCK_CTAS):
         if name in entry.attributes:
             function.attributes[name] = entry.attributes[name]
     if arch is not None:

@@ -28,10 +28,12 @@ from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.aligned_stores import align_stores
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import load_for_each_shape
 from tilewright.passes.cuda_tile.scheduling.collapsed_loops import collapse_loops
+from tilewright.passes.cuda_tile.scheduling.crowded_loops import crowd_loops
 from tilewright.passes.cuda_tile.scheduling.cut_rows import cut_rows
 from tilewright.passes.cuda_tile.scheduling.early_loads import make_loads_early
 from tilewright.passes.cuda_tile.scheduling.late_loads import make_loads_late
 from tilewright.passes.cuda_tile.scheduling.loaded_places import mark_loaded_places
+from tilewright.passes.cuda_tile.scheduling.merged_folds import merge_folds
 from tilewright.passes.cuda_tile.scheduling.narrow_steps import narrow_steps
 from tilewright.passes.cuda_tile.scheduling.order_blocks import order_blocks
 from tilewright.passes.cuda_tile.scheduling.reload_rows import reload_rows
@@ -65,10 +67,12 @@ def _for_all(rewrite: Callable[[EntryOp], None]) -> Rewrite:
 
 _REWRITES: dict[str, Rewrite] = {
     "legalize": legalize,
+    "merge-folds": _for_all(merge_folds),
     "collapse-loops": _for_all(collapse_loops),
     "split-single-trips": _for_all(split_single_trips),
     "make-loads-late": _for_all(make_loads_late),
     "mark-loaded-places": mark_loaded_places,
+    "crowd-loops": crowd_loops,
     "make-loads-early": make_loads_early,
     "load-for-each-shape": _for_all(load_for_each_shape),
     "order-blocks": _for_all(order_blocks),

@@ -95,9 +95,26 @@ def test_threads_have_neighbours_along_what_they_scan() -> None:
     check_compiled(case, code, "sm_90a")
 
 
+def test_rows_are_added_up_by_all_threads_of_a_multiprocessor() -> None:
+    """In 32 registers each, with nothing ahead; of a chip that has 1536 threads six CTAs."""
+    case = next(case for case in CASES if case.kernel == "column_sums")
+    code = cutile_cases.bytecode(case, Path())
+    for arch, ctas in (("sm_90a", 8), ("sm_120a", 6)):
+        ptx = tw.compile(code, arch).ptx
+        assert ptx.count("ld.global.L1::no_allocate.v4.b32") == 4 and "cp.async" not in ptx
+        assert f".minnctapersm {ctas}\n" in ptx
+    check_compiled(case, code, "sm_90a")
+
+
+def test_sums_of_tiles_go_between_warps_at_once() -> None:
+    """Both sums of group norm, along both dimensions; the third barrier is its second loop's."""
+    case = next(case for case in CASES if case.kernel == "group_norm")
+    assert tw.compile(cutile_cases.bytecode(case, Path()), "sm_90a").ptx.count("bar.sync") == 3
+
+
 @pytest.mark.parametrize(
     "configuration, stages, size",
-    [("column_sums 64x128", 3, 16384), ("group_norm 16x512", 8, 16384),
+    [("group_norm 16x512", 8, 16384),
      ("cumsum_columns 64x32", 6, 8192), ("cross_entropy 8192", 3, 16384),
      ("cross_entropy 4096", 4, 8192)],
 )  # fmt: skip
@@ -106,6 +123,6 @@ def test_stages_of_streams(configuration: str, stages: int, size: int) -> None:
     case = next(case for case in CASES if case.configuration == configuration)
     code = cutile_cases.bytecode(case, Path())
     kernel = tw.compile(code, "sm_90a")
-    assert f"cp.async.wait_group {stages - 2};" in kernel.ptx
+    assert f"cp.async.wait_group {stages - 1};" in kernel.ptx
     assert stages * size <= kernel.shared_bytes < (stages + 1) * size
     check_compiled(case, code, "sm_90a")

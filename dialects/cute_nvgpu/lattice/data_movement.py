@@ -58,14 +58,19 @@ GENERIC = "generic"
 OWN_SPACES: dict[str, str] = {"local": "b64", "const": "b64", "param": "b64"}
 """Memory of a thread, of a module and of a launch, which no other thread writes."""
 
+L1 = tuple(
+    f"L1::{way}"
+    for way in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")
+)
 CACHING = (
     *("nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt"),
-    *(f"L1::{way}" for way in
-      ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")),
+    *L1,
     *(f"L2::{word}" for word in ("evict_first", "evict_last", "evict_normal", "cache_hint",
                                  "64B", "128B", "256B")),
 )  # fmt: skip
 """The words of loads and stores that say how caches keep what is accessed. PTX ISA 9.7.9.1."""
+_OF_CACHE = needs("sm_70 7.4")
+"""The needs of words that name the L1."""
 
 CACHE_HINT = ".L2::cache_hint"
 CACHE_POLICY = Choice("cache-policy")
@@ -114,6 +119,11 @@ def order_and_scope(semantics: str) -> tuple[str, str]:
 def needs_of(semantics: str) -> Requirement:
     """The needs of an order: those of its scope."""
     return SCOPES.get(semantics.rpartition(".")[2], BASELINE)
+
+
+def cached(semantics: str, cache: str | None) -> Requirement:
+    """The needs of an access by an order and such words."""
+    return needs_of(semantics) if cache is None or "L1::" not in cache else _OF_CACHE
 
 
 @frozen

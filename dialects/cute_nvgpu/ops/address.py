@@ -32,7 +32,14 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     SUMS,
     operand_count,
 )
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH, SEMANTICS, WEAK, needs_of
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
+    L1,
+    PREFETCH,
+    SEMANTICS,
+    WEAK,
+    cached,
+    needs_of,
+)
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.copy import CopiesAsynchronously
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
@@ -170,7 +177,8 @@ class LoadOp(_ElementsOp):
 
     The address is a multiple of their size. What others may write at the same time, in any CTA, is
     loaded by `semantics "relaxed.gpu"`, or `"acquire.sys"`. A `late` load is made where its
-    elements are needed: nobody writes them in the meantime. PTX ISA 9.7.9.8.
+    elements are needed: nobody writes them in the meantime. A `cache "L1::no_allocate"` keeps the
+    line in the L2 alone. PTX ISA 9.7.9.8.
     """
 
     INSTRUCTION = "ld"
@@ -180,10 +188,11 @@ class LoadOp(_ElementsOp):
     otherwise = var_operand_def()
     elements = var_result_def()
     late = opt_prop_def(UnitAttr)
+    cache = opt_prop_def(StringAttr)
 
     assembly_format = (
-        "(`late` $late^)? (`semantics` $semantics^)? $address `+` $offset (`if` $predicate^)?"
-        " (`else` $otherwise^ `:` type($otherwise))? attr-dict"
+        "(`late` $late^)? (`semantics` $semantics^)? (`cache` $cache^)? $address `+` $offset"
+        " (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))? attr-dict"
         " `:` type($address) `->` type($elements)"
     )
 
@@ -192,6 +201,12 @@ class LoadOp(_ElementsOp):
         wanted = self.elements.types if self.predicate is not None else ()
         if [*self.otherwise.types] != [*wanted]:
             raise self.fail("as many elements where the predicate does not hold")
+        if self.cache is not None and (self.cache.data not in L1 or self.is_shared):
+            got = f"{self.cache.data} of {self.space}"
+            raise self.fail(f"a cache of {', '.join(L1)} of global memory, got {got}")
+
+    def requirement(self) -> Requirement:
+        return cached(self.semantics.data, self.cache and self.cache.data)
 
 
 @fields_op("cute_nvgpu.address.store")

@@ -203,6 +203,8 @@ class EntryLowering:
         ptxas would."""
         self.adds: dict[Operation, SSAValue] = {}
         """The condition under which the first MMA of a product adds."""
+        self.folded = set[Operation]()
+        """The folds to come that are made: with one whose warps exchange as theirs do."""
         self.guard: SSAValue | None = None
         """The condition under which memory is loaded from, where it is not that of the program."""
 

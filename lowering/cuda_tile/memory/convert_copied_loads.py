@@ -7,10 +7,11 @@
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
 for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
 iteration less ahead. Where those in tensor memory may, they are waited for behind those of k. Where
-every thread reads what it has copied there is no barrier. The stages are the beginning of the
-memory in which tiles change layout, which outside of the loop is free for that; those that MMAs
-read as they lie have their own. Where a later loop loads the same tiles it has the same stages, and
-copies none if there was one for each iteration:
+every thread reads what it has copied there is no barrier, and copies are one iteration more ahead:
+a thread fills a stage anew that it has read. The stages are the beginning of the memory in which
+tiles change layout, which outside of the loop is free for that; those that MMAs read as they lie
+have their own. Where a later loop loads the same tiles it has the same stages, and copies none if
+there was one for each iteration:
 
     for k in (a to b step s):  ..     if a + stages s < b: copy as above
                                       for k in (a to b step s):  ..
@@ -27,7 +28,8 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
-from tilewright.dialects.cute_nvgpu.ops import address, copy, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops import address, wgmma_sync
+from tilewright.dialects.cute_nvgpu.ops.copy import CpAsyncCommitGroupOp, CpAsyncWaitGroupOp
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, LoweredTile, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
@@ -59,6 +61,8 @@ class CopyRing(LoopPart):
         self.flying: list[MmaGroup] = []
         self._lines: dict[CopiedLoad, SSAValue] = {}
         self._bases: dict[CopiedLoad, SSAValue] = {}
+        self._keeps = plan.last is not None or plan.kept is not None
+        """True where stages that no iteration copies to keep their tiles."""
         self._again: SSAValue | None = None
         self._taken = plan.bytes - plan.stages * sum(load.order.bytes for load in plan.matrices)
 
@@ -94,23 +98,30 @@ class CopyRing(LoopPart):
                 offset += plan.stages * load.order.bytes
             if load.op.token in kernel.values:
                 kernel.order.before(kernel.token_of(load.op), writes=False)
-        number = bounds.lower
-        for stage in range(plan.ahead):
+        if self._again is not None and all(load.kept is not None for load in plan.loads):
+            emitter.when(self._again, partial(self._fill, bounds))
+        else:
+            self._fill(bounds)
+        self.carried = [emitter.constant(0, 32)]
+
+    def _fill(self, bounds: Range) -> None:
+        emitter, number = self.kernel.emitter, bounds.lower
+        for stage in range(self.plan.ahead):
             if stage:
                 number = emitter.binary("add", number, bounds.step)
             self._copy(number, emitter.constant(stage, 32))
-        self.carried = [emitter.constant(0, 32)]
+            emitter.add(CpAsyncCommitGroupOp())
 
     def begin(self, bounds: Range) -> None:
         """Begin an iteration: its stage is full, and the one before is filled anew."""
         kernel, emitter = self.kernel, self.kernel.emitter
         (self.stage,), self.bounds = self.carried, bounds
-        emitter.add(copy.CpAsyncWaitGroupOp(self.plan.ahead - 1))
+        emitter.add(CpAsyncWaitGroupOp(self.plan.ahead - 1))
         if self._lines:
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
-        if self.plan.multiplied is None:
+        if self.plan.multiplied is None and not self.plan.private:
             self._refill(bounds)
 
     def flights(self) -> dict[Operation, MmaGroup]:
@@ -126,18 +137,31 @@ class CopyRing(LoopPart):
                 Rings.in_kernel(self.kernel).wait_for_before(product)
             self._refill(self.bounds)
 
+    def read(self, load: CopiedLoad) -> LoweredTile:
+        """The tile of a load in this iteration; behind the last one that threads read themselves
+        the stage is filled anew."""
+        tile = self._tile(load)
+        if self.plan.private and load is self.plan.loads[-1] and self.bounds is not None:
+            self._refill(self.bounds)
+        return tile
+
     def _refill(self, bounds: Range) -> None:
         """Fill a stage anew that is free, for a later iteration."""
         kernel, emitter = self.kernel, self.kernel.emitter
         stage, ahead = self.stage, self.plan.ahead
-        back = self.plan.stages - ahead
-        wraps = emitter.compare("lt", stage, back)
-        less = emitter.binary("sub", stage, back)
-        more = emitter.binary("add", stage, ahead)
-        before = emitter.select(wraps, more, less)
+        if back := self.plan.stages - ahead:
+            wraps = emitter.compare("lt", stage, back)
+            less = emitter.binary("sub", stage, back)
+            more = emitter.binary("add", stage, ahead)
+            stage = emitter.select(wraps, more, less)
         far = kernel.constant(ahead, bounds.number.type)
         number = emitter.binary("add", bounds.number, emitter.binary("mul", bounds.step, far))
-        self._copy(number, before)
+        copy = partial(self._copy, number, stage)
+        if self._keeps:
+            emitter.when(emitter.compare("lt", number, bounds.upper), copy)
+        else:
+            copy()
+        emitter.add(CpAsyncCommitGroupOp())
 
     def end(self) -> None:
         """Go on to the stage of the next iteration."""
@@ -149,7 +173,7 @@ class CopyRing(LoopPart):
     def after(self, bounds: Range) -> None:
         """Give the memory back, to which copies of zeros may be on their way."""
         self._prefetch(bounds)
-        self.kernel.emitter.add(copy.CpAsyncWaitGroupOp(0))
+        self.kernel.emitter.add(CpAsyncWaitGroupOp(0))
         plan, scratch = self.plan, self.kernel.scratch
         if plan.last is None:
             scratch.reserved -= self._taken
@@ -186,21 +210,19 @@ class CopyRing(LoopPart):
                 again = runs if load.kept is None else kernel.both(runs, self._again)
                 copy_tile(
                     load, self._base(load, stage), again, kernel, stepwise=stepwise,
-                    keeps=self.plan.last is not None or load.kept is not None,
+                    keeps=self._keeps,
                 )  # fmt: skip
 
         kernel.guard = runs
         at_iteration(kernel, self.plan.loop, self.plan.slice, number, build)
         kernel.guard = None
-        emitter.add(copy.CpAsyncCommitGroupOp())
 
     def _base(self, load: CopiedLoad, stage: SSAValue) -> SSAValue:
         """The address of a load's tile in a stage."""
         start = scaled(self.kernel.emitter, stage, load.order.bytes)
         return self.kernel.emitter.binary("add", self._bases[load], start)
 
-    def tile(self, load: CopiedLoad) -> LoweredTile:
-        """The tile of a load in this iteration."""
+    def _tile(self, load: CopiedLoad) -> LoweredTile:
         emitter, order = self.kernel.emitter, load.order
         if load not in self._lines:
             tile = StageTile(self._base(load, self.stage), order.order, load.element)
@@ -245,7 +267,7 @@ class CopyRings:
         loop = op.parent_op()
         ring = self._rings.get(loop) if isinstance(loop, ForOp) else None
         own = None if ring is None else next((own for own in ring.plan.loads if own.op is op), None)
-        return None if ring is None or own is None else ring.tile(own)
+        return None if ring is None or own is None else ring.read(own)
 
     def reads(self, op: Load) -> bool:
         """True of a load that each thread has waited for its own part of alone."""

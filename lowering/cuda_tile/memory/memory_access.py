@@ -23,6 +23,7 @@ from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseEleme
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.narrow_atomics import updated
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
+from tilewright.passes.cuda_tile.analysis.view_access import CACHE
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 from tilewright.passes.cuda_tile.scheduling.reload_rows import LATE
 
@@ -69,7 +70,7 @@ def load(
             load = address.LoadOp(
                 access.address, otherwise if condition is not None else (),
                 [element] * len(access.registers), access.offset, predicate=condition,
-                semantics=semantics, late=op.attributes.get(LATE),
+                semantics=semantics, late=op.attributes.get(LATE), cache=op.attributes.get(CACHE),
             )  # fmt: skip
             results = kernel.emitter.add(load).results
             loaded.update(zip(access.registers, results, strict=True))

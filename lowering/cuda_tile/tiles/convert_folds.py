@@ -10,7 +10,8 @@ them is combined with each of them at last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -153,30 +154,78 @@ def _grows(tile: SSAValue) -> bool:
 
 @lowers(ReduceOp)
 def _reduce(op: ReduceOp, kernel: EntryLowering) -> None:
-    fold = _Reduction(op, kernel, _folded_layout(op, kernel.table))
-    for result, column in zip(op.results, fold.reduced(), strict=True):
-        layout = kernel.layout(result)
-        assert layout is not None
-        kernel.place(result, layout, column)
+    if op in kernel.folded:
+        kernel.folded.remove(op)
+        return
+    folds = [
+        _Reduction(one, kernel, _folded_layout(one, kernel.table))
+        for one in (op, *_beside(op, kernel))
+    ]
+    kernel.folded |= {fold.op for fold in folds[1:]}
+    layout, columns = folds[0].layout, list[Columns]()
+    for fold in folds:
+        layout, own = fold.in_warps(fold.layout, fold.operands)
+        columns.append(own)
+    if gathered := folds[0].gathered(layout):
+        moved = iter(_exchanged([x for own in columns for x in own], layout, gathered, kernel))
+        for i, fold in enumerate(folds):
+            _, columns[i] = fold.in_warps(gathered, list(islice(moved, len(columns[i]))))
+    for fold, own in zip(folds, columns, strict=True):
+        for result, column in zip(fold.op.results, own, strict=True):
+            kernel.place(result, kernel.table.of(result), column)
+
+
+def _beside(op: ReduceOp, kernel: EntryLowering) -> Iterator[ReduceOp]:
+    """The folds behind one in its block of tiles that are known before it, which lie as its own do
+    before and behind."""
+    table, other, behind = kernel.table, op.next_op, set[object]()
+    warps = _folded_layout(op, table).threads[WARP_BITS:]
+    if not any(bit in _dimension(op) for bit in warps):
+        return
+
+    def known(fold: ReduceOp) -> object:
+        types = [(x.type, table.of(x)) for x in fold.results]
+        return types, _folded_layout(fold, table), _dimension(fold)
+
+    while other is not None:
+        ready = behind.isdisjoint(x.owner for x in other.operands)
+        if ready and isinstance(other, ReduceOp) and known(other) == known(op):
+            yield other
+        behind.add(other)
+        other = other.next_op
+
+
+def _exchanged(
+    tiles: Columns, source: TileLayout, target: TileLayout, kernel: EntryLowering
+) -> Columns:
+    """Tiles in another layout: two or four of one type as one tile of more elements."""
+    if not tiles:
+        return []
+    alike = list(takewhile(lambda tile: tile[0].type == tiles[0][0].type, tiles))
+    count = 1 << len(alike).bit_length() - 1
+    free = 1 + max(
+        (bit for bit in (*source.threads, *source.registers) if bit is not None), default=0
+    )
+    more = range(free, free + count.bit_length() - 1)
+    both = [TileLayout(x.threads, (*x.registers, *more)) for x in (source, target)]
+    elements = [element for tile in tiles[:count] for element in tile]
+    moved = iter(kernel.scratch.converted(both[0], elements, both[1]))
+    own = [list(islice(moved, target.count)) for _ in range(count)]
+    return own + _exchanged(tiles[count:], source, target, kernel)
 
 
 class _Reduction(_Fold):
-    def reduced(self) -> Columns:
-        """The rest of every tile."""
-        layout = self.layout
-        columns: Columns = [
-            list(self.kernel.elements(operand, layout)) for operand in self.op.operands
-        ]
-        layout, columns = self._in_warps(layout, columns)
-        if warps := self._thread_bits(layout, lanes=False):
-            gathered = self._spread(warps) or self._gathered(layout)
-            columns = [
-                list(self.kernel.scratch.converted(layout, column, gathered)) for column in columns
-            ]
-            layout, columns = self._in_warps(gathered, columns)
-        return columns
+    @property
+    def operands(self) -> Columns:
+        """The elements of every tile."""
+        return [list(self.kernel.elements(x, self.layout)) for x in self.op.operands]
 
-    def _in_warps(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
+    def gathered(self, layout: TileLayout) -> TileLayout | None:
+        """The layout in which threads have what is left in all warps; None of one warp."""
+        warps = self._thread_bits(layout, lanes=False)
+        return (self._spread(warps) or self._gathered(layout)) if warps else None
+
+    def in_warps(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
         """The elements left in a warp."""
         layout, columns = self._in_registers(layout, columns)
         lanes = self._thread_bits(layout, lanes=True)

@@ -46,6 +46,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import (
 )
 from tilewright.passes.cuda_tile.analysis.thread_read_layouts import thread_read_layout
 from tilewright.passes.cuda_tile.analysis.view_access import (
+    CACHE,
     contiguous,
     pads_zero,
     run_bits,
@@ -66,7 +67,6 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_
 
 NARROWEST = min(CP_ASYNC.sizes["ca"])
 """The fewest bytes that one copy moves."""
-
 
 _CROWDED = "shared memory has no room for its stages"
 
@@ -133,8 +133,8 @@ class CopiedLoop(LoopSlice):
 
     @property
     def ahead(self) -> int:
-        """The iterations that copies are ahead."""
-        return self.stages - 1 - self.trailing
+        """The iterations that copies are ahead: one more of what a thread reads alone."""
+        return self.stages - (not self.private) - self.trailing
 
     @property
     def tall(self) -> bool:
@@ -296,7 +296,8 @@ def _streamed(entry: EntryOp) -> Iterator[Load]:
         if isinstance(loop, ForOp) and not any(
             isinstance(op, Multiplication | ForOp | LoopOp) for op in loop.region.walk()
         ):
-            yield from (op for op in loop.region.block.ops if isinstance(op, Load))
+            loads = (op for op in loop.region.block.ops if isinstance(op, Load))
+            yield from (op for op in loads if CACHE not in op.attributes)
 
 
 def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
@@ -393,7 +394,7 @@ def _choose_stages(
                     entry, arch, own.stage, beside + others, in_flight, streams=own.private,
                     alone=own.alone, tall=tall if own.tall else 0,
                 )  # fmt: skip
-                own.stages = min(own.stages, 1 + trips_of(loop))
+                own.stages = min(own.stages, own.stages - own.ahead + trips_of(loop))
             if own.stage and own.ahead >= least:
                 break
         else:

@@ -38,7 +38,7 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.frozen import frozen
-from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor
+from tilewright.passes.cuda_tile.analysis.facts import ANYTHING, divisor, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, tile_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import (
@@ -58,6 +58,8 @@ WIDEST = 16
 """The most bytes that one access moves."""
 PADDING_WORD = "padding_word"
 """Attribute of a load: what lies outside of the tensor, where no `padding_value` says it."""
+CACHE = "cache"
+"""Attribute of a load: how caches keep it, in PTX's words."""
 
 Extent = int | SSAValue
 
@@ -171,6 +173,11 @@ def dimensions_of(
         inside = i != sparse and (whole or within[i])
         dimensions.append(TileDimension(extent, step, size, strides[axis], inside, i == sparse))
     return dimensions
+
+
+def tile_bytes(load: LoadViewTkoOp) -> int:
+    """The bytes of memory that a tile takes."""
+    return tile_type(load.tile).elements * pointee_bytes(tensor_of(load.view).base)
 
 
 def contiguous(dimensions: list[TileDimension]) -> int | None:

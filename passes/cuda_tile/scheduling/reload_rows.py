@@ -18,9 +18,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
-from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
-from tilewright.passes.cuda_tile.analysis.view_access import tensor_of
-from tilewright.passes.cuda_tile.layouts.elements import tile_type
+from tilewright.passes.cuda_tile.analysis.view_access import tile_bytes
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN, promised
 
@@ -44,7 +42,7 @@ def _reload(block: Block) -> None:
     end = max(i for i, op in enumerate(ops) if isinstance(op, ReduceOp))
     before, after, last = ops[:end], ops[end + 1 :], ops[end]
     rows = [x for x in before if isinstance(x, LoadViewTkoOp) and UNWRITTEN in x.attributes]
-    if sum(map(_bytes, rows)) < _CROWD:
+    if sum(map(tile_bytes, rows)) < _CROWD:
         return
     made, needed = set[Operation](rows), set[Operation]()
     for op in before:
@@ -63,10 +61,6 @@ def _reload(block: Block) -> None:
             new.attributes[LATE] = UnitAttr()
     for op in after:
         op.operands = [again.get(x, x) for x in op.operands]
-
-
-def _bytes(load: LoadViewTkoOp) -> int:
-    return tile_type(load.tile).elements * pointee_bytes(tensor_of(load.view).base)
 
 
 def _owners(op: Operation) -> set[Operation]:

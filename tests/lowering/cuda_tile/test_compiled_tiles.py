@@ -245,6 +245,41 @@ def test_what_came_before_is_the_first_argument(reverse: bool, level: str) -> No
     assert (got == want ^ b[0]).all()
 
 
+FOLDED = """
+    %NAME0 = reduce TILE dim=0 identities=[0 : i32] : tile<512xi32> -> tile<i32>
+        (%u : tile<i32>, %v : tile<i32>) {
+      %s = OP : tile<i32>
+      yield %s : tile<i32>
+    }
+    %NAME1 = reshape %NAME0 : tile<i32> -> tile<1xi32>
+    %NAME = broadcast %NAME1 : tile<1xi32> -> tile<512xi32>
+"""
+
+
+@pytest.mark.parametrize(
+    "second, third, exchanges",
+    [("%x1", "%x0", 2), ("%x1", "%f", 2), ("%f", "%g", 3), ("%f", "%x1", 2)],
+)
+def test_folds_of_tiles_that_are_known_have_one_exchange(
+    second: str, third: str, exchanges: int
+) -> None:
+    """Whatever each of them folds by; not those of what another one gives."""
+    lines = ""
+    tiles, ops = ("%x0", second, third), ("addi %u, %v", "maxi %u, %v signed", "xori %u, %v")
+    for name, tile, op in zip("fgh", tiles, ops, strict=True):
+        lines += FOLDED.replace("NAME", name).replace("TILE", tile).replace("OP", op)
+    lines += "    %d = addi %f, %g : tile<512xi32>\n    %r = addi %h, %d : tile<512xi32>\n"
+    parameters, body = elementwise(lines, ["i32", "i32"], "i32", 512)
+    x, y = RNG.integers(-99, 99, (2, 512), dtype=np.int32)
+    got = compiled(parameters, body, [x, y, np.zeros(512, np.int32)])[2]
+    known = {"%x0": x, "%x1": y, "%f": np.full(512, x.sum(), np.int32)}
+    known["%g"] = np.full(512, known[second].max())
+    want = known["%f"] + known["%g"] + np.bitwise_xor.reduce(known[third])
+    ptx = tw.compile(entry(parameters, body), "sm_90a").ptx
+    assert (got == want).all()
+    assert ptx.count("bar.sync") == 2 * exchanges - 1
+
+
 def test_nothing_is_left_unproven() -> None:
     """A barrier under a condition that memory gives, which all threads share."""
     body = """
