@@ -90,7 +90,8 @@ def access_cycles(op: Operation, gang: Gang, slots: Slots) -> int:
     """The turn that a warp's access, as the first one of a gang, takes of the path of data."""
     if not isinstance(op, LdOp | StOp | MatrixCopyOp):
         return 0
-    (slot,) = slots([op.address])
+    any_op: Any = op
+    (slot,) = slots([any_op.address])
     warp = gang.lanes // WARP == gang.lanes[0] // WARP
     places = spread(gang.regs[slot], gang.count)[warp].astype(np.int64) + op.offset.value.data
     if isinstance(op, MatrixCopyOp):
