@@ -87,7 +87,7 @@ def differences(path: Path, arch: str) -> tuple[str, list[int]]:
     CTA for each block, and of one alone where CTAs take blocks in turn."""
     stored = pickle.loads(path.read_bytes())
     case, code = stored["case"], stored["bytecode"]
-    bench = cutile_gpu.Bench(case, small(case))
+    bench = cutile_gpu.Bench(case, small(case), {})
     args = [_host(value) for value in bench.flat]
     begun = [result.clone() for result in bench.results()]
     here = tw.interpret(code, "k", grid=bench.grid, args=args, level="ptx", arch=arch)

@@ -7,8 +7,8 @@
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
 what they leave against torch. Time is device time by CUDA events, the L2 flushed before each, the
-medians of turns of ours, theirs and the library's; the best configuration counts (`--all` prints
-each).
+medians of turns of all configurations, ours and theirs, and the library; the best one counts
+(`--all` prints each).
 """
 
 import math
@@ -65,16 +65,18 @@ def _chosen(case: Case, only: list[str]) -> bool:
 
 
 class Bench:
-    """Arrays of a problem on the GPU, and launches on them."""
+    """Arrays of a problem on the GPU, and launches on them; those that other configurations made,
+    by place and kind, are theirs, too."""
 
-    def __init__(self, case: Case, problem: Problem) -> None:
+    def __init__(self, case: Case, problem: Problem, made: dict[Any, Any]) -> None:
         import torch
 
         self.torch, self.case, self.problem = torch, case, problem
         torch.manual_seed(0)
-        self.arguments = [
-            self._array(one) if isinstance(one, Matrix) else one for one in problem.arguments
-        ]
+        for key in enumerate(problem.arguments):
+            if key not in made:
+                made[key] = self._array(key[1]) if isinstance(key[1], Matrix) else key[1]
+        self.arguments = [made[key] for key in enumerate(problem.arguments)]
         sms = torch.cuda.get_device_properties(0).multi_processor_count
         self.grid = _grid(case, problem, sms)
 
@@ -312,56 +314,80 @@ def _numbers(array: Any) -> Any:
 Row = dict[str, Any]
 
 
-def measure(path: Path, results: dict[str, Any], arch: str, *, clean: bool = False) -> list[Row]:
-    """The rates of one case, a row for each problem, measured in turns; ours is compiled for
-    `arch`. `results` are the expected ones of works that were met."""
-    stored = pickle.loads(path.read_bytes())
-    case: Case = stored["case"]
+Measured = tuple[dict[str, Any], Problem]
+"""A case as it was prepared, and a problem of it."""
+
+
+def by_work(paths: Sequence[Path]) -> dict[str, list[Measured]]:
+    """The configurations of each work."""
+    works: dict[str, list[Measured]] = defaultdict(list)
+    for path in paths:
+        stored = pickle.loads(path.read_bytes())
+        case: Case = stored["case"]
+        words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
+        kind = " ".join([case.sample, *words]).removeprefix(f"{cutile_cases.OWN} ")
+        for problem in case.problems:
+            works[f"{kind} {problem.name}"].append((stored, problem))
+    return works
+
+
+def measure(
+    work: str, configurations: list[Measured], arch: str, *, clean: bool = False
+) -> list[Row]:
+    """The rates of a work, a row for each configuration, all of them and the library's measured in
+    turns; ours is compiled for `arch`."""
     rows: list[Row] = []
-    try:
-        whole = compiled(stored["bytecode"], arch)
-    except tw.CompileError as error:
-        print(f"{case.sample} {case.configuration}: {error}", file=sys.stderr)
-        return rows
-    for problem in case.problems:
-        bench = Bench(case, problem)
+    launches: dict[tuple[str, str], Launch] = {}
+    arrays: dict[Any, Any] = {}
+    want: Any = None
+    for stored, problem in configurations:
+        case: Case = stored["case"]
+        name = case.configuration
+        try:
+            whole = compiled(stored["bytecode"], arch)
+        except tw.CompileError as error:
+            print(f"{case.sample} {name}: {error}", file=sys.stderr)
+            continue
+        bench = Bench(case, problem, arrays)
         schedule = BlockSchedule.of(whole, bench.grid, bench.flat)
         kernels = scheduled(schedule, partial(compiled, stored["bytecode"], arch, "<bytecode>"))
-        work = problem.operations or problem.bytes
-        words = takewhile(lambda word: not word[0].isdigit(), case.configuration.split())
-        key = " ".join([case.sample, *words, problem.name]).removeprefix(f"{cutile_cases.OWN} ")
-        if key not in results:
-            results[key] = expected(bench)
-        row: Row = {"work": key, "unit": "TFLOP/s" if problem.operations else "TB/s",
-                    "configuration": case.configuration}  # fmt: skip
+        if want is None:
+            want = expected(bench)
+        row: Row = {"work": work, "unit": "TFLOP/s" if problem.operations else "TB/s",
+                    "configuration": name}  # fmt: skip
         made = {"ours": lambda bench=bench, kernels=kernels: bench.ours(kernels)}
         if stored["cubin"] is not None:
-            made["tileiras"] = lambda bench=bench: bench.theirs(whole, stored["cubin"])
-        launches: dict[str, Launch] = {}
-        for name, make in made.items():
+            made["tileiras"] = lambda bench=bench, stored=stored, whole=whole: bench.theirs(
+                whole, stored["cubin"]
+            )
+        for by, make in made.items():
             try:
-                launches[name] = checked(make(), bench.results(), results[key], case.bound)
+                launches[name, by] = checked(make(), bench.results(), want, case.bound)
             except (AssertionError, RuntimeError) as error:
-                print(f"{key} {case.configuration} {name}: {error}", file=sys.stderr)
-        if (peer := library(bench)) is not None:
-            launches["library"], row["which"] = peer
-        times = medians(launches, clean=clean)
-        rows.append(row | {name: work / time / 1e9 for name, time in times.items()})
+                print(f"{work} {name} {by}: {error}", file=sys.stderr)
+        if not rows and (peer := library(bench)) is not None:
+            launches[name, "library"], row["which"] = peer
+        rows.append(row)
+    times = medians(launches, clean=clean)
+    done = configurations[0][1].operations or configurations[0][1].bytes
+    for (name, by), time in times.items():
+        of = [row for row in rows if by == "library" or row["configuration"] == name]
+        for row in of:
+            row[by] = done / time / 1e9
     return rows
 
 
 def table(rows: list[Row]) -> str:
-    """The best configuration of each work, the library as measured in turns with ours."""
-    by_work: dict[str, list[Row]] = defaultdict(list)
+    """The best configuration of each work."""
+    rows_of: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        by_work[row["work"]].append(row)
+        rows_of[row["work"]].append(row)
     lines = [f"{'':44} {'ours':>8} {'tileiras':>8} {'library':>8} {'/til.':>6} {'/lib.':>6}"]
     ratios: list[float] = []
-    for work, own in by_work.items():
+    for work, own in rows_of.items():
         best = {name: max((row for row in own if name in row), key=lambda row: row[name],
                 default=None) for name in ("ours", "tileiras")}  # fmt: skip
-        beside = best["ours"] or own[0]
-        best["library"] = beside if "library" in beside else None
+        best["library"] = own[0] if "library" in own[0] else None
         rate = {name: None if row is None else row[name] for name, row in best.items()}
         digits = ".3f" if own[0]["unit"] == "TB/s" else ".1f"
         shown = [f"{format(number, digits) if number else '-':>8}" for number in rate.values()]
@@ -408,10 +434,9 @@ def main() -> None:
 
         sys.exit(not check(paths, options.arch))
     rows: list[Row] = []
-    results: dict[str, Any] = {}
     compile_ahead(paths, options.arch)
-    for path in paths:
-        for row in measure(path, results, options.arch, clean=options.clean):
+    for work, configurations in by_work(paths).items():
+        for row in measure(work, configurations, options.arch, clean=options.clean):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -19,11 +19,12 @@ class ModelledTimeWarning(UserWarning):
 
 
 def modelled_microseconds(
-    module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str, last: int = 1
-) -> float:
+    module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str, last: int = 1,
+    *, taken: bool = False,
+) -> float:  # fmt: skip
     """The microseconds of a launch of a kernel of Tile IR on its flat parameters, which stay as
-    they are: its first CTA runs as it is compiled; so many share each of the `last` ones. Raises
-    as `tilewright.interpret` does."""
+    they are: its first CTA runs as it is compiled; so many share each of the `last` ones, or
+    blocks are `taken` one after the other. Raises as `tilewright.interpret` does."""
     # The interpreter of threads, which launches that tune nothing do without.
     from tilewright.execution import interpret
     from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
@@ -36,7 +37,7 @@ def modelled_microseconds(
     )
     resources = compile(module, arch, unproven="ignore").resources or {}
     registers = [own.registers for own in resources.values()]
-    time = LaunchTime(sum(registers[:1]), last)
+    time = LaunchTime(sum(registers[:1]), last, taken=taken)
     interpret(module, grid=grid, args=args, arch=arch, level="ptx", races="ignore", watchers=[time])
     return float(f"{time.microseconds:.3g}")
 

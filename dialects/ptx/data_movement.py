@@ -55,6 +55,11 @@ class _AccessOp(PtxOp):
         return int(self.access.data[1:]) // 8
 
     @property
+    def thread_bytes(self) -> int:
+        """The bytes of a thread's access."""
+        return self.access_bytes * self.data.type.count.data
+
+    @property
     def mnemonic(self) -> str:
         """`ld.global.v2.f32`, `ld.global.nc.f32`."""
         count, semantics = self.data.type.count.data, self.semantics.data

@@ -252,6 +252,9 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         blocks: BlockSchedule.of(alone, (blocks, 1, 1)).last for blocks in (264, 265, 297, 298)
     }
     assert lasts == {264: 1, 265: 8, 297: 4, 298: 1}
+    summed = replace(alone, entries=(replace(own, sizes=(0, 1), written_sizes=(0,)),))
+    by_depth = [BlockSchedule.of(summed, (265, 1, 1), (4096, k)).last for k in (511, 512, 4096)]
+    assert by_depth == [1, 8, 8]
     pair = replace(alone, entries=(replace(own, ctas=2),))
     half = replace(alone, entries=(replace(own, shared_bytes=100_000),))
     assert BlockSchedule.of(pair, (67, 1, 1)).taken

@@ -39,6 +39,8 @@ _FEWEST, _FEW = 16, 64
 """The least size that is known of an array in a launch, and the most."""
 _WORTH = 4
 """The CTAs that share each of the last blocks at least: a launch more takes what two would save."""
+_DEEP = 512
+"""The least size along which products are summed up: blocks of fewer take too little to share."""
 _COUNTED = 1 << 30
 """The blocks of a grid that CTAs count in 32 bits, beside the CTAs themselves."""
 
@@ -78,7 +80,8 @@ class BlockSchedule:
         if room < blocks < _COUNTED:
             taken = 2 * kernel.shared_bytes > shared_memory_limit(target(kernel.arch))
             last = _sharing(room, blocks % room or room) if taken else 1
-            last = last if last >= _WORTH else 1
+            if last < _WORTH or any(size < _DEEP for size in _summed(entry, flat)):
+                last = 1
             return cls(1, taken, taken and blocks == grid[0], known, last)
         return cls(_sharing(room, blocks), known=known)
 
@@ -93,6 +96,12 @@ class BlockSchedule:
         for one in passes:
             one.apply(default_context(), module)
         return module
+
+
+def _summed(entry: Entry, flat: Sequence[Any]) -> set[Any]:
+    """The sizes of what a kernel reads through tensor maps that nothing has which it writes so."""
+    written = {flat[place] for place in entry.written_sizes if flat}
+    return {flat[place] for place in entry.sizes if written} - written
 
 
 def _sharing(room: int, blocks: int) -> int:

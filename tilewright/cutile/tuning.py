@@ -56,11 +56,12 @@ def modelled(
         key = code, tuple(grid), schedule
         if key not in times:
             module = replace(schedule, taken=False).rewritten(code)
-            last = 1
-            if schedule.last > 1:
-                kernels = scheduled(schedule, partial(compiled, code, arch, "<bytecode>"))
-                last = kernels[-1].entry().ctas // kernels[0].entry().ctas
-            times[key] = modelled_microseconds(module, grid, flat, arch, last)
+            kernels = scheduled(schedule, partial(compiled, code, arch, "<bytecode>"))
+            first, last = kernels[0].entry(), kernels[-1].entry()
+            taken = bool(first.takes_blocks)
+            times[key] = modelled_microseconds(
+                module, grid, flat, arch, last.ctas // first.ctas, taken=taken
+            )
         return times[key]
 
     return time

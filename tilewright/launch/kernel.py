@@ -46,7 +46,7 @@ class Entry:
     callers' grid is `ctas` CTAs along x, or, of one that takes blocks, these take them in turn, as
     `TAKES_BLOCKS` says. `by_warpgroups`: it multiplies by wgmma. `written` are the
     numbers of the parameters through which it may write, `sizes` those of the arguments that are
-    sizes of the tensors of its maps.
+    sizes of the tensors of its maps, `written_sizes` of those that it writes.
 
     `arguments` are what its callers give it: the parameters that it had before it was compiled. Of
     those, each of its own is the one in its place, or the part that `parts` says."""
@@ -63,6 +63,7 @@ class Entry:
     by_warpgroups: bool = False
     written: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    written_sizes: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, op: EntryOp, arguments: Sequence[Parameter]) -> Entry:
@@ -71,7 +72,7 @@ class Entry:
         block, cluster = (
             None if size is None else tuple(size.get_values()) for size in (op.reqntid, op.cluster)
         )
-        taken = op.attributes.get(TAKES_BLOCKS)
+        taken, written = op.attributes.get(TAKES_BLOCKS), written_parameters(op)
         assert isinstance(taken, StringAttr | None)
         return cls(
             op.sym_name.data,
@@ -84,8 +85,9 @@ class Entry:
             block_ctas(op),
             "" if taken is None else taken.data,
             any(inner.name == _WGMMA for inner in op.walk()),
-            written_parameters(op),
+            written,
             _sizes(own),
+            _sizes(own[number] for number in written),
         )
 
     def grid(self, blocks: Extents) -> Extents:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import ways
+from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import VECTOR_BYTES, ways
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
@@ -115,7 +115,7 @@ class RunWatch:
         space = any_op.space.data if isinstance(op, LdOp | StOp) else ""
         if isinstance(op, MatrixCopyOp) or space == "shared":
             slot, offset = builder.slot(any_op.address), any_op.offset.value.data
-            width = 16 if isinstance(op, MatrixCopyOp) else _width(op)
+            width = VECTOR_BYTES if isinstance(op, MatrixCopyOp) else any_op.thread_bytes
             conflicts = self._conflicts_of(at(op.location, "").line, op)
             return lambda machine, gang: self._conflict(
                 conflicts, gang, gang.regs[slot], offset, width
@@ -129,7 +129,7 @@ class RunWatch:
 
             return copy
         if space == "global" or op.name == "ptx.cp.async":
-            size: int = _width(op) if space else any_op.size.value.data
+            size: int = any_op.thread_bytes if space else any_op.size.value.data
 
             def move(machine: Machine, gang: Gang) -> None:
                 self.octets += gang.count * size
@@ -159,8 +159,8 @@ class RunWatch:
             return umma
         if isinstance(op, AccessOp):
             slot, offset = builder.slot(any_op.address), np.uint32(op.offset.value.data)
-            values = [*op.results, *op.operands[1:]]
-            count = max((len(_registers(value.type)) for value in values), default=1)
+            values: list[Any] = [*op.results, *op.operands[1:]]
+            count = max((value.type.count.data for value in values), default=1)
             return lambda machine, gang: self._column(
                 machine, gang.regs[slot] + offset, count, op, line
             )
@@ -207,15 +207,3 @@ class RunWatch:
         name = op.name.removeprefix("ptx.")
         if len(self.columns) < 5000:
             self.columns.append(ColumnAccess(self._steps, first, count, name, line))
-
-
-def _width(op: Operation) -> int:
-    """The bytes of a thread's access."""
-    value = op.results[0] if op.results else op.operands[1]
-    return sum(_registers(value.type))
-
-
-def _registers(type_: Any) -> list[int]:
-    """The bytes of each register of a type."""
-    kind = type_.kind.data
-    return [int(kind[1:]) // 8 if kind[1:].isdigit() else 1] * max(type_.count.data, 1)

@@ -30,9 +30,14 @@ def ways(addresses: Sequence[int], width: int) -> int:
 
     `addresses` are the first bytes of what each thread of a warp accesses, `width` bytes each.
     """
+    return max(phases(addresses, width), default=1)
+
+
+def phases(addresses: Sequence[int], width: int) -> list[int]:
+    """The cycles of each phase of such an access."""
     threads = min(max(_PHASE_BYTES // max(width, BANK_BYTES), 1), WARP)
-    phases = [addresses[i : i + threads] for i in range(0, len(addresses), threads)]
-    return max((_phase(phase, width) for phase in phases), default=1)
+    starts = range(0, len(addresses), threads)
+    return [_phase(addresses[start : start + threads], width) for start in starts]
 
 
 def _phase(addresses: Iterable[int], width: int) -> int:

@@ -78,9 +78,12 @@ LATENCIES = {
 }
 """By the op's name, with its state space where it has one; all others are `ALU`."""
 
-COPIED_BYTES, COPIED_ROW = 52, 128
-"""Bytes a cycle that an SM copies, TMA and threads: its share of the L2 cache's, 95 a nanosecond of
-an H200 (examples/hopper_gemm_schedule.py); and those that a row of a box takes at least. [A]"""
+COPIES = "tma"
+"""The pipe of an SM's copies, and of threads' loads and stores of global memory."""
+COPIED_BYTES, COPIED_ROW = 60, 96
+"""Bytes a cycle that an SM copies, TMA and threads: its share of the L2 cache's, 98 to 119 a
+nanosecond of an H200 where tiles of 64x64 and 64x128 wait for nothing else (cutile_gpu.py --all);
+and those that a row of a box takes at least. [A]"""
 
 MULTIPLY_ADDS: dict[int, dict[int, int]] = {
     70: {16: 512},

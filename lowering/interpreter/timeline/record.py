@@ -8,24 +8,19 @@ has come, by its own clock.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from math import prod
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import entity, frozen
-from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
-from tilewright.dialects.ptx.data_movement import CpAsyncOp
-from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
-from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -35,17 +30,21 @@ from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
 from tilewright.lowering.interpreter.timeline.latencies import (
-    COPIED_BYTES,
-    COPIED_ROW,
     Latency,
     latency,
-    multiply_cycles,
     slots_of,
+)
+from tilewright.lowering.interpreter.timeline.turns import (
+    DATA,
+    Slots,
+    access_cycles,
+    turn_of,
+    units_of,
 )
 from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
 
-Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
+NOTHING: tuple[int, Sequence[tuple[str, float]]] = 0, ()
 
 Line = tuple[str, int]
 """A file, and a line of it."""
@@ -98,11 +97,19 @@ class Pipe:
 
     def reserve(self, start: int, cycles: int) -> int:
         """Take the first gap of so many cycles from `start` on; when it begins."""
-        for begin, end in self.taken[-64:]:
-            if start + cycles <= begin:
-                break
-            start = max(start, end)
-        insort(self.taken, (start, start + cycles))
+        taken = self.taken
+        at = bisect(taken, (start, inf))
+        if at:
+            start = max(start, taken[at - 1][1])
+        while at < len(taken) and taken[at][0] < start + cycles:
+            start, at = taken[at][1], at + 1
+        begin, end = start, start + cycles
+        if at < len(taken) and taken[at][0] == end:
+            end = taken.pop(at)[1]
+        if at and taken[at - 1][1] == begin:
+            at -= 1
+            begin = taken.pop(at)[0]
+        taken.insert(at, (begin, end))
         return start
 
 
@@ -156,6 +163,8 @@ class Timeline:
     reorders = False
     """True where what gives a value runs as soon as its operands are there, as ptxas orders the
     instructions of a block, and nothing waits behind it."""
+    sustained = 1.0
+    """The part of its rate that `wgmma` keeps."""
 
     @checking({"warps": number_from(1)})
     def __init__(self, warps: int = WARPS):
@@ -168,8 +177,10 @@ class Timeline:
         self._pipes = defaultdict[tuple[str, int], Pipe](Pipe)
         self._arrived = defaultdict[Any, int](int)
         self._done: dict[tuple[int, int], int] = {}
-        self._busy = defaultdict[tuple[int, str], int](int)
-        """The cycles that units of a CTA's first quarter are taken."""
+        self._busy = defaultdict[tuple[int, str], float](float)
+        """The cycles that units of a CTA's SM are taken, or those of its first quarter."""
+        self._shares: dict[Operation, tuple[int, Sequence[tuple[str, float]]]] = {}
+        """Of ops, where they reorder, the turn of the path of data, and cycles of units."""
 
     @property
     def cycles(self) -> int:
@@ -241,7 +252,12 @@ class Timeline:
             if not warps:
                 step(machine, gang)
                 return
-            work = self._work(op, machine, gang, slots)
+            work = turn_of(op, machine, gang, slots)
+            if op.name == "ptx.wgmma.mma_async":
+                work = round(work / self.sustained)
+            if self.reorders and op not in self._shares:
+                units = units_of(op, machine, gang, slots)
+                self._shares[op] = access_cycles(op, gang, slots), units
             before = machine.mbarriers.state() if arrives else {}
             if op.name == "ptx.bar.arrive":
                 self._arrive(op, machine, warps)
@@ -249,37 +265,12 @@ class Timeline:
             ends = dict[int, int]()
             for warp in warps:
                 ends[warp] = self._issue(machine, op, name, line, row, warp, work, reads, writes)
+                for unit, cycles in self._shares.get(op, NOTHING)[1]:
+                    self._busy[warp * WARP // machine.slots, unit] += cycles
             if arrives:
                 self._completed(machine, before, ends)
 
         return timed
-
-    def _work(self, op: Operation, machine: Machine, gang: Gang, slots: Slots) -> int:
-        """The turn that an instruction takes of its pipe."""
-        arch = machine.launch.arch
-        if isinstance(op, WarpMmaOp | WgmmaOp):
-            atom = op.mma_atom
-            bits = atom.element("A").bits
-            warp = not isinstance(op, WgmmaOp)
-            return multiply_cycles(arch, prod(atom.shape), bits, warp=warp)
-        if isinstance(op, Tcgen05MmaOp):
-            (slot,) = slots([op.idesc])
-            atom = op.atom_of(int(np.ravel(gang.regs[slot])[0]))
-            cycles = multiply_cycles(arch, prod(atom.shape), atom.element("A").bits, warp=False)
-            return -(-cycles // atom.cta_group)
-        if isinstance(op, TensorCopyOp):
-            any_op: Any = op
-            (slot,) = slots([any_op.map])
-            image = machine.memory.tensor_map(int(np.ravel(gang.regs[slot])[0]))
-            *rows, row = image.box.shape
-            size = prod(rows) * max(row * image.box.element.bytes, COPIED_ROW)
-            if (mask := getattr(op, "mask", None)) is not None:
-                # As many CTAs send a CTA their parts as it sends its own.
-                size *= int(np.ravel(gang.regs[slots([mask])[0]])[0]).bit_count()
-            return -(-size // COPIED_BYTES)
-        if isinstance(op, CpAsyncOp):
-            return WARP * op.size.value.data // COPIED_BYTES  # type: ignore[attr-defined]
-        return 0
 
     def _issue(
         self, machine: Machine, op: Operation, name: str, line: Line | None, row: Latency,
@@ -294,10 +285,11 @@ class Timeline:
         group = GROUPS.get(op.name)
         if self.reorders and writes and not row.pipe and group is None:
             start, clock.now = max(clock.since, known), clock.now + row.issue
+            start = self._data_path(op, cta, start)
             self._note(cta, warp, "run", name, start, start + row.issue, line)
             clock.ready.update(dict.fromkeys(writes, start + row.result))
             return start + row.result
-        start = max(clock.now, known)
+        start = self._data_path(op, cta, max(clock.now, known))
         if start > clock.now + row.issue:
             self._note(cta, warp, "wait", f"operands of {name}", clock.now, start, line)
         if op.name.endswith("commit_group"):
@@ -332,6 +324,11 @@ class Timeline:
             clock.open[group] = max(clock.open[group], end)
         clock.ready.update(dict.fromkeys(writes, clock.now if group == "wgmma" else end))
         return end
+
+    def _data_path(self, op: Operation, cta: int, start: int) -> int:
+        """When a warp's access has its turn of the path of data."""
+        cycles, _ = self._shares.get(op, NOTHING)
+        return self._pipes[DATA, cta * 4].reserve(start, cycles) if cycles else start
 
     def _until(
         self, cta: int, warp: int, name: str, start: int, due: int, line: Line | None

@@ -23,6 +23,12 @@ def test_a_tile_is_stored_in_fewer_rounds_where_stages_leave_room(
     check(text, (72, 256, 144), (element, element, "f32"), (1, 1), b_order="columns", schedule=2)
 
 
+def test_what_is_summed_over_is_no_size_of_a_result() -> None:
+    """Sizes are those of three matrices; `m` and `n` of what is stored, too."""
+    entry = tw.compile(whole(product(("bf16", "f32"), (128, 128, 64))), "sm_90a").entry()
+    assert {*entry.sizes} == {6, 7, 8} and {*entry.written_sizes} == {6, 7}
+
+
 def test_rows_that_end_within_16_bytes() -> None:
     """TMA writes all of a row's last 16 bytes, on an H200 too: such rows are left to threads."""
     text = product(("bf16", "f32"), (64, 32, 32))
