@@ -122,7 +122,7 @@ class Builder:
         self.blocks: list[CodeBlock] = []
         self.current = CodeBlock()
         self.shared_bytes = 0
-        self.passes_reads = False
+        self.passes_reads = self.by_warpgroups = False
         self.ops: list[Operation] = []
         self._calls: list[Call] = []
         self._slots: dict[SSAValue, int] = {}
@@ -136,7 +136,13 @@ class Builder:
         self._add_body(body)
         arguments = [self.slot(argument) for argument in body.blocks[0].args]
         return Program(
-            self.blocks, self._registers, arguments, self.ops, self.shared_bytes, self.passes_reads
+            self.blocks,
+            self._registers,
+            arguments,
+            self.ops,
+            self.shared_bytes,
+            self.passes_reads,
+            self.by_warpgroups,
         )
 
     def _add_body(self, body: Region) -> None:

@@ -114,6 +114,8 @@ class Program:
     shared_bytes: int
     passes_reads: bool
     """Some arrivals at mbarriers of other CTAs are behind what was read alone."""
+    by_warpgroups: bool
+    """Some MMAs need all threads of a warpgroup at once."""
 
     @cached_property
     def live(self) -> dict[CodeBlock, set[int]]:

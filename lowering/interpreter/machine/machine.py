@@ -126,21 +126,6 @@ class Gang:
         return Gang(self.lanes[lanes], regs, self.block, set(self.unfenced), awaited)
 
 
-def _not_ahead(gangs: list[Gang]) -> list[Gang]:
-    """Those of which no warp has threads further behind, so that its threads meet where the text
-    lets them; nor has a warp of those that would run with them."""
-    behind: list[Gang] = []
-    late: set[int] = set()
-    for _, group in groupby(sorted(gangs, key=_place), _place):
-        members = list(group)
-        warps = [set((gang.lanes // WARP).tolist()) for gang in members]
-        while any(not late.isdisjoint(own) and not own <= late for own in warps):
-            late |= set().union(*(own for own in warps if not late.isdisjoint(own)))
-        behind += [gang for gang, own in zip(members, warps, strict=True) if late.isdisjoint(own)]
-        late = late.union(*warps)
-    return behind
-
-
 def _place(gang: Gang) -> int:
     return gang.block.number
 
@@ -206,7 +191,7 @@ class Machine:
         self._steps = 0
         self._turns, self._last = Counter[CodeBlock](), dict[CodeBlock, int]()
         self._livelock = Livelock(
-            self.program.live.__getitem__, self._observable, _not_ahead, self.schedule.tire
+            self.program.live.__getitem__, self._observable, self._not_ahead, self.schedule.tire
         )
 
     def special(self, register: str) -> Bits:
@@ -242,19 +227,19 @@ class Machine:
         while not ready:
             self.schedule.land()
             gangs[:] = [part for gang in gangs for part in self._by_readiness(gang)]
-            # Threads of a warp wait for those further behind, asleep or not, while anything moves.
+            # Threads of a team wait for those further behind, asleep or not, while anything moves.
             held_back = self.schedule.may_run_ahead and not self._livelock.stuck
-            level = _not_ahead(gangs) if held_back else gangs
+            level = self._not_ahead(gangs) if held_back else gangs
             ready = [gang for gang in level if gang.awaited is None]
             if not ready and not self.schedule.land(must=True):
-                ready = _not_ahead([gang for gang in gangs if gang.awaited is None])
+                ready = self._not_ahead([gang for gang in gangs if gang.awaited is None])
                 if not ready:
                     self._deadlock(gangs)
         if self._livelock.stuck:
             ready = self._livelock.unheard(ready) or ready
         numbers = [gang.block.number for gang in ready]
         first = self.schedule.choose(ready, numbers, [int(gang.lanes[0]) for gang in ready])
-        if self._livelock.stuck and first not in _not_ahead(gangs):
+        if self._livelock.stuck and first not in self._not_ahead(gangs):
             self._livelock.release()
             self.schedule.tire(int(first.lanes[0]))
         same = [gang for gang in ready if gang.block is first.block]
@@ -267,6 +252,28 @@ class Machine:
             gangs.append(gang.part(~some, live))
             gang = gang.part(some, live)
         return gang
+
+    def _not_ahead(self, gangs: list[Gang]) -> list[Gang]:
+        """Those of which no team has threads further behind, so that its threads meet where the
+        text lets them; nor has a team of those that would run with them. A team is a warp or, of a
+        program with MMAs of warpgroups, one of these."""
+        by_warpgroups = self.program.by_warpgroups
+        behind: list[Gang] = []
+        late: set[int] = set()
+        for _, group in groupby(sorted(gangs, key=_place), _place):
+            members = list(group)
+            numbers = (
+                self.schedule.teams(gang.lanes) if by_warpgroups else gang.lanes // WARP
+                for gang in members
+            )  # fmt: skip
+            teams = [set(own.tolist()) for own in numbers]
+            while any(not late.isdisjoint(own) and not own <= late for own in teams):
+                late |= set().union(*(own for own in teams if not late.isdisjoint(own)))
+            behind += [
+                gang for gang, own in zip(members, teams, strict=True) if late.isdisjoint(own)
+            ]
+            late = late.union(*teams)
+        return behind
 
     def _merge(self, gangs: list[Gang]) -> Gang:
         """One gang of several at one block."""

@@ -134,8 +134,10 @@ class Schedule:
         """The threads of a gang that run first, whole warpgroups; None means all of them."""
         if self._random is None or self._random.random() < 0.5:
             return None
-        # A CTA need not have whole warpgroups.
-        number = lanes // self._slots * self._slots + lanes % self._slots // TEAM
-        teams, team = np.unique(number, return_inverse=True)
+        teams, team = np.unique(self.teams(lanes), return_inverse=True)
         chosen = self._random.random(len(teams)) < 0.5
         return None if chosen.all() or not chosen.any() else chosen[team]
+
+    def teams(self, lanes: Lanes) -> Lanes:
+        """The numbers of threads' warpgroups; a CTA need not have whole ones."""
+        return lanes // self._slots * self._slots + lanes % self._slots // TEAM

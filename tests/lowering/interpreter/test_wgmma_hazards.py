@@ -7,6 +7,7 @@ with. A row without a rule is right, and both accept it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -221,6 +222,15 @@ def test_right(row: Row) -> None:
     check(row.text)
     for level in ("atom", "ptx"):
         execute(row.text, level)
+
+
+def test_warps_meet_where_they_multiply_together() -> None:
+    """Of a warpgroup, under any schedule, where some go another way."""
+    first = "  %c32 = arith.constant 32 : index\n  %first = arith.cmpi ult, %t, %c32 : index\n"
+    stored = "  %one = arith.constant 1.0 : f32\n  memref.store %one, %out[%t] : memref<?xf32>\n"
+    text = kernel(first + FIRST + COMMIT + when("%first", stored) + wait() + read("%d_1"))
+    for seed, level in product(range(4), ("atom", "ptx")):
+        assert (execute(text, level, schedule=seed)[:128] == 16).all()
 
 
 @pytest.mark.parametrize("row", GOOD, ids=lambda row: row.name)

@@ -231,6 +231,7 @@ class IssuedMma:
 def _mma(op: Any, builder: Builder) -> None:
     """Registers that a wgmma writes need no fence before another one."""
     atom, a_sources, dtype = op.mma_atom, frozenset[int](), None
+    builder.by_warpgroups = True
     if isinstance(op, WgmmaOp):
         dtype = np.dtype(CONTAINERS[op.d.type.kind.data])
         a_sources = builder.sharing([op.a]) if atom.frag_kind == "rs" else a_sources
