@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.arith import FastMathFlagsAttr
@@ -25,7 +25,6 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     ThreadWord,
     compared_floats,
     elementwise,
-    on_integers,
 )
 from tilewright.lowering.cuda_tile.arithmetic.directed_rounding import (
     flushed_form,
@@ -109,21 +108,29 @@ _FEW = 8
 def _rescaled(
     op: BinaryFloat, kernel: EntryLowering, layout: TileLayout
 ) -> list[Sequence[SSAValue]]:
-    """Sums times factors of rows, where a warp has one that is not 1: those of attention are 1
-    while no score is greater than before, and what is multiplied by 1 stays as it is."""
+    """Sums times factors of rows, those of each row where a warp has one that is not 1: those of
+    attention are 1 while no score is greater than before, and what is multiplied by 1 stays as it
+    is."""
     sums, factors = (kernel.elements(x, layout) for x in (op.lhs, op.rhs))
-    own, compute = list(dict.fromkeys(factors)), float_function(op, kernel)
+    own, compute = dict.fromkeys(factors), float_function(op, kernel)
     if _FEW * len(own) > len(sums):
         return [[*map(compute, sums, factors)]]
-    one = kernel.constant(1.0, own[0].type)
-    stays = [compared_floats(kernel, "equal", factor, one) for factor in own]
-    all_stay = reduce(lambda x, y: on_integers(kernel, arith.AndIOp, x, y), stays)
-    scaled = kernel.emitter.either(all_stay, lambda: sums, lambda: [*map(compute, sums, factors)])
-    branch = scaled[0].owner
-    assert isinstance(branch, Operation)
-    branch.attributes[BY_WARPS] = UnitAttr()
+    scaled, branch = dict[int, SSAValue](), None
+    for factor in own:
+        row = [place for place, other in enumerate(factors) if other is factor]
+        stays = compared_floats(kernel, "equal", factor, kernel.constant(1.0, factor.type))
+        results = kernel.emitter.either(
+            stays,
+            lambda row=row: [sums[place] for place in row],
+            lambda row=row, factor=factor: [compute(sums[place], factor) for place in row],
+        )
+        branch = results[0].owner
+        assert isinstance(branch, Operation)
+        branch.attributes[BY_WARPS] = UnitAttr()
+        scaled.update(zip(row, results, strict=True))
+    assert branch is not None
     put_off_exchanges(branch)
-    return [scaled]
+    return [[scaled[place] for place in range(len(sums))]]
 
 
 def float_function(op: Operation, kernel: EntryLowering) -> Callable[..., SSAValue]:

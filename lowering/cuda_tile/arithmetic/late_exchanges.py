@@ -36,8 +36,12 @@ def _not_needed(branch: Operation, block: Block) -> dict[Operation, None]:
     free, op = dict[Operation, None](), branch.prev_op
     while op is not None:
         uses = (use.operation for result in op.results for use in result.uses)
-        moves = isinstance(op, ShflSyncOp) or is_side_effect_free(op)
-        if moves and all(block.find_ancestor_op_in_block(user) in free for user in uses):
+        if is_moved(op) and all(block.find_ancestor_op_in_block(user) in free for user in uses):
             free[op] = None
         op = op.prev_op
     return free
+
+
+def is_moved(op: Operation) -> bool:
+    """True of an op that may stand anywhere between its operands and its uses, and is no branch."""
+    return isinstance(op, ShflSyncOp) or (is_side_effect_free(op) and not op.regions)

@@ -231,7 +231,6 @@ class _Loop:
         for part in self._parts:
             part.after(bounds)
         if late is not None:
-            late.begin(bounds)
             _last_product(op, late, bounds, kernel)
 
     def _iterate(self, bounds: Range) -> None:
@@ -292,11 +291,13 @@ def _first_iteration(
     tiles.begin(bounds)
     kernel.count(op, loop_variable(op, bounds.lower, kernel))
     ring.begin(bounds)
+    late.start(bounds)
     _lower_with(late, op, tiles, kernel)
     late.wait()
     ring.end()
     kernel.groups.settle([])
-    emitter.add(scf.YieldOp(*tiles.carried, *places_of(rings), *late.weights))
+    late.end()
+    emitter.add(scf.YieldOp(*tiles.carried, *places_of(rings), *late.carried))
     first = Region(emitter.block)
     _leave_body(op, outer, flushed, kernel)
     ring.place = begun

@@ -129,9 +129,15 @@ class DeferredProduct(Protocol):
     op: Operation
     rescaled: SSAValue | None
     """Its sums, which threads multiply by factors that are mostly 1."""
+    scores: Any
+    """The scores that the iteration before has computed, if it has."""
 
     def defer(self) -> None:
         """Remember what is to be multiplied."""
+        ...
+
+    def is_there(self, op: Operation) -> bool:
+        """True of a product that the iteration before has computed."""
         ...
 
     def multiply(self) -> None:

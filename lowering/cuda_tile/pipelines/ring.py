@@ -122,6 +122,13 @@ class Ring:
             emitter.select(wraps, self._other(place.parity), place.parity),
         )
 
+    def behind(self, place: StagePlace, follows: SSAValue) -> StagePlace:
+        """The place of the next use, where there is one that follows, else of this one."""
+        moved, select = self._moved(place, 1), self.kernel.emitter.select
+        return StagePlace(
+            select(follows, moved.stage, place.stage), select(follows, moved.parity, place.parity)
+        )
+
     def before(self, place: StagePlace) -> StagePlace:
         """The place of the use before."""
         emitter = self.kernel.emitter

@@ -78,7 +78,8 @@ def _multiply_by_warpgroups(
     if late is not None and late.op is op:
         late.defer()
         return
-    WarpgroupProduct(op, layouts, kernel).multiply()
+    if late is None or not late.is_there(op):
+        WarpgroupProduct(op, layouts, kernel).multiply()
     if late is not None:
         late.multiply()
 

@@ -3,7 +3,7 @@ and, unless it was computed where the MMA wants it, A are matrices in shared mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -64,10 +64,12 @@ class AccumulatorTile:
 
 @frozen_entity
 class AddedTile:
-    """A tile and a product, which may be in flight, whose sum is wanted."""
+    """A tile and a product, which may be in flight, whose sum is wanted; what follows once it is
+    computed."""
 
     totals: Sequence[SSAValue]
     product: AccumulatorTile
+    added: Callable[[], None] | None = None
 
     def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:
         """The elements of the sum, once the product is there."""
@@ -77,6 +79,8 @@ class AddedTile:
             on_floats(kernel, arith.AddfOp, total, part)
             for total, part in zip(self.totals, parts, strict=True)
         ]
+        if self.added is not None:
+            self.added()
         return kernel.scratch.converted(own, sums, layout)
 
 

@@ -11,21 +11,30 @@ them is combined with each of them at last.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 from itertools import islice, takewhile
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import UnitAttr, f32, i32
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import integer_function
+from tilewright.dialects.ptx.control_flow import BY_WARPS
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
+    bitcast,
+    compared_floats,
+    integer_function,
+    on_integers,
+)
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
 from tilewright.lowering.tile.convert_reduce import shuffled
-from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, bits_of, dim_bits
 from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
@@ -226,6 +235,58 @@ class _Reduction(_Fold):
         return (self._spread(warps) or self._gathered(layout)) if warps else None
 
     def in_warps(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
+        """The elements left in a warp."""
+        fold = self._by_rows if self._are_maxima_of_scores else self._left
+        return fold(layout, columns)
+
+    @property
+    def _are_maxima_of_scores(self) -> bool:
+        """True of maxima of scores that are there when an iteration begins: instructions are what
+        counts in such a loop, and Hopper compares three integers in one. Of two loops ptxas
+        spills."""
+        late, op = self.kernel.late, self.op.body.block.first_op
+        return (
+            late is not None
+            and late.scores is not None
+            and len(self.kernel.late_products.by_loop) == 1
+            and isinstance(op, MaxFOp)
+            and "propagate_nan" not in op.properties
+            and self.commutes
+            and element_of(self.op.operands[0]) == f32
+        )
+
+    def _by_rows(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
+        """The maxima left in a warp, row by row."""
+        row = TileLayout(layout.threads, tuple(x for x in layout.registers if x in self.dimension))
+        kept = tuple(x for x in layout.registers if x not in self.dimension)
+        (elements,), maxima, threads = columns, list[SSAValue](), layout.threads
+        for place in TileLayout(threads, kept).places:
+            own = [elements[layout.register_at[place | other]] for other in row.places]
+            rest, largest = self._largest(row, own)
+            maxima.append(largest)
+            threads = rest.threads
+        return TileLayout(threads, kept), [maxima]
+
+    def _largest(self, layout: TileLayout, elements: list[SSAValue]) -> tuple[TileLayout, SSAValue]:
+        """The largest element of a row. Where the largest one of integers is no negative number, it
+        has the bits of that; where it is in a row of the warp, floats are compared after all."""
+        kernel, of_floats = self.kernel, self.compute
+        self.compute = larger = partial(on_integers, kernel, arith.MaxSIOp)
+        words = [bitcast(kernel, x, i32) for x in elements]
+        while len(words) > 1:
+            words = [*words[3:], reduce(larger, words[:3])]
+        rest, ((word,),) = self._left(TileLayout(layout.threads, ()), [words])
+        self.compute, largest = of_floats, bitcast(kernel, word, f32)
+        fits = compared_floats(kernel, "greater_than_or_equal", largest, kernel.constant(0.0, f32))
+        results = kernel.emitter.either(
+            fits, lambda: [largest], lambda: self._left(layout, [elements])[1][0]
+        )
+        branch = results[0].owner
+        assert isinstance(branch, Operation)
+        branch.attributes[BY_WARPS] = UnitAttr()
+        return rest, results[0]
+
+    def _left(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
         """The elements left in a warp."""
         layout, columns = self._in_registers(layout, columns)
         lanes = self._thread_bits(layout, lanes=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -24,6 +24,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     registers_left,
     thread_count,
 )
+from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline, Pipelines
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
@@ -43,12 +44,14 @@ _LEAST_DEPTH = 64
 
 @frozen_entity
 class LateMultiplication:
-    """A product, its layouts, what the loop carries that it adds to, and the load of B."""
+    """A product, its layouts, what the loop carries that it adds to, and the load of B; that of the
+    product in front of it where that is computed an iteration early."""
 
     op: MmaFOp
     layouts: WarpgroupLayouts
     sums: BlockArgument
     group: LoadGroup
+    early: LoadGroup | None
 
 
 @frozen
@@ -145,4 +148,23 @@ def _late(
         use.operation.parent is block and first.is_before_in_block(use.operation)
         for use in sums.uses
     )
-    return LateMultiplication(op, layouts, sums, group) if later else None
+    early = next((group for group in pipeline.groups if group.product is first), None)
+    as_held = table.of(op.lhs).threads == layouts.layout("A").threads
+    if not (is_added(op) and as_held and early and _may_be_early(first, early, loop)):
+        early = None
+    return LateMultiplication(op, layouts, sums, group, early) if later else None
+
+
+def _may_be_early(op: Multiplication, group: LoadGroup, loop: ForOp) -> bool:
+    """True of a product from nothing of what a loop does not change and one load: its registers are
+    free where a product behind it is added to others."""
+    outer = op.lhs.owner.parent if isinstance(op.lhs.owner, Operation) else op.lhs.owner
+    return (
+        is_zero(op.acc)
+        and not is_added(op)
+        and group.alone
+        and not group.trailing
+        and len(group.all) == 1
+        and outer is not None
+        and not loop.is_ancestor(outer)
+    )

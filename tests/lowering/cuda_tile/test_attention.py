@@ -83,12 +83,21 @@ def test_queries_in_registers(columns: int, depth: int, there: int, ptxas: Any) 
 
 @pytest.mark.parametrize("later", [1, 0, np.nan])
 def test_sums_are_not_multiplied_by_one(later: float) -> None:
-    """As where scores of later keys are small; factors that are none are multiplied."""
+    """As where scores of later keys are small; factors that are none are multiplied. A warp asks
+    for each of the two rows that a lane has of it."""
     text = attention(64, 64, 64, GIVEN)
     q, k, v = operands(64, 192, 64, 1)
     k[:, 64:] = (k[:, 64:].astype(np.float32) * later).astype(k.dtype)
     equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
-    assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 1
+    assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 2
+
+
+def with_keys_by_fours(text: str, depth: int) -> str:
+    """Attention whose keys are known to be a multiple of four."""
+    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
+    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
+    tile = f"tile=(1x{depth}x128), "
+    return text.replace(tile, f"{tile}padding_value = zero, ")
 
 
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
@@ -97,17 +106,17 @@ def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int
     computes the weights that it multiplies: none is exchanged. What lies behind the last key counts
     as zero."""
     text = attention(rows, 128, depth, GIVEN, "f8E4M3FN")
-    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
-    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
-    tile = f"tile=(1x{depth}x128), "
-    text = text.replace(tile, f"{tile}padding_value = zero, ")
+    text = with_keys_by_fours(text, depth)
     q, k, v = (x.astype(FP8) for x in operands(rows, 384, depth, 1))
     args = arguments([q, k, v], 3)
     args[4], args[6] = 256 + keys, np.ascontiguousarray(v.swapaxes(1, 2))
     equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     loop = "".join(tw.compile(text, "sm_90a").ptx.split("wgmma.mma_async")[1:-1])
-    words = ("shfl.sync.bfly.b32 %r", "st.shared", "bar.sync")
-    assert not any(word in loop for word in words) and "shfl.sync.bfly.b32 %f" in loop
+    assert not any(word in loop for word in ("st.shared", "bar.sync"))
+    # Maxima of integers are exchanged twice for each of two rows, in the first iteration and in the
+    # others, and nothing else but floats.
+    assert loop.count("shfl.sync.bfly.b32 %r") == 8 * ("max.s32" in loop)
+    assert "shfl.sync.bfly.b32 %f" in loop
 
 
 def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
@@ -129,6 +138,45 @@ def test_a_product_of_8_bits_an_iteration_late(ptxas: Any) -> None:
     assert any(line and line[0].startswith("ex2") for line in meanwhile)
     assert ["vote.sync.all.pred"] in [line[:1] for line in lines[waits[2] : waits[3]]]
     assert ptxas(kernel.ptx, "sm_90a").clean
+
+
+def test_scores_an_iteration_early(ptxas: Any) -> None:
+    """The late product is in flight while threads compute the next weights of the first half of the
+    rows, the next scores while they compute the others, where lanes compute what they multiply.
+    Registers suffice. Sums whose factors are all 1, as where scores of later keys are small, are
+    not multiplied, but for factors that are none."""
+    text = with_keys_by_fours(attention(128, 128, 128, GIVEN, "f8E4M3FN"), 128)
+    for trips, later in (0, 1), (1, 1), (3, 1), (3, 0), (2, np.nan):
+        q, k, v = (x.astype(FP8) for x in operands(128, 384, 128, 1))
+        k[:, 128:] = (k[:, 128:].astype(np.float32) * later).astype(FP8)
+        args = arguments([q, k, v], trips)
+        args[4], args[6] = 384, np.ascontiguousarray(v.swapaxes(1, 2))
+        equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    kernel = tw.compile(text, "sm_90a")
+    lines = [line.split() for line in kernel.ptx.splitlines()]
+    waits = [i for i, line in enumerate(lines) if line[:1] == ["wgmma.wait_group.sync.aligned"]]
+    assert [lines[i][1] for i in waits] == ["0;"] * 5
+    late, early = lines[waits[1] : waits[2]], lines[waits[2] : waits[3]]
+    for part in late, early:
+        ops = [line[0].partition(".")[0] for line in part if line]
+        assert "ex2" in ops[ops.index("wgmma") :] and ops.count("ex2") == 33
+    assert ["vote.sync.all.pred"] in [line[:1] for line in early]
+    report = ptxas(kernel.ptx, "sm_90a")
+    assert report.clean and report.kernels["k"].spill_stores == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1, 0])
+def test_maxima_of_integers(sign: int) -> None:
+    """Of scores that are there when an iteration begins, three at once, but where a row has none
+    that is at least zero."""
+    text = with_keys_by_fours(attention(128, 128, 128, GIVEN, "f8E4M3FN"), 128)
+    q, k, v = (np.abs(x).astype(FP8) for x in operands(128, 384, 128, 1))
+    k[:, 128:] = (k[:, 128:].astype(np.float32) * sign).astype(FP8)
+    args = arguments([q, k, v], 3)
+    args[4], args[6] = 384, np.ascontiguousarray(v.swapaxes(1, 2))
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
+    ptx = tw.compile(text, "sm_90a").ptx
+    assert ptx.count("max.s32") == 4 * (31 + 2) and ptx.count("vote.sync.all.pred") == 4 + 2
 
 
 def test_a_product_from_nothing_reads_no_accumulators() -> None:
