@@ -71,6 +71,44 @@ ON:
 PAST:"""
 """A use of a register on one of two ways, of which memory says which."""
 
+LOCK = """.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p) .reqntid 64
+{{
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<3>;
+  .shared .align 4 .b8 lock[4];
+  .shared .align 4 .b8 sum[4];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, lock;
+  cvt.u64.u32 %rd0, %r1;
+  cvta.shared.u64 %rd1, %rd0;
+  mov.u32 %r2, 0;
+  setp.ne.u32 %p0, %r0, 0;
+  @%p0 bra MADE;
+  st.shared.b32 [lock], %r2;
+  st.shared.b32 [sum], %r2;
+MADE:
+  bar.sync 0;
+  and.b32 %r3, %r0, 31;
+  setp.ne.u32 %p1, %r3, 0;
+  @%p1 bra OVER;
+ASK:
+  atom.exch.{acquire}.cta.b32 %r4, [%rd1], 1;
+  setp.ne.b32 %p2, %r4, 0;
+  @%p2 bra ASK;
+  ld.shared.b32 %r5, [sum];
+  add.u32 %r5, %r5, 1;
+  st.shared.b32 [sum], %r5;
+  st.{release}.cta.b32 [%rd1], 0;
+OVER:
+  ret;
+}}
+"""
+"""A sum that a lock in shared memory guards, as `cuda::binary_semaphore` is one."""
+
 
 def rule_of(text: str) -> tuple[str | None, int]:
     """The rule that a kernel breaks, and how much is not proven of it."""
@@ -105,3 +143,12 @@ def test_registers_on_ways_that_nobody_knows() -> None:
     assert rule_of(PRODUCT.format(before=ASKED, behind="")) == ("accumulator", 0)
     past = ASKED.replace("add.u32 %r0, %r0, 1;", "add.u32 %r4, %r4, 1;") + end
     assert rule_of(PRODUCT.format(before=past, behind=""))[0] == "accumulator"
+
+
+@pytest.mark.parametrize(("acquire", "release", "rule"), [
+    ("acquire", "release", None), ("acquire", "relaxed", "race"), ("relaxed", "release", "race"),
+])  # fmt: skip
+def test_a_lock_in_shared_memory(acquire: str, release: str, rule: str | None) -> None:
+    """What it orders is not proven, and no error; where it orders nothing that is one."""
+    found, unproven = rule_of(LOCK.format(acquire=acquire, release=release))
+    assert found == rule and (rule or unproven)

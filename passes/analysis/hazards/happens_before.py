@@ -68,6 +68,7 @@ class HappensBefore(TensorAccesses):
             self._deadlock(stuck)
         self._check_leaving()
         self._check_handed_on()
+        self._check_locked()
         if self._late is not None:
             raise self._late
 

@@ -1,6 +1,7 @@
 """Accesses to shared memory, and which of them nothing orders."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from xdsl.dialects import memref
 
@@ -42,6 +43,10 @@ _STREAMS = {"cp.async": "cp", "tma.store": "bulk", "wgmma": "wgmma", "umma": "um
 class SharedAccesses(Handovers):
     """Who accesses shared memory when, and in which proxy."""
 
+    @cached_property
+    def _locked(self) -> list[tuple[Hazard, int]]:
+        return []
+
     def _access(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         place, view, _ = access = event.accesses[0]
         touched = self.cells.shared(event, access, roles, event.constant)
@@ -68,7 +73,7 @@ class SharedAccesses(Handovers):
                 if before is None or not before.cells & part.cells:
                     continue
                 if parts := clash(before, [part], apart=True):
-                    raise self._race(parts, role, role)
+                    self._raise(self._race(parts, role, role), role, role)
         if (access := pending.get((key, mode))) is None:
             access = pending[key, mode] = RoleAccess(
                 "threads", role, mode in (WRITE, ATOMIC), 0, []
@@ -156,7 +161,7 @@ class SharedAccesses(Handovers):
         parts = clash(other, access.parts, apart=own)
         if parts is None:
             return
-        raise self._conflict(other, access, parts, role)
+        self._raise(self._conflict(other, access, parts, role), other.role, role)
 
     def _check_seen(self, other: RoleAccess, access: RoleAccess, role: int) -> None:
         """Check that the async proxy sees what threads wrote, behind a fence; that what they read
@@ -177,6 +182,20 @@ class SharedAccesses(Handovers):
         self.trace.unproven.setdefault(
             op, f"no fence.proxy.async is behind what {named(before)} reads"
         )
+
+    def _raise(self, hazard: Hazard, before: int, role: int) -> None:
+        """Raise a hazard, at the end where the later role of a race has acquired something, as of a
+        lock, and the one before may release it yet."""
+        if hazard.rule != "race" or all(step.role != role for step in self._acquires):
+            raise hazard
+        self._locked.append((hazard, before))
+
+    def _check_locked(self) -> None:
+        """Raise the first race for which nothing is released: others are not proven."""
+        for hazard, before in self._locked:
+            if all(step.role != before for step in self._releases):
+                raise hazard
+            self.trace.unproven.setdefault(hazard.op, "what is acquired is not known")
 
     def _race(self, parts: tuple[Part, Part], one: int, other: int) -> Hazard:
         """Two roles' own accesses; the later one in the list of events is wrong."""
