@@ -82,7 +82,9 @@ class LateProduct(LoopPart):
     def end(self) -> None:
         """Leave to the next one what this has put off."""
         if self._marks:
-            self.weights, self._marks = take_rows_in_turn(*self._marks, self.weights), []
+            waited, added, issued = self._marks
+            self.weights = take_rows_in_turn(waited, added, issued, self.weights)
+            self._marks.clear()
         scores = () if self.scores is None else self.scores.fragments
         self.carried = [*self.weights, *scores]
 
@@ -94,17 +96,20 @@ class LateProduct(LoopPart):
     @property
     def types(self) -> list[Attribute]:
         """The types of the weights, and of the scores."""
-        layouts, scores = self._late.layouts, list[Attribute]()
+        layouts, types = self._late.layouts, list[Attribute]()
+        type_ = FragmentType.of(layouts.atom.element("A"), layouts.values("A"))
+        types += [type_] * len(layouts.fragments("A"))
         if self._early is not None:
             early = self._early_layouts
-            scores = [accumulator_type(early)] * len(early.fragments("C"))
-        type_ = FragmentType.of(layouts.atom.element("A"), layouts.values("A"))
-        return [type_] * len(layouts.fragments("A")) + scores
+            types += [accumulator_type(early)] * len(early.fragments("C"))
+        return types
 
     @property
     def _early_layouts(self) -> WarpgroupLayouts:
         assert self._early is not None
-        return self._kernel.table.products[self._early.product.results[0]]
+        layouts = self._kernel.table.products[self._early.product.results[0]]
+        assert isinstance(layouts, WarpgroupLayouts)
+        return layouts
 
     def is_there(self, op: Operation) -> bool:
         """True of the early product, whose scores the iteration before has computed."""
@@ -190,7 +195,7 @@ class LateProduct(LoopPart):
     def _multiply_early(self, place: StagePlace) -> MmaGroup:
         """Multiply scores of which B is in a stage."""
         kernel, ring, early = self._kernel, self.ring, self._early
-        assert early is not None
+        assert early is not None and isinstance(early.product, MmaFOp)
         op = early.product
         now, ring.place = ring.place, place
         for one in _loading(op):
