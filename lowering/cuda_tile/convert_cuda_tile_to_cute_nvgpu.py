@@ -187,6 +187,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
     kernel.hoists = budget.hoisted
     kernel.scratch.conversion_bytes = min(budget.conversion_bytes, kernel.scratch.limit)
     kernel.scratch.store_room = plan.store_room(budget.beside)
+    if arch is not None:
+        kernel.scratch.spare = cta_room(arch, plan.ahead.ctas) - plan.staged
     if arch is not None and ctas_beside(entry, arch, plan.staged) > 1:
         kernel.scratch.shared = cta_room(arch, 2) - plan.staged
     kernel.groups.one_by_one = arch is not None and is_crowded(

@@ -24,6 +24,7 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import TypedAttribute, typed_of
 from tilewright.dialects.cute.values import Typed, is_known
+from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.vectors import shape_of
 from tilewright.lowering.emit.emitter import Emitter
@@ -239,7 +240,7 @@ def is_pure(op: Operation) -> bool:
     return isinstance(op, _PURE) or op.has_trait(Pure)
 
 
-_PURE = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp)
+_PURE = (gpu.ThreadIdOp, gpu.BlockIdOp, gpu.GridDimOp, gpu.BlockDimOp, ShflSyncOp)
 _DIVISIONS = (arith.DivUIOp, arith.DivSIOp, arith.RemUIOp, arith.RemSIOp)
 
 

@@ -192,7 +192,7 @@ class _Loop:
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
         self._hoisted = HoistedOperands(op, kernel, barrier=copies is None)
         stores = late_store_part(op, kernel)
-        self._stores = isinstance(stores, StoreUnderProducts)
+        self._turns = stores.turns if isinstance(stores, StoreUnderProducts) else 0
         parts: tuple[LoopPart | None, ...] = (
             self._tiles, fresh, stores, LoopRings(op, copies, kernel),
             self._hoisted, TensorAccumulators(op, kernel), copies, self._late,
@@ -211,27 +211,53 @@ class _Loop:
             passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
             self._pass(passed)
             late.carried = passed[-len(late.types) :]
-        if self._stores:
-            self._pass(self._first(bounds))
-        if self._stores or late is not None:
+        if late is not None:
             lower = emitter.binary("add", lower, bounds.step)
-        begun = self._carried
-        block = Block(arg_types=[lower.type, *(value.type for value in begun)])
-        number, *values = block.args
-        outer, flushed = _enter_body(block, kernel)
-        self._pass(values)
-        self._iterate(bounds.at(number))
-        _leave_body(op, outer, flushed, kernel)
-        if kernel.tensor.record is not None and _does_nothing(block):
-            block.erase(safe_erase=False)
-            self._pass(begun)
-        else:
-            loop = scf.ForOp(lower, bounds.upper, bounds.step, begun, Region(block))
-            self._pass(emitter.add(loop).results)
+        self._first(bounds.at(lower), self._turns)
         for part in self._parts:
             part.after(bounds)
         if late is not None:
             _last_product(op, late, bounds, kernel)
+
+    def _first(self, bounds: Range, turns: int) -> None:
+        """Emit iterations from one on, so many of them by themselves, each where there is one: they
+        store late what is large beside them. Where there is none accumulators are zeros, so that
+        ptxas does not keep those of the block before."""
+        kernel, emitter, begun = self._kernel, self._kernel.emitter, self._carried
+        if not turns:
+            self._rest(bounds)
+            return
+        outer, flushed = _enter_body(Block(), kernel)
+        self._iterate(bounds)
+        following = emitter.binary("add", bounds.number, bounds.step)
+        self._first(bounds.at(following), turns - 1)
+        emitter.add(scf.YieldOp(*self._carried))
+        branches, types = [emitter.block, Block()], [value.type for value in begun]
+        emitter.block = branches[1]
+        if bounds.number is bounds.lower:
+            begun = [*self._tiles.begun(), *begun[len(self._tiles.types) :]]
+        emitter.add(scf.YieldOp(*begun))
+        _leave_body(self._op, outer, flushed, kernel)
+        runs = emitter.compare("lt", bounds.number, bounds.upper)
+        some, none = map(Region, branches)
+        self._pass(emitter.add(scf.IfOp(runs, types, some, none)).results)
+
+    def _rest(self, bounds: Range) -> None:
+        """Emit the loop from an iteration on."""
+        kernel, begun = self._kernel, self._carried
+        block = Block(arg_types=[bounds.number.type, *(value.type for value in begun)])
+        number, *values = block.args
+        outer, flushed = _enter_body(block, kernel)
+        self._pass(values)
+        self._iterate(bounds.at(number))
+        kernel.emitter.add(scf.YieldOp(*self._carried))
+        _leave_body(self._op, outer, flushed, kernel)
+        if kernel.tensor.record is not None and _does_nothing(block):
+            block.erase(safe_erase=False)
+            self._pass(begun)
+        else:
+            loop = scf.ForOp(bounds.number, bounds.upper, bounds.step, begun, Region(block))
+            self._pass(kernel.emitter.add(loop).results)
 
     def _iterate(self, bounds: Range) -> None:
         """Emit an iteration."""
@@ -244,20 +270,6 @@ class _Loop:
         _lower_with(self._late, op, self._tiles, kernel)
         for part in self._parts:
             part.end()
-        kernel.emitter.add(scf.YieldOp(*self._carried))
-
-    def _first(self, bounds: Range) -> Sequence[SSAValue]:
-        """The values that the loop carries behind its first iteration, which stores late what is
-        large beside it, if there is one."""
-        emitter, given = self._kernel.emitter, self._carried
-        outer, flushed = _enter_body(Block(), self._kernel)
-        self._iterate(bounds)
-        first = Region(emitter.block)
-        _leave_body(self._op, outer, flushed, self._kernel)
-        runs = emitter.compare("lt", bounds.lower, bounds.upper)
-        types = [value.type for value in given]
-        none = Region(Block([scf.YieldOp(*given)]))
-        return emitter.add(scf.IfOp(runs, types, first, none)).results
 
     @property
     def _carried(self) -> list[SSAValue]:

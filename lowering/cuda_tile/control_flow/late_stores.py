@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xdsl.dialects.ub import PoisonOp
@@ -15,20 +15,23 @@ from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.emit.registers import from_elements
-from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore
+from tilewright.passes.cuda_tile.analysis.find_late_store import SHARES, LateStore
 
 
 class BlockStores(LoopPart):
     """The store of a loop over blocks, which carries the tile of the block before, packed, and what
-    says where it lies: the parts behind its first half are late."""
+    says where it lies: all shares of what threads write where pointers say are late, of what TMA
+    stores the other half."""
 
     def __init__(self, plan: LateStore, kernel: EntryLowering) -> None:
         self.plan, self.kernel = plan, kernel
         self._known = CarriedTiles(plan.known, kernel)
         self._layout = kernel.table.of(plan.tile)
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
+        self.shares, self.turns = (2, 1) if plan.op in kernel.stored else (SHARES, SHARES)
+        """The shares of the tile, and the iterations that store one each of the last of them."""
         self.runs: SSAValue
-        """True where blocks multiply at all."""
+        """True where blocks multiply so often."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
@@ -41,21 +44,25 @@ class BlockStores(LoopPart):
         self._bounds, self._last = bounds, self.carried
 
     def defer(self) -> None:
-        """Store the first half, and the other one where nothing is multiplied behind it."""
+        """Store the first shares, and the others where nothing is multiplied behind them."""
         kernel, plan, bounds = self.kernel, self.plan, self._bounds
         elements = kernel.elements(plan.tile, self._layout)
-        self._store(lambda parts: parts[: len(parts) - len(parts) // 2])
+        for share in range(self.shares - self.turns):
+            self._store(share)
         packed = from_elements(elements, self._type, kernel.emitter)
         self.carried = [packed, *self._known.registers(plan.known)]
         after = kernel.emitter.binary("add", bounds.number, bounds.step)
         more = kernel.emitter.compare("lt", after, bounds.upper)
         more = kernel.emitter.binary("and", more, self.runs)
-        self._when(more, lambda: None, lambda: self._store_late(self.carried))
+        late = range(self.shares - self.turns, self.shares)
+        self._when(more, lambda: None, lambda: self._store_late(self.carried, late))
 
-    def store_last(self) -> None:
-        """Store the other half of the tile of the block before, if there is one."""
+    def store_last(self, turn: int) -> None:
+        """Store a share of the tile of the block before, if there is one."""
         emitter, bounds = self.kernel.emitter, self._bounds
         follows = emitter.compare("ne", bounds.number, bounds.lower)
+        follows = emitter.binary("and", follows, self.runs)
+        share = self.shares - self.turns + turn
 
         def store() -> None:
             kernel = self.kernel
@@ -64,7 +71,7 @@ class BlockStores(LoopPart):
             self._known.bind(self._last[1:])
             for op in self.plan.places:
                 kernel.lower(op)
-            self._store_late(self._last)
+            self._store_late(self._last, [share])
 
         self._when(follows, store)
 
@@ -78,36 +85,42 @@ class BlockStores(LoopPart):
         kernel.scratch.state = True
         kernel.at(self.plan.op)
 
-    def _store_late(self, carried: Sequence[SSAValue]) -> None:
+    def _store_late(self, carried: Sequence[SSAValue], shares: Iterable[int]) -> None:
         kernel = self.kernel
         kernel.place(self.plan.tile, self._layout, elements_of(carried[:1], kernel.emitter))
-        self._store(lambda parts: parts[len(parts) - len(parts) // 2 :])
+        for share in shares:
+            self._store(share)
 
-    def _store(self, due: Callable[[list[Any]], list[Any]]) -> None:
+    def _store(self, share: int) -> None:
         kernel = self.kernel
-        kernel.late_store, kernel.due = None, lambda parts: due([*parts])
+
+        def due(parts: Iterable[Any]) -> Sequence[Any]:
+            every = [*parts]
+            size = -(-len(every) // self.shares)
+            return every[share * size : (share + 1) * size]
+
+        kernel.late_store, kernel.due = None, due
         kernel.lower(self.plan.op)
         kernel.late_store, kernel.due = self, iter
 
 
 class StoreUnderProducts(LoopPart):
-    """The same in the loop of a block's product: the first iteration, which is emitted by itself,
-    stores under its MMAs."""
+    """The same in the loop of a block's product: its first iterations, each of which is emitted by
+    itself, store under their MMAs."""
 
     def __init__(self, stores: BlockStores) -> None:
-        self._stores = stores
-        self._bounds: Range
+        self._stores, self.turns, self._turn = stores, stores.turns, 0
 
     def before(self, bounds: Range) -> None:
         emitter = self._stores.kernel.emitter
-        self._stores.runs = emitter.compare("lt", bounds.lower, bounds.upper)
-
-    def begin(self, bounds: Range) -> None:
-        self._bounds = bounds
+        behind = emitter.binary("mul", bounds.step, self.turns - 1)
+        last = emitter.binary("add", bounds.lower, behind)
+        self._stores.runs = emitter.compare("lt", last, bounds.upper)
 
     def end(self) -> None:
-        if self._bounds.number is self._bounds.lower:
-            self._stores.store_last()
+        if self._turn < self.turns:
+            self._stores.store_last(self._turn)
+        self._turn += 1
 
 
 def late_store_part(op: ForOp, kernel: EntryLowering) -> LoopPart | None:

@@ -40,6 +40,10 @@ class LoopTiles(LoopPart):
         self.carried = self._tiles.registers(self._op.init_values, self._fresh)
         self._kernel.groups.wait()
 
+    def begun(self) -> list[SSAValue]:
+        """The values in front of the loop."""
+        return self._tiles.registers(self._op.init_values)
+
     def begin(self, bounds: Range) -> None:
         self._bind(self._tiles)
 

@@ -20,7 +20,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
 from tilewright.lowering.cuda_tile.kernel.warp_moves import WarpMoves
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.passes.cuda_tile.analysis.stages import STORED
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, spread
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, spread
 from tilewright.passes.cuda_tile.layouts.shared_matrices import (
     ALIGNMENT,
     MatrixOrder,
@@ -90,7 +90,11 @@ class Scratch:
         """The threads that meet at barriers, where they are not all of the CTA."""
         self.copied = False
         """True where TMA has stored a tile."""
-        self._plain = _Line(emitter, CHUNK, partial(shared_line, i8))
+        self.spare: float = 0
+        """The bytes that stages leave."""
+        self._plain, self._of_warps = (
+            _Line(emitter, CHUNK, partial(shared_line, i8)) for _ in range(2)
+        )
         self._lines: dict[tuple[Attribute, int, bool], _Line] = {}
         self.laid: dict[tuple[Block, SSAValue], object] = {}
         """The matrices that lie where `take_lines` took room last, by the block that wrote them."""
@@ -132,11 +136,12 @@ class Scratch:
         sizes = (
             line.size * address.bytes_of(element) for (element, *_), line in self._lines.items()
         )
-        return self._plain.size + sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
+        plain = self._plain.size + self._of_warps.size
+        return plain + sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes)
 
     def finish(self) -> None:
         """Allocate as much as was used."""
-        for line in (self._plain, *self._lines.values()):
+        for line in (self._plain, self._of_warps, *self._lines.values()):
             line.finish()
 
     # --- barriers ---
@@ -244,6 +249,23 @@ class Scratch:
         if moves is not None:
             return moves.made(source, elements, self.emitter, self.threads)
         return self.exchanged(source, elements, target)
+
+    def converted_in_warps(
+        self, source: TileLayout, elements: Sequence[SSAValue], target: TileLayout
+    ) -> Sequence[SSAValue]:
+        """The same through memory of which each warp has a part for itself, so that none waits for
+        another one: of elements that stay in their warps, where there is room for as many."""
+        element, taken = elements[0].type, self._of_warps.size
+        order = converting(source, target, address.bytes_of(element), source.threads[WARP_BITS:])
+        moves = WarpMoves.between(source, target, order.size, packs=False)
+        fits = taken == order.bytes or (not taken and order.bytes <= self.spare - self.bytes)
+        if moves is None or not moves.shuffles or None in source.threads or not fits:
+            return self.converted(source, elements, target)
+        self._of_warps.take(order.bytes)
+        self.emitter.add(sync.WarpSyncOp())
+        self.store(self._of_warps.address, source, elements, order)
+        self.emitter.add(sync.WarpSyncOp())
+        return self.load(self._of_warps.address, target, element, order)
 
     def exchanged(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from xdsl.ir import SSAValue
@@ -13,6 +13,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
+from tilewright.passes.cuda_tile.analysis.find_late_store import SHARES
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
 from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
@@ -20,7 +21,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import WIDEST
 from tilewright.passes.cuda_tile.analysis.written_layouts import written_layout
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
-from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, gathered, log2
 
 
 @finds(memory.LoadPtrTkoOp)
@@ -69,11 +70,33 @@ def write(
     """Write a tile to where pointers point, so many bytes at a time at most."""
     run = pointer_run(pointers, op.mask, widest)
     layout = written_layout(pointers, op.mask, value, widest, kernel.table)
-    with kernel.scratch.within(STORED):
-        elements = kernel.elements(value, layout)
     accesses = pointed(pointers, op.mask, layout, kernel, run)
     with kernel.access(op, reads=isinstance(op, memory.AtomicRMWTkoOp), writes=True):
-        written(accesses, layout, elements, kernel)
+        for own, elements in _shares(value, layout, accesses, kernel):
+            written(own, layout, elements, kernel)
+
+
+def _shares(
+    value: SSAValue, layout: TileLayout, accesses: list[MaskedAccess], kernel: EntryLowering
+) -> Iterator[tuple[list[MaskedAccess], Sequence[SSAValue]]]:
+    """The accesses to a tile, and its elements in a layout: of one that is stored late those of the
+    shares that are due."""
+    own, due, run = kernel.layout(value), kernel.due, log2(len(accesses[0].registers))
+    kept = () if own is None else own.registers
+    bits = [bit for bit in layout.registers[run:] if bit in kept][-log2(SHARES) :]
+    if due is iter or own is None or 1 << len(bits) < SHARES:
+        with kernel.scratch.within(STORED):
+            yield accesses, kernel.elements(value, layout)
+        return
+    kernel.due = iter
+    elements, source, target = kernel.elements(value, own), own.without(bits), layout.without(bits)
+    for share in due(TileLayout((), tuple(bits)).places):
+        given = [elements[own.register_of(place | share)] for place in source.places]
+        moved = kernel.scratch.converted_in_warps(source, given, target)
+        yield (
+            [x for x in accesses if not gathered(layout.places[x.registers[0]] ^ share, bits)],
+            [moved[target.register_of(place)] for place in layout.places],
+        )
 
 
 def pointed(

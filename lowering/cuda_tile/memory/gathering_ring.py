@@ -2,7 +2,7 @@
 with rows that lie wherever numbers say.
 
     for k:   wait until the stage is empty; thread 0: copy boxes;  copy a part of the rows; wait for
-             one's own copies of k - 2, then each warp says that these are there
+             one's own copies of k - 1, then each warp says that these are there
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 
-_BEHIND = 2
-"""The iterations whose copies a thread has in flight beside one's own, at most."""
-
 
 class GatheringRing(Ring):
     """Such a ring."""
@@ -31,7 +28,8 @@ class GatheringRing(Ring):
 
     @property
     def _behind(self) -> int:
-        return min(self.stages - 2, _BEHIND)
+        """The iterations whose copies a thread has in flight beside one's own."""
+        return int(self.stages > 2)
 
     @property
     def _gathered(self) -> list[CopiedLoad]:

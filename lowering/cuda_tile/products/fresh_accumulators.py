@@ -53,7 +53,7 @@ class FreshAccumulators(LoopPart):
         kernel, first = self.kernel, bounds.number is bounds.lower
         for product in self.products.values():
             if self._begun:
-                kernel.adds.pop(product)
+                kernel.adds.pop(product, None)
             elif first:
                 kernel.adds[product] = kernel.constant(0, i1)
             else:
@@ -61,12 +61,13 @@ class FreshAccumulators(LoopPart):
         self._begun |= first
 
     def after(self, bounds: Range) -> None:
-        """Threads may have stored; in registers accumulators are undefined without an iteration."""
+        """Threads may have stored; in registers accumulators are undefined without an iteration,
+        unless the first one is by itself."""
         kernel = self.kernel
         kernel.tensor.touched |= bool(self._stored)
         for argument in self.products:
             result = self.op.results[argument.index - 1]
-            if not isinstance(kernel.table.products[argument], Accumulators):
+            if not self._begun and not isinstance(kernel.table.products[argument], Accumulators):
                 runs = kernel.emitter.compare("lt", bounds.lower, bounds.upper)
                 kernel[result] = replace(kernel[result], condition=runs)
 

@@ -4,12 +4,13 @@ block: its product has the tensor cores alone else, while threads change layouts
     for %block { %c = for %k { mma }; store %c }
 
     for %block iter(%last) {
-      %c = for %k { mma; in the first iteration: store the second half of %last }
-      store the first half of %c, or all of it where no block follows
+      %c = for %k { mma; in the first iterations: store a share of %last }
+      store the other shares of %c, or all of it where no block follows
     }
 
-A half, as an H200 gains less by all of it (grouped GEMM 654, 675 and 669 TFLOP/s, a dense one 709,
-731 and 725).
+What threads write where pointers say, all of it, in `SHARES` iterations: a multiprocessor stores 32
+bytes a cycle. Of what TMA stores the second half, as an H200 gains less by all of it (grouped GEMM
+654, 675 and 669 TFLOP/s, a dense one 709, 731 and 725).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 
 _WORD = 4
+SHARES = 4
+"""The shares in which threads store a tile late."""
 
 
 @entity

@@ -7,7 +7,7 @@ in different banks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 
 from tilewright.dialects.cute import Layout
@@ -116,15 +116,17 @@ def row_major(bits: int, size: int) -> SharedOrder:
     return SharedOrder({bit: bit for bit in range(bits)}, size)
 
 
-def converting(source: TileLayout, target: TileLayout, size: int) -> SharedOrder:
+def converting(
+    source: TileLayout, target: TileLayout, size: int, last: Collection[int | None] = ()
+) -> SharedOrder:
     """An order for a tile that is written in one layout and read in another: first the bits that
-    registers have on both sides, then those that they have where it is read."""
+    registers have on both sides, then those that they have where it is read; some are `last`."""
     bits = {bit for bit in (*source.threads, *source.registers) if bit is not None}
     widest = log2(CHUNK // size)
     both = [bit for bit in target.registers if bit in source.registers][:widest]
     reads = [bit for bit in target.registers if bit not in both][: widest - len(both)]
     first = [*both, *reads]
-    order = [*first, *sorted(bits.difference(first))]
+    order = [*first, *sorted(bits.difference(first), key=lambda bit: (bit in last, bit))]
     plain = SharedOrder({bit: i for i, bit in enumerate(order)}, size)
     swizzle: dict[int, int] = {}
     for layout in (source, target):

@@ -290,13 +290,14 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
 
 
 @pytest.mark.parametrize("tma", [False, True], ids=["threads", "TMA"])
-@pytest.mark.parametrize("depth", [40, 8, 0])
+@pytest.mark.parametrize("depth", [72, 40, 8, 0])
 @pytest.mark.parametrize("ctas", [2, 4])
 def test_stores_under_products(
     ctas: int, depth: int, monkeypatch: pytest.MonkeyPatch, *, tma: bool
 ) -> None:
-    """Half of a tile is stored under the first MMAs of the next block: by threads or TMA, of CTAs
-    of several blocks and of one or none, and where nothing is multiplied."""
+    """A tile is stored under the first MMAs of the next block: by threads, in four iterations, or
+    by TMA half of it, of CTAs of several blocks and of one or none, and where fewer iterations
+    multiply, or none."""
     monkeypatch.setattr(Plan, "store_room", lambda self, beside: 1 << 12)
     text = product(TYPES, (64, 64, 16), stored="bf16")
     text = whole(text) if tma else text
@@ -333,17 +334,23 @@ def test_registers_for_stores_under_products(*, tma: bool) -> None:
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
 
 
+@pytest.mark.parametrize("width, depth", [(32, 136), (128, 520)], ids=["shuffles", "memory"])
 @pytest.mark.parametrize("ctas", [1, 2, 3])
-def test_scattered_stores_under_products(ctas: int) -> None:
-    """Threads know still where rows of the block before go."""
+def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> None:
+    """Threads know still where rows of the block before go. Tiles of lines change their layout
+    through memory that each warp has for itself."""
     text = in_blocks(scattered(gathered("less_than %cs, %size", "f16"), "f16"))
+    for size in ("64x32", "32x32", "1x32x", "<32x", ": 32>"):
+        text = text.replace(size, size.replace("32", str(width)))
+    text = hinted(text, "occupancy = 1")
     kernel = tw.compile(taken(text), "sm_90a")
     (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
     assert "st.global" in loop and ptxas.assemble(kernel.ptx, "sm_90a").clean
-    a, b = operand(192, 136, "f16"), operand(136, 32, "f16")
+    assert ("st.shared" in loop) == ("shfl.sync.bfly" not in loop) == (width == 128)
+    a, b = operand(192, depth, "f16"), operand(depth, width, "f16")
     rows = np.random.default_rng(1).permutation(192).astype(np.int32)
-    c = np.zeros((192, 32), np.float16)
-    args = [a, 136, b, 32, rows, 192, c, 32, 192, 32, 136]
+    c = np.zeros((192, width), np.float16)
+    args = [a, depth, b, width, rows, 192, c, width, 192, width, depth]
     want = tw.interpret(text, "k", grid=(3,), args=args, arch="sm_90a")[3]
     got = tw.interpret(taken(text), "k", grid=(ctas,), args=[*args, 3, 1, 1, 0, 3], level="ptx",
                        arch="sm_90a", schedule=3)[3]  # fmt: skip
