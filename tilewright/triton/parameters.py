@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_uint8
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -122,17 +122,15 @@ def for_launch(code: bytes, values: Sequence[Any], *, apart: bool) -> bytes:
 def memory(name: str, argument: Any) -> UInt8Array:
     """The bytes from where a pointer points to the end of its memory, all of which it reaches.
     Raises ArgumentError."""
-    owner = getattr(argument, "base", argument)
-    if not is_array(argument) and (
-        not hasattr(owner, "untyped_storage") or owner.device.type != "cpu"
-    ):
+    owner, is_ours = getattr(argument, "base", argument), is_array(argument)
+    if not is_ours and (not hasattr(owner, "untyped_storage") or owner.device.type != "cpu"):
         raise ArgumentError(
             f"expected '{name}' to be a torch tensor on the CPU or an array of NumPy, got "
             f"{told(argument)}"
         )
     first, all_ = int(argument.data_ptr()), reached(argument)
     octets = _octets(all_.start, len(all_))
-    octets.flags.writeable = not is_array(argument) or argument.flags.writeable
+    octets.flags.writeable = not is_ours or argument.flags.writeable
     if first == all_.start:
         return octets
     pointed = octets[first - all_.start :].view(PointedArray)
@@ -165,13 +163,13 @@ def _address_table(
 def _tensor_memories() -> Int64Array:
     """The address and the size of each memory on the CPU that a tensor is in, of those that a
     script may have made, in order; first of all one of no size."""
-    torch: Any = sys.modules.get("torch")
-    types = () if torch is None else (torch.Tensor, torch.nn.Parameter)
     memories = {(0, 0)}
-    for one in gc.get_objects():
-        if type(one) in types and one.device.type == "cpu" and one.layout is torch.strided:
-            storage = one.untyped_storage()
-            memories.add((storage.data_ptr(), storage.nbytes()))
+    if torch := cast("Any", sys.modules.get("torch")):
+        types, strided = (torch.Tensor, torch.nn.Parameter), torch.strided
+        for one in gc.get_objects():
+            if type(one) in types and one.device.type == "cpu" and one.layout is strided:
+                storage = one.untyped_storage()
+                memories.add((storage.data_ptr(), storage.nbytes()))
     return np.array(sorted(memories), np.int64)
 
 

@@ -67,5 +67,8 @@ class SpecialRegisterTkoOp(TokenOp):
 
     def verify_types(self) -> None:
         result: Any = self.result.type
-        if result.shape or (fault := register_fault(self.register.data, str(result.element_type))):
-            raise self.fail(fault if not result.shape else f"a scalar, got {shown(result)}")
+        fault = register_fault(self.register.data, str(result.element_type))
+        if result.shape:
+            fault = f"a scalar, got {shown(result)}"
+        if fault is not None:
+            raise self.fail(fault)

@@ -51,7 +51,6 @@ def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: _wide(machine, gang, "laneid"))
 
 
-@runs(SpecialRegisterOp)
 def special_register(op: Any, builder: Builder) -> Step:
     """One by its name; time is the steps that all threads have executed, it goes on with them."""
     register = op.register.data
@@ -64,6 +63,9 @@ def special_register(op: Any, builder: Builder) -> Step:
         return np.full(gang.count, time, dtype=f"uint{width}")
 
     return effect(op, builder, run)
+
+
+runs(SpecialRegisterOp)(special_register)
 
 
 @runs(gpu.SubgroupIdOp)
