@@ -9,8 +9,6 @@ an L2 without dirty lines at 3.69 and 3.80 of 3.89).
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Operation
 
@@ -20,6 +18,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.control_flow import MIN_CTAS
@@ -51,7 +50,7 @@ def crowd_loops(entry: EntryOp, arch: Target | None) -> None:
     if hint(entry, "occupancy", arch) is not None or latency(loads, arch) is not None:
         return
     if len(loads) == 1 and is_weak(loads[0]) and tile_bytes(loads[0]) == _EACH * threads:
-        carried = [prod(shape_of(value)) for value in loop.init_values]
+        carried = [x.type.elements for x in loop.init_values if isinstance(x.type, TileType)]
         others = [op for op in loop.region.block.ops if op not in loads]
         if max(carried, default=0) <= threads and len(carried) <= _CARRIED and all(
             map(_adds, others)
