@@ -170,10 +170,13 @@ def _time(op: registers.TimeOp, builder: Builder) -> Step:
     register = op.register.data
     if register.startswith("reserved_smem"):
         return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
-    if (place := GRID_WORKSPACE.get(register)) is not None:
-        return effect(op, builder, lambda machine, gang: np.full(
-            gang.count, machine.memory.variables[WORKSPACE] >> place & 0xFFFFFFFF, np.uint32
-        ))  # fmt: skip
+    if register in GRID_WORKSPACE:
+        place, low = GRID_WORKSPACE[register], 0xFFFFFFFF
+
+        def half(machine: Machine, _: Gang) -> Bits:
+            return np.array([machine.memory.variables[WORKSPACE] >> place & low], dtype=np.uint32)
+
+        return effect(op, builder, half)
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
