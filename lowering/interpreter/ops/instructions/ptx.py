@@ -164,17 +164,17 @@ runs(registers.SregOp)(special_register)
 
 
 @runs(registers.TimeOp)
-def _time(op: registers.TimeOp, builder: Builder) -> Step:
+def _time(op: registers.TimeOp, builder: Builder) -> Step | None:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
     register = op.register.data
     if register.startswith("reserved_smem"):
         return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
     if register in GRID_WORKSPACE:
-        place, low = GRID_WORKSPACE[register], 0xFFFFFFFF
+        place = GRID_WORKSPACE[register]
 
         def half(machine: Machine, _: Gang) -> Bits:
-            return np.array([machine.memory.variables[WORKSPACE] >> place & low], dtype=np.uint32)
+            return np.array([machine.memory.variables[WORKSPACE] >> place]).astype(np.uint32)
 
         return effect(op, builder, half)
     if register in OF_LAUNCH:
