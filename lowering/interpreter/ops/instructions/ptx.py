@@ -164,16 +164,19 @@ runs(registers.SregOp)(special_register)
 
 
 @runs(registers.TimeOp)
-def _time(op: registers.TimeOp, builder: Builder) -> Step:
+def _time(op: registers.TimeOp, builder: Builder) -> Step | None:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
     register = op.register.data
     if register.startswith("reserved_smem"):
         return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
-    if (place := GRID_WORKSPACE.get(register)) is not None:
-        return effect(op, builder, lambda machine, gang: np.full(
-            gang.count, machine.memory.variables[WORKSPACE] >> place & 0xFFFFFFFF, np.uint32
-        ))  # fmt: skip
+    if register in GRID_WORKSPACE:
+        place = GRID_WORKSPACE[register]
+
+        def half(machine: Machine, _: Gang) -> Bits:
+            return np.array([machine.memory.variables[WORKSPACE] >> place]).astype(np.uint32)
+
+        return effect(op, builder, half)
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
