@@ -164,7 +164,7 @@ runs(registers.SregOp)(special_register)
 
 
 @runs(registers.TimeOp)
-def _time(op: registers.TimeOp, builder: Builder) -> Step | None:
+def _time(op: registers.TimeOp, builder: Builder) -> Step:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
     register = op.register.data
