@@ -10,6 +10,10 @@ WORDS = 1 << 20
 INSTRUCTIONS = ("rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64")
 NANS = {"f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
 """The words that stand for any NaN."""
+_NUMPY: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+ARE_RECORDED = bool(_NUMPY.__cpu_features__["AVX512_SKX"])
+"""Whether arguments of f64 have here the bits that they had where results were recorded: NumPy's
+`exp` has others where the processor has no AVX-512."""
 _DTYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
 
 
