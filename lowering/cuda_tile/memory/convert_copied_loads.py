@@ -7,11 +7,11 @@
 Every thread copies its part, and closes a group for every iteration, whether there is one to copy
 for or not. Where MMAs of k - 1 may read its stage still, those of k - 2 do not: copies are one
 iteration less ahead. Where those in tensor memory may, they are waited for behind those of k. Where
-every thread reads what it has copied there is no barrier, and copies are one iteration more ahead:
-a thread fills a stage anew that it has read. The stages are the beginning of the memory in which
-tiles change layout, which outside of the loop is free for that; those that MMAs read as they lie
-have their own. Where a later loop loads the same tiles it has the same stages, and copies none if
-there was one for each iteration:
+every thread reads what it has copied there is no barrier, and, in loops that load nothing else,
+copies are one iteration more ahead: a thread fills a stage anew that it has read. The stages are
+the beginning of the memory in which tiles change layout, which outside of the loop is free for
+that; those that MMAs read as they lie have their own. Where a later loop loads the same tiles it
+has the same stages, and copies none if there was one for each iteration:
 
     for k in (a to b step s):  ..     if a + stages s < b: copy as above
                                       for k in (a to b step s):  ..
@@ -121,7 +121,7 @@ class CopyRing(LoopPart):
             emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
         if not self.plan.private:
             kernel.scratch.barrier()
-        if self.plan.multiplied is None and not self.plan.private:
+        if self.plan.multiplied is None and self.plan.ahead < self.plan.stages:
             self._refill(bounds)
 
     def flights(self) -> dict[Operation, MmaGroup]:
@@ -141,7 +141,8 @@ class CopyRing(LoopPart):
         """The tile of a load in this iteration; behind the last one that threads read themselves
         the stage is filled anew."""
         tile = self._tile(load)
-        if self.plan.private and load is self.plan.loads[-1] and self.bounds is not None:
+        if load is self.plan.loads[-1] and self.plan.ahead == self.plan.stages:
+            assert self.bounds is not None
             self._refill(self.bounds)
         return tile
 

@@ -133,8 +133,10 @@ class CopiedLoop(LoopSlice):
 
     @property
     def ahead(self) -> int:
-        """The iterations that copies are ahead: one more of what a thread reads alone."""
-        return self.stages - (not self.private) - self.trailing
+        """The iterations that copies are ahead: all stages of what a thread reads alone, of loops
+        that load nothing else."""
+        others = sum(isinstance(op, Load) for op in self.loop.region.walk()) - len(self.loads)
+        return self.stages - (not self.private or others > 0) - self.trailing
 
     @property
     def tall(self) -> bool:

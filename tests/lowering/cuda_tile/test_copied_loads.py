@@ -304,6 +304,31 @@ def test_streams_are_copied_ahead(arch: str, tile: int, stages: int) -> None:
     assert (got == np.cumsum(chunks, axis=1, dtype=np.float32)[:, -1]).all()
 
 
+def test_copies_are_begun_in_front_of_loads_that_threads_wait_for() -> None:
+    """Behind what was read, and one iteration further ahead, where a loop loads nothing else."""
+    text = streamed(512)
+    scaled = text.replace(
+        "%next = addf %acc, %x rounding",
+        f"""%b, %t1 = load_view_tko weak %B[%i, %j] : {view("f32", "1x1")}, tile<i32>
+          -> tile<1x1xf32>, token
+      %wide = broadcast %b : tile<1x1xf32> -> tile<1x512xf32>
+      %y = mulf %x, %wide rounding<nearest_even> : tile<1x512xf32>
+      %next = addf %acc, %y rounding""",
+    ).replace("    %rows, %steps", matrix("B", "%m", "%n", "f32", "1x1") + "    %rows, %steps")
+    scaled = scaled.replace(
+        "%m: tile<i32>,", "%B_p: tile<ptr<f32>>, %B_l: tile<i32>, %m: tile<i32>,"
+    )
+    for own, ahead in ((text, 4), (scaled, 3)):
+        loop = tw.compile(own, "sm_90a").ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
+        assert f"cp.async.wait_group {ahead - 1};" in loop
+        assert (loop.index(COPY) < loop.index("ld.shared")) == (own is scaled)
+    a, b = operand(3, 2700, "f32"), operand(3, 6, "f32")
+    args = [a, 2700, np.zeros((3, 512), np.float32), 512, b, 6, 3, 2700, 512]
+    want = tw.interpret(scaled, "k", grid=(3,), args=args, arch="sm_90a")[1]
+    got = tw.interpret(scaled, "k", grid=(3,), args=args, level="ptx", arch="sm_90a", schedule=4)[1]
+    assert got.any() and (got == want).all()
+
+
 def ordered(token: str) -> str:
     """`streamed`, whose loads wait for a token; what comes behind the loop waits for the loads."""
     text = streamed(512, f" token = {token}")
