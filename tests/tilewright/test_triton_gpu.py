@@ -25,7 +25,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 import tilewright as tw
 from tilewright.launch import launcher
 from tilewright.pipeline import verified
-from tilewright.triton.gpu import DeviceKernel, kernel_of, of_whole_shapes
+from tilewright.triton.gpu import DeviceKernel, KernelLauncher, kernel_of, of_whole_shapes
 from tilewright.triton.items import are_apart
 from tilewright.triton.parameters import HostArray
 
@@ -203,6 +203,49 @@ def test_a_compiled_kernel_is_launched_on_its_own_arrays_and_numbers(
         for i, (_, n) in enumerate(rows)
     ]
     assert len(made) == 3  # for any, for negative ones, and for another one of 16 bits
+
+
+def test_a_launch_on_other_numbers_is_known_where_they_do_not_decide(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    """Not of another sign, another constant, nor a number whose word its bits are not."""
+
+    def launch(launcher: KernelLauncher, *given: Any) -> Any:
+        asked.append(given[2][3])
+        return own(launcher, *given)
+
+    asked, own = list[int](), KernelLauncher.launch
+    monkeypatch.setattr(KernelLauncher, "launch", launch)
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
+    )
+    told: list[Any] = []
+    x, out = (np.zeros(64, np.float32) for _ in range(2))
+    kernels.scattered.device_caches.clear()
+    rows = [(2.0, n, 0) for n in (32, 32, 32, 32, 32, 48, 0, 1 << 20)]
+    rows += [(2.0, n, 0) for n in (-16, -32, -16, 64)]
+    rows += [(factor, 80, first) for factor, first in ((0.5, 0), (-0.0, 0), (0.0, 3), (2.0, 3))]
+    with tw.triton.on_gpu():
+        for i, (factor, n, first) in enumerate(3 * rows):
+            arrays = map(Tensor, (x, out) if i % 2 else (out, x))
+            kernels.scattered[(1,)](*arrays, factor, n, first, BLOCK=16)
+    addresses = x.ctypes.data, out.ctypes.data
+    assert told == [
+        (*addresses[:: 1 if i % 2 else -1], np.float32(factor).view("u4"), n % (1 << 32), first)
+        for i, (factor, n, first) in enumerate(3 * rows)
+    ]
+    assert asked[len(asked) // 2 :].count(64) == 0 and not {48, 0, 1 << 20} & {*asked}
+
+
+def test_functions_without_arguments_are_told_apart(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: (0,))
+    twins = [triton.jit(kernels.waiting.fn) for _ in range(2)]
+    with tw.triton.on_gpu():
+        for _ in range(4):
+            compiled = [twin[(1,)]() for twin in twins]
+    assert compiled[0] is not compiled[1]
 
 
 def test_threads_launch_a_compiled_kernel(driver: Driver, monkeypatch: pytest.MonkeyPatch):

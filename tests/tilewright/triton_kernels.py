@@ -35,6 +35,11 @@ def added(x, n, once, twice, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def waiting():
+    tl.debug_barrier()
+
+
+@triton.jit
 def scattered(x, out, factor, n, first: tl.int16, BLOCK: tl.constexpr):
     i = first + tl.arange(0, BLOCK)
     tl.store(out + i, factor * tl.load(x + i), mask=i < n)

@@ -220,8 +220,9 @@ class KernelLauncher:
         items: list[Any] = []
         if not self.plain:
             read = items_of([args[i] for i in self.places], items)
-            words += items[::2]
-            return read
+            pairs = [*zip(items[::2], items[1::2], strict=True)]
+            words += [address for address, array in pairs if array is not None]
+            return read and (read, *[number for number, array in pairs if array is None])
         for i, name, type_ in reading.rows:
             argument = args[i]
             if type_ == "*":
@@ -239,7 +240,7 @@ class KernelLauncher:
             return [reached(args[i]) if type_[0] == "*" else range(0) for i, _, type_ in self.plain]
         arrays: list[Any] = []
         items_of([args[i] for i in self.places], arrays)
-        return [*map(reached, arrays[1::2])]
+        return [reached(array) for array in arrays[1::2] if array is not None]
 
     def array_words(self, args: Sequence[Any]) -> dict[int, int]:
         """The numbers of the words that are addresses of arrays, by their places among the flat

@@ -1,5 +1,6 @@
-"""Items by which launches of Triton kernels are alike, as they are read of arguments; the words
-that they are given; and whether what is written is apart from other arrays."""
+"""Items by which launches of Triton kernels are alike, as they are read of arguments: what Triton
+specializes for; the words that they are given, addresses with their arrays, and numbers; and
+whether what is written is apart from other arrays."""
 
 from __future__ import annotations
 
@@ -10,9 +11,6 @@ from typing import Any
 from tilewright.arguments.arrays import is_array
 from tilewright.launch import launcher
 from tilewright.launch.known_launches import Items, items_reader, plain_items
-
-DESCRIPTOR = "descriptor"
-"""The kind of what a descriptor is."""
 
 
 def reached_address(array: Any) -> int | None:
@@ -26,7 +24,8 @@ def reached_address(array: Any) -> int | None:
 
 
 def _of_array(array: Any, arrays: list[Any]) -> Items | None:
-    if (address := reached_address(array)) is None:
+    address = array.data_ptr() if getattr(array, "is_cuda", False) else reached_address(array)
+    if address is None:
         return None
     arrays += address, array
     return "tensor", array.dtype, address % 16
@@ -38,12 +37,25 @@ def _of_others(value: Any, arrays: list[Any]) -> Items | None:
 
 def _of_descriptor(tensor: Any, arrays: list[Any]) -> Items | None:
     base = items_of((tensor.base,), arrays)
-    numbers = *tensor.shape, *tensor.strides, tensor.padding
-    return base and (DESCRIPTOR, (base, tuple(tensor.block_shape)), numbers)
+    for number in (*tensor.shape, *tensor.strides, tensor.padding):
+        arrays += number, None
+    return base and ("descriptor", base, tuple(tensor.block_shape))
+
+
+def _of_int(number: int, words: list[Any]) -> Items:
+    words += number, None
+    if 1 < number < _SMALL or not number:
+        return int, number % 16 == 0
+    return int, number == 1, number % 16 == 0, *size_of(number)
+
+
+def _of_float(number: float, words: list[Any]) -> Items:
+    words += _WORD.unpack(_FLOATS["fp64"].pack(number))[0], None
+    return (float,)
 
 
 items_of = items_reader(
-    {},
+    {int: _of_int, float: _of_float},
     {
         ("torch", "Tensor"): _of_array,
         ("torch.nn.parameter", "Parameter"): _of_array,
@@ -80,36 +92,45 @@ def word_of(type_: str, number: Any) -> tuple[Items, int] | None:
         except (struct.error, OverflowError):
             return None
     if bits is None:
-        return (item := items_of((number,), [])) and (item, 0)
+        read: list[Any] = []
+        return (item := items_of((number,), read)) and ((item, *read[::2]), 0)
     if not isinstance(number, int) or not -(1 << 63) <= number < 1 << 64:
         return None
     return (kind, number < 0, *size_of(number)), number % (1 << bits)
+
+
+def is_word(type_: str, number: int) -> bool:
+    """True where a number is the word of one of Triton's types as it is."""
+    return type_ in _BITS and 0 <= number < _SMALL
 
 
 def are_apart(written: Sequence[int], memories: Iterable[range]) -> bool:
     """True where memories of some numbers share nothing with another one."""
     if not written:
         return True
-    ends = [0, 0]  # of all memories so far, and of those of these numbers
-    rows = sorted((one.start, one.stop, i in written) for i, one in enumerate(memories))
-    for start, stop, own in rows:
-        if start < ends[not own]:
+    end = own_end = 0  # of all memories so far, and of those of these numbers
+    rows = [(one.start, one.stop, i in written) for i, one in enumerate(memories)]
+    for start, stop, own in sorted(rows):
+        if start < (end if own else own_end):
             return False
-        ends[0] = max(ends[0], stop)
-        if own:
-            ends[1] = max(ends[1], stop)
+        if stop > end:
+            end = stop
+        if own and stop > own_end:
+            own_end = stop
     return True
 
 
 def reached(argument: Any) -> range:
     """The memory that a pointer may reach: the storage of a tensor, what an array is a part of; of
-    an address, any."""
-    if is_array(owner := argument):
-        while is_array(owner.base):
-            owner = owner.base
-        return range(owner.ctypes.data, owner.ctypes.data + owner.nbytes)
-    if not hasattr(argument, "untyped_storage"):  # `triton.reinterpret` wraps a tensor
-        argument = getattr(argument, "base", None)
+    an address, any; None of what is none."""
+    if not hasattr(argument, "untyped_storage"):
+        if argument is None:
+            return range(0)
+        if is_array(owner := argument):
+            while is_array(owner.base):
+                owner = owner.base
+            return range(owner.ctypes.data, owner.ctypes.data + owner.nbytes)
+        argument = getattr(argument, "base", None)  # `triton.reinterpret` wraps a tensor
     storage: Any = argument.untyped_storage() if hasattr(argument, "untyped_storage") else None
     if not hasattr(storage, "nbytes"):
         return range(1 << 64)
