@@ -19,7 +19,7 @@ from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, later
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, twin
@@ -76,10 +76,8 @@ class _AccessOp(PtxOp):
         return forms if hint is None else (*forms, Choice("cache-policy"))
 
     def requirement(self) -> Requirement:
-        needs = super().requirement()
-        return needs if self.cache is None else max(
-            needs, rows.cached(self.semantics.data, self.cache.data), key=lambda x: x.version
-        )  # fmt: skip
+        cache = None if self.cache is None else self.cache.data
+        return later(super().requirement(), rows.cached(self.semantics.data, cache))
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data.type

@@ -58,6 +58,8 @@ GENERIC = "generic"
 OWN_SPACES: dict[str, str] = {"local": "b64", "const": "b64", "param": "b64"}
 """Memory of a thread, of a module and of a launch, which no other thread writes."""
 
+LINE = 128
+"""The bytes of a line of the caches."""
 L1 = tuple(
     f"L1::{way}"
     for way in ("evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate")

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops import views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import LINE
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import resized
@@ -25,7 +26,7 @@ from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import store_boxed
 from tilewright.passes.cuda_tile.analysis.facts import is_natural
-from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, LINE, row_of
+from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD, row_of
 from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
 from tilewright.passes.cuda_tile.analysis.view_access import (

@@ -1,11 +1,8 @@
-"""`reduce` and `scan`: within a thread, then between the lanes of a warp by shuffles, then between
-warps through shared memory.
+"""`reduce`: within a thread, then between the lanes of a warp by shuffles, then between warps
+through shared memory.
 
-A fold goes through the bits of the dimension's coordinate. `reduce` combines what differs in a bit,
-the upper half onto the lower one, the highest bit of each kind first. `scan` goes from the lowest
-bit up: what the halves of every group of elements have in front of them is known, and their totals;
-the total of the first half comes in front of the second. What a thread's elements have in front of
-them is combined with each of them at last.
+A fold goes through the bits of the dimension's coordinate: what differs in a bit is combined, the
+upper half onto the lower one, the highest bit of each kind first.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from itertools import islice, takewhile
-from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr, f32, i32
@@ -53,7 +49,7 @@ _COMMUTATIVE = (
 )  # fmt: skip
 
 
-def _folded_layout(op: ReduceOp | ScanOp, table: LayoutTable) -> TileLayout:
+def folded_layout(op: ReduceOp | ScanOp, table: LayoutTable) -> TileLayout:
     """The layout in which tiles are folded: that of the first which has one."""
     known = (table.layouts.get(operand) for operand in op.operands)
     own = next((layout for layout in known if layout is not None), None)
@@ -64,13 +60,14 @@ def _dimension(op: ReduceOp | ScanOp) -> range:
     return dim_bits(shape_of(op.operands[0]))[integer(op.dim)]
 
 
-def _find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
+def find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
+    """Find the layouts of the region of a fold, whose values are scalars."""
     for argument in op.body.block.args:
         table.layouts[argument] = table.scalar
     table.find(op.body.block)
 
 
-class _Fold:
+class Fold:
     """A fold of tiles in one layout, and its region as a function of elements."""
 
     def __init__(self, op: ReduceOp | ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
@@ -125,13 +122,10 @@ class _Fold:
         return upper, [emitter.select(is_set, y, x) for x, y in pairs]
 
 
-# --- reduce ---
-
-
 @finds(ReduceOp)
 def _reduced(op: ReduceOp, table: LayoutTable) -> TileLayout:
-    _find_body(op, table)
-    layout, gone = _folded_layout(op, table), _dimension(op)
+    find_body(op, table)
+    layout, gone = folded_layout(op, table), _dimension(op)
     rest, dealt = _rest(layout, gone), table.default(shape_of(op.results[0]))
     crosses = any(bit in gone for bit in layout.threads[WARP_BITS:])
     spread = crosses and dealt.count < rest.count and not any(map(_grows, op.results))
@@ -167,7 +161,7 @@ def _reduce(op: ReduceOp, kernel: EntryLowering) -> None:
         kernel.folded.remove(op)
         return
     folds = [
-        _Reduction(one, kernel, _folded_layout(one, kernel.table))
+        _Reduction(one, kernel, folded_layout(one, kernel.table))
         for one in (op, *_beside(op, kernel))
     ]
     kernel.folded |= {fold.op for fold in folds[1:]}
@@ -188,13 +182,13 @@ def _beside(op: ReduceOp, kernel: EntryLowering) -> Iterator[ReduceOp]:
     """The folds behind one in its block of tiles that are known before it, which lie as its own do
     before and behind."""
     table, other, behind = kernel.table, op.next_op, set[object]()
-    warps = _folded_layout(op, table).threads[WARP_BITS:]
+    warps = folded_layout(op, table).threads[WARP_BITS:]
     if not any(bit in _dimension(op) for bit in warps):
         return
 
     def known(fold: ReduceOp) -> object:
         types = [(x.type, table.of(x)) for x in fold.results]
-        return types, _folded_layout(fold, table), _dimension(fold)
+        return types, folded_layout(fold, table), _dimension(fold)
 
     while other is not None:
         ready = behind.isdisjoint(x.owner for x in other.operands)
@@ -223,7 +217,7 @@ def _exchanged(
     return own + _exchanged(tiles[count:], source, target, kernel)
 
 
-class _Reduction(_Fold):
+class _Reduction(Fold):
     @property
     def operands(self) -> Columns:
         """The elements of every tile."""
@@ -353,115 +347,3 @@ class _Reduction(_Fold):
             else:
                 rows.append(self.combined(*self.ordered(own, other, thread_bit)))
         return [list(column) for column in zip(*rows, strict=True)]
-
-
-# --- scan ---
-
-
-@finds(ScanOp)
-def _scanned(op: ScanOp, table: LayoutTable) -> TileLayout:
-    _find_body(op, table)
-    return _folded_layout(op, table)
-
-
-@lowers(ScanOp)
-def _scan(op: ScanOp, kernel: EntryLowering) -> None:
-    layout = _folded_layout(op, kernel.table)
-    for result, column in zip(op.results, _Scan(op, kernel, layout).scanned(), strict=True):
-        kernel.place(result, layout, column)
-
-
-class _Scan(_Fold):
-    def __init__(self, op: ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
-        super().__init__(op, kernel, layout)
-        self.backwards = bool(integer(op.reverse))
-        numbers: Any = op.identities
-        self.identities: list[Any] = [number.value.data for number in numbers.data]
-
-    def scanned(self) -> Columns:
-        """Every element folded with those in front of it."""
-        layout, kernel = self.layout, self.kernel
-        operands = [kernel.elements(operand, layout) for operand in self.op.operands]
-        rows = [list(row) for row in zip(*operands, strict=True)]
-        first = [
-            kernel.constant(number, row.type)
-            for number, row in zip(self.identities, rows[0], strict=True)
-        ]
-        folded = [self.combined(row, first) for row in rows]
-        totals, self._before = list(folded), [first] * len(rows)
-        for bit in self.dimension:
-            if bit not in layout.registers:
-                self._between_threads(totals, layout.threads.index(bit))
-            elif self._before[-1] is first:
-                self._in_registers(folded, totals, bit)
-            else:
-                self._in_registers(self._before, totals, bit)
-        if self._before[-1] is not first:
-            folded = list(map(self.combined, folded, self._before))
-        return [list(column) for column in zip(*folded, strict=True)]
-
-    def _in_registers(
-        self, folded: list[list[SSAValue]], totals: list[list[SSAValue]], bit: int
-    ) -> None:
-        at = self.layout.register_at
-        for place in self.layout.places:
-            if place >> bit & 1:
-                continue
-            low, high = at[place], at[place | 1 << bit]
-            first, second = (high, low) if self.backwards else (low, high)
-            total = self.combined(totals[second], totals[first])
-            folded[second] = self.combined(folded[second], totals[first])
-            totals[first] = totals[second] = total
-
-    def _between_threads(self, totals: list[list[SSAValue]], thread_bit: int) -> None:
-        """Of registers that have the same in front of them, and the same total, once."""
-        emitter, is_set = self.kernel.emitter, self.kernel.threads.is_set(thread_bit)
-        others = self._others(totals, thread_bit)
-        moved = dict[tuple[SSAValue, ...], tuple[list[SSAValue], list[SSAValue]]]()
-        for i, (own, other) in enumerate(zip(list(totals), others, strict=True)):
-            key = (*self._before[i], *own)
-            if key not in moved:
-                behind = zip(self._before[i], self.combined(self._before[i], other), strict=True)
-                before = [
-                    emitter.select(is_set, x, y) if self.backwards else emitter.select(is_set, y, x)
-                    for x, y in behind
-                ]
-                upper, lower = (
-                    (own, other) if self.commutes else self.ordered(own, other, thread_bit)
-                )
-                first, second = (upper, lower) if self.backwards else (lower, upper)
-                moved[key] = before, self.combined(second, first)
-            self._before[i], totals[i] = moved[key]
-
-    def _others(self, totals: list[list[SSAValue]], thread_bit: int) -> list[list[SSAValue]]:
-        """The totals of the thread whose number differs in a bit."""
-        if thread_bit < WARP_BITS:
-            once = dict.fromkeys(map(tuple, totals))
-            sent = {row: self.across_lanes(row, thread_bit) for row in once}
-            return [sent[tuple(row)] for row in totals]
-        layout, emitter = self.layout, self.kernel.emitter
-        bit = layout.threads[thread_bit]
-        assert bit is not None
-        # Registers that differ in a lower bit have one total by now.
-        lower = [own for own in layout.registers if own in self.dimension and own < bit]
-        mask, own = sum(1 << one for one in lower), layout.without(lower)
-        both = TileLayout(
-            tuple(None if i == thread_bit else at for i, at in enumerate(own.threads)),
-            (*own.registers, bit),
-        )
-        is_set = self.kernel.threads.is_set(thread_bit)
-        columns: Columns = []
-        for column in zip(*totals, strict=True):
-            sent = [column[layout.register_at[place]] for place in own.places]
-            moved = self.kernel.scratch.converted(own, sent, both)
-            columns.append(
-                [
-                    emitter.select(
-                        is_set,
-                        moved[both.register_at[place & ~mask]],
-                        moved[both.register_at[place & ~mask | 1 << bit]],
-                    )
-                    for place in layout.places
-                ]
-            )
-        return [list(row) for row in zip(*columns, strict=True)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Lanes
-
-WARPGROUP = 128
 
 REGISTERS = 64 * 1024
 """The registers of an SM."""

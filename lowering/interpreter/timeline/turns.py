@@ -10,6 +10,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import VECTOR_BYTES, phases
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import LINE
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import CpAsyncOp, LdOp, StOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -32,9 +34,8 @@ Slots = Callable[[Sequence[SSAValue]], tuple[int, ...]]
 DATA = "data"
 """The pipe of the path of data between registers, shared memory and the L1 cache: 128 bytes a
 cycle."""
-LINE, MATRIX_ROWS, WARPGROUP = 128, 8, 4
-"""The bytes of a line of the caches, the addresses for each matrix of `ldmatrix`, and the warps
-that issue a `wgmma`."""
+MATRIX_ROWS = 8
+"""The addresses for each matrix of `ldmatrix`."""
 
 
 def turn_of(op: Operation, machine: Machine, gang: Gang, slots: Slots) -> int:
@@ -78,7 +79,7 @@ def units_of(
     if isinstance(op, WgmmaOp):
         m, n, k = op.mma_atom.shape
         rows = n + (m if op.mma_atom.frag_kind == "ss" else 0)
-        return [(DATA, rows * k * op.mma_atom.element("A").bits / 8 / LINE / WARPGROUP)]
+        return [(DATA, rows * k * op.mma_atom.element("A").bits / 8 / LINE * WARP / WARPGROUP)]
     if isinstance(op, TensorCopyOp):
         return [(DATA, _box_bytes(op, machine, gang, slots, 0) / LINE)]
     if isinstance(op, LdOp | StOp) and op.space.data == "global":

@@ -12,6 +12,7 @@ from itertools import islice
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.cells import Cells, Memory
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
@@ -20,8 +21,6 @@ from tilewright.passes.analysis.hazards.report import Hazard
 from tilewright.passes.analysis.hazards.roles import Role, RoleNumbers
 from tilewright.passes.analysis.hazards.trace import WARP, Event, EventTrace
 from tilewright.source.diagnostic import named
-
-WARPGROUP = 128
 
 ALWAYS = 1 << 30
 """When a thread alone knows of itself: always."""

@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RESERVED, shared_memory_limit
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.once import once_each
@@ -91,7 +92,7 @@ _FUNCTIONS = (
 _ONE_AND_ITS_END = 2
 """The ops of a region that is one op."""
 
-WARP, WARPGROUP = 32, 128
+WARP = 32
 _OF_WARP = 128
 """The sums of an MMA of a warp, of 16 x 8."""
 COPYING_REGISTERS = 24

@@ -38,7 +38,6 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 AHEAD = 6 << 20
 """The bytes between a block's own lines and those that it asks for: of an H200, 3 us (softmax: 4, 6
 and 8 MiB alike, 12 MiB slower than none)."""
-LINE = 128
 
 
 def prefetched_loads(entry: EntryOp) -> set[Operation]:

@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.lattice import sync as rows
+from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.cute_nvgpu.ops import sm90
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.instruction import content
@@ -40,8 +41,6 @@ from tilewright.lowering.interpreter.values import (
     Undefined,
     spread,
 )
-
-WARPGROUP = 128
 
 
 def warpgroups(machine: Machine, gang: Gang, what: str) -> Lanes:
