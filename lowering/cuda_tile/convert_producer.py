@@ -80,16 +80,17 @@ class Producer(SpecializedWarp):
                 self.rings.produce(op)
 
     def _walk_loop(self, op: ForOp) -> None:
-        ring, bounds = self.rings.of(op), loop_bounds(op, self.kernel)
-        if isinstance(ring, GatheringRing):
-            ring.find_places(bounds)
+        rings = [x for x in self.rings.carried_by(op) if isinstance(x, GatheringRing)]
+        if self.rings.of(op) in rings:
+            rings[0].find_places(loop_bounds(op, self.kernel))
 
-        def body(at: Range, _: object) -> Sequence[SSAValue]:
-            if ring is not None:
-                ring.range = at
+        def say(stages: Sequence[SSAValue]) -> None:
+            for ring, stage in zip(rings, stages, strict=True):
+                ring.unsaid = stage
+
+        def body(_: object, unsaid: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            say(unsaid)
             self.walk(op.region.block)
-            return []
+            return [ring.unsaid for ring in rings]
 
-        self.loop(op, [], body)
-        if isinstance(ring, GatheringRing):
-            ring.fill_last(bounds)
+        say(self.loop(op, [ring.unsaid for ring in rings], body))

@@ -3,13 +3,20 @@ with rows that lie wherever numbers say.
 
     for k:   wait until the stage is empty; thread 0: copy boxes;  copy a part of the rows; wait for
              one's own copies of k - 1, then each warp says that these are there
+
+The last copies of a loop are said to be there in the next one, of the next block, whose rows are
+found while they are in flight, and else at the end of the kernel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
+from xdsl.ir import SSAValue
+
 from tilewright.dialects.cute_nvgpu.ops import address, copy
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
@@ -18,6 +25,7 @@ from tilewright.lowering.emit.mbarriers import release_stage
 from tilewright.passes.cuda_tile.analysis.computed_again import places_of
 from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
+from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 
 
@@ -25,6 +33,11 @@ class GatheringRing(Ring):
     """Such a ring."""
 
     fillers = 1 + WARPGROUP // WARP
+
+    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: EntryLowering) -> None:
+        super().__init__(pipelines, kernel)
+        self.unsaid: SSAValue = kernel.emitter.constant(-1, 32)
+        """The stage whose copies are in flight, or less than one."""
 
     @property
     def _behind(self) -> int:
@@ -58,28 +71,18 @@ class GatheringRing(Ring):
             start = scaled(emitter, place.stage, load.order.bytes)
             copy_tile(load, emitter.binary("add", base, start), None, self.kernel)
         emitter.add(copy.CpAsyncCommitGroupOp())
-        self._filled(group, place, self._behind, self._behind)
+        said, self.unsaid = self.unsaid, place.stage
+        self._say(said if self._behind else place.stage, self._behind)
 
-    def _filled(self, group: LoadGroup, place: StagePlace, by: int, pending: int) -> None:
-        """Wait for all but so many of the thread's copies; the stage so many uses before is full,
-        where the loop has had as many iterations."""
-        emitter, bounds = self.kernel.emitter, self.range
-        assert bounds is not None
+    def _say(self, stage: SSAValue, pending: int) -> None:
+        """Wait for all but so many of the thread's copies, and say that a stage is full, if it is
+        one."""
+        emitter, group = self.kernel.emitter, self.pipeline.groups[0]
         emitter.add(copy.CpAsyncWaitGroupOp(pending))
-        (full, _), stage = self._barriers[group], place.stage
-        if by:
-            stage = self._moved(place, self.stages - by).stage
-        far = emitter.binary("mul", bounds.step, by)
-        first = emitter.binary("add", bounds.lower, far)
-        below = emitter.binary("sub", first, 1)
+        full, _ = self._barriers[group]
         release = partial(release_stage, full, self._index(stage), 1, emitter, generic=True)
-        emitter.when(emitter.compare("lt", below, bounds.number), release)
+        emitter.when(emitter.compare("lt", emitter.constant(-1, 32), stage), release)
 
-    def fill_last(self, bounds: Range) -> None:
-        """Behind the loop, say that the last stages are full."""
-        emitter = self.kernel.emitter
-        behind = emitter.binary("add", bounds.upper, emitter.binary("sub", bounds.step, 1))
-        self.range = bounds.at(behind)
-        for group in self.pipeline.groups:
-            for i in range(self._behind, 0, -1):
-                self._filled(group, self.place, i, i - 1)
+    def drain(self) -> None:
+        if self._behind:
+            self._say(self.unsaid, 0)
