@@ -116,6 +116,18 @@ def test_a_launch_like_one_before_is_known_but_for_the_sign_of_zero(
     assert arguments[2] == arguments[4] != arguments[3]  # of two templates
 
 
+def test_a_launch_like_one_before_is_of_its_constants(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: (0,))
+    out = Tensor(np.zeros(16, np.float32))
+    values = 2, 3, 2.5, (2,), (3,), (2.5,), False, True
+    with tw.triton.on_gpu():
+        rounds = [[kernels.filled[(1,)](out, one, BLOCK=16) for one in values] for _ in range(4)]
+    assert len({*map(id, rounds[0])}) == len(values)  # of 0.0 and -0.0 Triton has one
+    assert all(one is first for row in rounds for one, first in zip(row, rounds[0], strict=True))
+
+
 @pytest.mark.parametrize(
     ("memories", "apart"),
     [

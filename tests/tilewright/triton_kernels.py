@@ -192,3 +192,9 @@ def divided(quotients, rests, n, first, BLOCK: tl.constexpr):
     i = place + first
     tl.store(quotients + place, i // n)
     tl.store(rests + place // n * n + place % n, i % n)
+
+
+@triton.jit
+def filled(out, VALUE: tl.constexpr, BLOCK: tl.constexpr):
+    value: tl.constexpr = VALUE[0] if isinstance(VALUE, tl.tuple) else VALUE
+    tl.store(out + tl.arange(0, BLOCK), value)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tilewright.arguments.arrays import is_array
 from tilewright.launch import launcher
-from tilewright.launch.known_launches import Items, items_reader, plain_items
+from tilewright.launch.known_launches import Items, Reader, items_reader, plain_items
 
 
 def reached_address(array: Any) -> int | None:
@@ -54,13 +54,16 @@ def _of_float(number: float, words: list[Any]) -> Items:
     return (float,)
 
 
+DTYPES: Mapping[tuple[str, str], Reader] = {
+    ("torch", "dtype"): plain_items,
+    ("triton.language.core", "dtype"): plain_items,
+}
 items_of = items_reader(
     {int: _of_int, float: _of_float},
     {
         ("torch", "Tensor"): _of_array,
         ("torch.nn.parameter", "Parameter"): _of_array,
-        ("torch", "dtype"): plain_items,
-        ("triton.language.core", "dtype"): plain_items,
+        **DTYPES,
         ("triton.tools.tensor_descriptor", "TensorDescriptor"): _of_descriptor,
     },
     _of_others,

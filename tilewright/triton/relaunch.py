@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from importlib import import_module
+from operator import itemgetter
 from typing import Any
 
 from tilewright.dialects.frozen import frozen
-from tilewright.launch.known_launches import MOST, Items, kept
+from tilewright.launch.known_launches import MOST, Items, items_reader, kept
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
 from tilewright.triton.gpu import DeviceKernel
-from tilewright.triton.items import are_apart, is_word, items_of, reached
+from tilewright.triton.items import DTYPES, are_apart, is_word, items_of, reached
 
 _Template = tuple[LaunchTemplate, Any, Sequence[int]]
 """A template, its compiled kernel, and the numbers of the words that are addresses of what is apart
@@ -28,18 +29,33 @@ from others."""
 
 @frozen
 class _Alike:
-    """Launches that are alike but for words that are read of arguments: kernels that are `compiled`
-    by those of `constants`, with the numbers of words by those of its launcher's that are the same;
-    and templates that are `known` by the grid and by the words that are `exact`, None where there
-    was one such launch."""
+    """Launches that are alike but for words that are read of arguments: the kernel that is
+    `compiled` for them, the numbers of words by those of its launcher's that are the same; and
+    templates that are `known` by the grid and by the words that are `exact`, None where there was
+    one such launch."""
 
-    constants: Sequence[int]
-    exact: Sequence[int]
-    compiled: dict[Items, tuple[Any, Mapping[int, int]]] = field(default_factory=dict[Any, Any])
+    compiled: Any
+    number_of: Mapping[int, int]
+    exact: Sequence[int] = ()
     known: dict[Items, _Template | None] = field(default_factory=dict[Any, Any])
 
 
-_ALIKE: dict[Any, _Alike] = {}
+@frozen
+class _Reading:
+    """How arguments of some types are read, so many of them and options of some names: what
+    parameters are that are not given; the `constants`, which kernels are compiled for, or whose
+    types say all that is known of them, `plain` where they are so as they are; the `others`; and
+    launches that are `alike`."""
+
+    defaults: Mapping[str, Any]
+    constants: Callable[[Items], Items]
+    plain: bool
+    others: Callable[[Items], Items]
+    alike: dict[Items, _Alike] = field(default_factory=dict[Items, _Alike])
+
+
+_PLAIN = {bool, int, str, type(None)}
+_constants = items_reader({}, DTYPES, lambda value, arrays: None)
 
 
 def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,30 +65,35 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
 
     def launch(function: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
         read: list[Any] = []
-        active, key, device = driver.active, None, 0
+        active, reading, key, device = driver.active, None, None, 0
         if not (warmup or function.pre_run_hooks or _is_watched(knobs.runtime)):
             looked_up = knobs.runtime.debug, knobs.compilation.instrumentation_mode
             device = active.get_current_device()
             caches = function.device_caches.get(device)
             if caches and caches[0]:  # Triton's own is emptied where kernels are to be made anew
-                key = _key(function, (device, looked_up), args, options, read)
-        alike, known = None if key is None else _ALIKE.get(key), None
+                given = *args, *options.values()
+                kinds = (*map(type, given),)
+                # a method is known by its object, where the object asks for its text
+                reading = _reading(function.__getitem__, len(args), (*options,), kinds)
+                key = _key(function, (device, looked_up), reading, given, read)
+        alike, known = reading.alike.get(key) if reading and key else None, None
         words: Sequence[int] = read[::2]
-        if alike is not None:
+        if reading and key and alike:
             if callable(grid):
-                grid = grid(_bound(function, args, options))
+                grid = grid(_bound(function, args, options, reading))
             known_by = (*grid, 1, 1)[:3], *[words[i] for i in alike.exact]
             known = alike.known.get(known_by)
             if known is None or (known[2] and not are_apart(known[2], map(reached, read[1::2]))):
-                bound = _bound(function, args, options)
-                known = _made(key, alike, known_by, words, [*bound.values()])
+                bound = _bound(function, args, options, reading)
+                known = _made(reading, key, alike, known_by, words, [*bound.values()])
                 words = known[2] if known else words
         if known is None:
             compiled = run(function, *args, grid=grid, warmup=warmup, **options)
-            if key is not None and isinstance(getattr(compiled, "function", None), DeviceKernel):
-                constants, own = _words(function, compiled.run, args, options)
-                alike = alike or kept(_ALIKE, key, _Alike(constants, constants))
-                kept(alike.compiled, tuple([words[i] for i in constants]), (compiled, own))
+            launched = isinstance(getattr(compiled, "function", None), DeviceKernel)
+            if reading and key and not alike and launched:
+                names = (*_names(function, args, options),)
+                numbers = _words(function, compiled.run, reading, names, (*args, *options.values()))
+                kept(reading.alike, key, _Alike(compiled, numbers))
             return compiled
         template, compiled, _ = known
         active.launches += 1
@@ -89,52 +110,73 @@ def _is_watched(runtime: Any) -> bool:
 
 
 def _key(
-    function: Any, where: Items, args: Items, options: Mapping[str, Any], read: list[Any]
+    function: Any, where: Items, reading: _Reading, given: Items, read: list[Any]
 ) -> Items | None:
-    """The function as it is, where it runs, the names of options, and the items, whose words and
-    arrays are added to those `read`; None where they are no key, or where a global that the
-    function reads has changed."""
+    """The function's text, where it runs, and the items of arguments, whose words and arrays are
+    added to those `read`; None where they are no key, or where a global that the function reads has
+    changed."""
     if function.hash is None:  # its text is another one since it was compiled
         return None
     for (name, _), (value, scope) in function.used_global_vals.items():
         if name not in scope or scope[name] != value:
             return None
-    if (items := items_of((*args, *options.values()), read)) is None:
+    constants: Items | None = reading.constants(given)
+    if not reading.plain:
+        constants = _constants(constants, [])
+    items = items_of(reading.others(given), read)
+    if constants is None or items is None:
         return None
-    # a method is known by its object, where the object asks for its text
-    return function.__getitem__, function.hash, where, tuple(options), items
+    return function.hash, where, constants, items
 
 
-def _bound(function: Any, args: Items, options: Mapping[str, Any]) -> dict[str, Any]:
+def _bound(
+    function: Any, args: Items, options: Mapping[str, Any], reading: _Reading
+) -> dict[str, Any]:
     """The arguments of all parameters."""
-    given = *args, *options.values()
-    return {
-        name: default if place is None else given[place]
-        for name, place, default in _parameters(function, len(args), tuple(options))
-    }
+    given = dict(zip(function.arg_names, args, strict=False))
+    bound = {**reading.defaults, **given, **options}
+    while len(bound) > len(reading.defaults):  # behind them are options of the launch
+        bound.popitem()
+    return bound
 
 
 @lru_cache(MOST)
-def _parameters(
-    function: Any, count: int, options: tuple[str, ...]
-) -> list[tuple[str, int | None, Any]]:
-    """The names of parameters, their places among so many arguments and options, and what they are
-    where they have none."""
-    places = {name: i for i, name in enumerate(_names(function, range(count), options))}
-    rows = function.signature.parameters.items()
-    return [(name, places.get(name), parameter.default) for name, parameter in rows]
+def _reading(launch: Any, count: int, options: Sequence[str], kinds: Sequence[type]) -> _Reading:
+    """How arguments of some types are read, so many and options, of the function that a method
+    launches."""
+    function = launch.__self__
+    constant = {name for i, name in enumerate(function.arg_names) if i in function.constexprs}
+    names = _names(function, range(count), options)
+    given = list(enumerate(zip(names, kinds, strict=False)))
+    constants = [
+        i for i, (name, kind) in given
+        if name in constant or name not in function.arg_names or kind in _PLAIN - {int}
+    ]  # fmt: skip
+    return _Reading(
+        {name: one.default for name, one in function.signature.parameters.items()},
+        _places(constants),
+        all(kinds[i] in _PLAIN for i in constants),
+        _places([i for i, _ in given if i not in constants]),
+    )
+
+
+def _places(places: Sequence[int]) -> Callable[[Items], Items]:
+    """Takes the elements at places out of a tuple."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda given: tuple([given[i] for i in places])
 
 
 def _made(
-    key: Any, alike: _Alike, known_by: Items, words: Sequence[int], given: Sequence[Any]
-) -> tuple[LaunchTemplate, Any, Sequence[int]] | None:
+    reading: _Reading, key: Items, alike: _Alike, known_by: Items, words: Sequence[int],
+    given: Sequence[Any],
+) -> tuple[LaunchTemplate, Any, Sequence[int]] | None:  # fmt: skip
     """A template for the arguments of all parameters, its compiled kernel, and the words that it is
     given; None where there is none, or where the arguments do not fit: what checks all of them says
     why. What comes a second time has a template of its own from then on."""
-    known, grid = alike.compiled.get(tuple([words[i] for i in alike.constants])), known_by[0]
-    if 0 in grid or known is None:
+    compiled, number_of, grid = alike.compiled, alike.number_of, known_by[0]
+    if 0 in grid:
         return None
-    compiled, number_of = known
     try:
         (made, apart), own = compiled.run.launch(compiled.function, grid, given)
     except ArgumentError:
@@ -144,7 +186,7 @@ def _made(
         number_of = {place: number for place, number in number_of.items() if place not in decide}
     exact = {*range(len(words))}.difference(number_of.values()).union(alike.exact)
     if len(exact) > len(alike.exact):
-        kept(_ALIKE, key, replace(alike, exact=sorted(exact), known={}))
+        kept(reading.alike, key, replace(alike, exact=sorted(exact), known={}))
     elif known_by not in alike.known:
         kept(alike.known, known_by, None)
     elif apart is not None:
@@ -154,27 +196,20 @@ def _made(
 
 
 def _words(
-    function: Any, launcher: Any, args: Items, options: Mapping[str, Any]
-) -> tuple[list[int], dict[int, int]]:
-    """The numbers of the words of constants, and of others that are read by those of a launcher's
-    that are the same."""
-    variable = {name for i, name in enumerate(function.arg_names) if i not in function.constexprs}
-    numbers, constants, read = dict[str, range](), list[int](), list[Any]()
-    given = zip(_names(function, args, options), (*args, *options.values()), strict=True)
-    for name, value in given:
+    function: Any, launcher: Any, reading: _Reading, names: Items, given: Items
+) -> dict[int, int]:
+    """The numbers of words that are read of arguments, by those of a launcher's that are the
+    same."""
+    numbers, read = dict[str, range](), list[Any]()
+    for name, value in zip(*map(reading.others, (names, given)), strict=True):
         first = len(read) // 2
         items_of((value,), read)
-        own = range(first, len(read) // 2)
-        if name in variable:
-            numbers[name] = own
-        else:
-            constants += own
+        numbers[name] = range(first, len(read) // 2)
     of_arrays = {number for number, array in enumerate(read[1::2]) if array is not None}
     if not launcher.plain:
         rows = [number for name in function.arg_names for number in numbers.get(name, ())]
-        arrays = [number for number in rows if number in of_arrays]
-        return constants, dict(enumerate(arrays))
-    return constants, {
+        return dict(enumerate(number for number in rows if number in of_arrays))
+    return {
         place: number
         for place, (_, name, type_) in enumerate(launcher.plain)
         for number in numbers.get(name, ())
