@@ -65,7 +65,8 @@ class FieldsOp(DefinedOp):
         if (given := (len(ordered), *named)) not in shape.legal:
             self._check_given(shape, *given)
         fields: dict[str, Any] = {**shape.known, **named}
-        fields.update(zip(shape.order, ordered, strict=False))
+        if ordered:
+            fields.update(zip(shape.order, ordered, strict=False))
         properties: dict[str, Attribute] = {}
         for name, attribute_of, default in shape.properties:
             value = fields[name]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -264,7 +264,9 @@ class ScalarOp(PtxOp):
     def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:
         """The op of that form, built without re-checking what the table already says."""
         types, properties = _parts(cls, form)
-        return cls.create(operands=inputs, result_types=types, properties=properties)
+        made = cls.__new__(cls)
+        Operation.__init__(made, operands=inputs, result_types=types, properties=properties)
+        return made
 
     @property
     def row(self) -> Form:

@@ -333,10 +333,10 @@ def parse_module(
 ) -> ModuleOp:
     """The module of an IR text, or of PTX. Raises CompileError, with line and caret, where it is
     none."""
-    if implicit_module and _is_blank(text):
-        return ModuleOp([])
     if _PTX.match(text):
         return _ptx(text, name, line_offset)
+    if implicit_module and _is_blank(text):
+        return ModuleOp([])
     parser = None
     try:
         text.encode()

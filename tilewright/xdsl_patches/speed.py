@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Protocol
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, LocationAttr
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, SSAValues, Use
 from xdsl.ir.core import BlockOps, IRWithName, IRWithUses, OpOperands, _IRNode
 from xdsl.irdl import (
@@ -34,6 +34,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
+from tilewright.dialects.locations import LocatedLater
 from tilewright.dialects.once import once_each
 from tilewright.xdsl_patches import dense, lexer, verification
 from tilewright.xdsl_patches.assignments import Patches
@@ -374,7 +375,7 @@ PATCHES: Patches = {
     "constructed_ops": (
         (Operation, "__init__", _construct),
         (Operation, "create", classmethod(_create)),
-        (Operation, "location", UNKNOWN_LOC),
+        (Operation, "location", LocatedLater()),
         (SSAValue, "type", _EarlierType()),
         (SSAValue, "_type", _TYPE),
         (OpResult, "owner", property(attrgetter("op"))),

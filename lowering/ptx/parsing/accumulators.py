@@ -21,6 +21,8 @@ def list_accumulators(order: Sequence[BodyPart]) -> None:
     for part in order:
         flying = dict[VariableList, None]()
         for statement, scope in part.statements:
+            if not statement.name.startswith("wgmma"):
+                continue
             if statement.name.startswith("wgmma.mma_async"):
                 variables = _accumulator(statement, scope)
                 rule = rule_of(statement.name)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 
 from xdsl.ir import Block
@@ -10,10 +10,12 @@ from xdsl.ir import Block
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.reader import constant_bits
+from tilewright.lowering.ptx.parsing.reader import ReadingRule, constant_bits
+from tilewright.lowering.ptx.parsing.ssa import Variable
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
+_FLOW = frozenset(("bra", "ret", "exit", "call"))
 _ELEMENT = re.compile(r"[\w$]\[")
 _TRY_WAIT = "mbarrier.try_wait.parity."
 
@@ -22,7 +24,8 @@ _TRY_WAIT = "mbarrier.try_wait.parity."
 class BodyPart:
     """The statements of a block, each with the names that it knows, and how it ends: by `ending`
     at `then`, under its guard, if it has one, else at `following`; without either the kernel is at
-    its end."""
+    its end. The rules of the statements, and the places where it writes its registers `last`, are
+    filled later."""
 
     block: Block = field(default_factory=Block)
     statements: list[tuple[PtxStatement, Names]] = field(
@@ -31,6 +34,8 @@ class BodyPart:
     ending: tuple[PtxStatement, Names] | None = None
     then: Block | None = None
     following: Block | None = None
+    rules: list[ReadingRule] = field(default_factory=list[ReadingRule])
+    last: dict[Variable, int] = field(default_factory=dict[Variable, int])
 
     @property
     def is_open(self) -> bool:
@@ -42,10 +47,16 @@ class BodyPart:
         return [block for block in (self.then, self.following) if block is not None]
 
 
-def waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
+def waits(statements: Sequence[PtxStatement]) -> Iterable[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
     instruction without a result, as `ptx.mbarrier.try_wait.parity` is, behind its label where
     others go there."""
+    if not any(name.startswith(_TRY_WAIT) for name in {one.name for one in statements}):
+        return statements
+    return _waits(statements)
+
+
+def _waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
     place, ways = 0, Counter(one.text for one in statements if one.name in ("bra", "bra.uni"))
     # Each of several places between braces may have a label of one name.
     ways.subtract(one.text for one in statements if one.kind == "label")
@@ -135,6 +146,14 @@ class Flow:
         }  # fmt: skip
         for statement in waits(body):
             match statement.kind:
+                case "instruction":
+                    name, text = statement.name, statement.text
+                    has_element = "[" in text and _ELEMENT.search(text)
+                    if self._has_vectors or ".b128" in name or has_element:
+                        addressed = not name.startswith("mov.")
+                        text = scope.in_parts(text, addressed=addressed)
+                        statement = statement._replace(text=text)
+                    self._instruction(statement, scope)
                 case "brace" if statement.text == "{":
                     scope = Names(scope)
                 case "brace":
@@ -147,13 +166,6 @@ class Flow:
                     self.declare(statement, scope)
                 case "label":
                     self._label(statement.text, scope, is_target=statement.text in targets)
-                case "instruction":
-                    name, text = statement.name, statement.text
-                    if self._has_vectors or ".b128" in name or _ELEMENT.search(text):
-                        addressed = not name.startswith("mov.")
-                        text = scope.in_parts(text, addressed=addressed)
-                        statement = statement._replace(text=text)
-                    self._instruction(statement, scope)
                 case _:
                     pass
 
@@ -197,7 +209,9 @@ class Flow:
 
     def _instruction(self, statement: PtxStatement, scope: Names) -> None:
         part, name = self.parts[-1], statement.name.partition(".")[0]
-        if name == "bra":
+        if name not in _FLOW and not statement.guard:
+            part.statements.append((statement, scope))
+        elif name == "bra":
             self._branches.append((part, statement.text, scope))
             self._end(statement, scope)
         elif name in ("ret", "exit"):

@@ -4,7 +4,7 @@ A mnemonic has a rule, made once: the op that it is of, with the properties that
 the operands by the same forms and fields that the op is printed by.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, product
@@ -137,7 +137,7 @@ def resizing(rule: ReadingRule, type_: str) -> ReadingRule:
 def pieces(operands: str) -> list[str]:
     """The operands of a list as they are written."""
     if "{" not in operands and "[" not in operands:
-        return [piece.strip() for piece in operands.split(",")]
+        return [*map(str.strip, operands.split(","))]
     return [written.text for written in read(operands)]
 
 
@@ -160,7 +160,7 @@ def _carry(mnemonic: str) -> ReadingRule | None:
         reader.add(made)
         reader.give(dest, made.result)
         if ".cc" in mnemonic:
-            reader.ssa.write(reader.block, reader.carry, made.carry_out)
+            reader.held[reader.carry] = made.carry_out
 
     return ReadingRule(rule, kind=kind)
 
@@ -242,7 +242,7 @@ class _OpFields:
         address: str,
         general: ReadingRule | None,
     ):
-        self.general = general
+        self.general, self.takes_either = general, issubclass(op, _OF_EITHER_KIND)
         definition = op.get_irdl_definition()
         operands, self.results = dict(definition.operands), dict(definition.results)
         self.op, self.properties, self.operands = op, properties, operands
@@ -308,7 +308,7 @@ class _OpFields:
     ) -> None:  # fmt: skip
         """Set a field to its part of an operand; results get the names that are `given`."""
         kind = self.kinds.get(name) or default
-        if issubclass(self.op, _OF_EITHER_KIND) and self.kinds.get(name, "") is None:
+        if self.takes_either and self.kinds.get(name, "") is None:
             same = fields.get("result")
             kind = same.kind.data if same else reader.kind(words_of(part)[0], kind)
         if name in self.operands:
@@ -317,6 +317,8 @@ class _OpFields:
         elif name in self.results:
             given[name] = words_of(part)
             fields[name] = reg(kind, len(given[name]))
+        elif isinstance(part, int):
+            fields[name] = part
         elif name in self.known and (value := reader.number(part)) is not None:
             fields[name] = value
         elif name in self.known or not _stands_for(reader, name, part):
@@ -339,18 +341,16 @@ def by_fields(
 
 def _parts(
     reader: Reader, fields: Sequence[str], written: Written, kind: str, form: OperandForm
-) -> Iterator[tuple[str, Any]]:
+) -> Iterable[tuple[str, Any]]:
     """The fields that an operand is, with their part of it; the coordinates of a box at once."""
     if isinstance(form, Address):
-        base, offset = reader.address(written, kind, apart=len(fields) > 1)
-        yield fields[0], base
-        if len(fields) > 1:
-            yield fields[1], Written("integer", "", value=offset)
+        parts = reader.address(written, kind, apart=len(fields) > 1)
     elif len(fields) == 1 or not written.items:
-        yield fields[0], written
+        return ((fields[0], written),)
     else:
-        yield fields[0], written.items[0]
-        yield fields[1], written.items[1:] if written.kind == "box" else written.items[1]
+        first, *others = written.items
+        parts = first, tuple(others) if written.kind == "box" else others[0]
+    return zip(fields, parts, strict=False)
 
 
 def words_of(part: Written) -> list[str]:

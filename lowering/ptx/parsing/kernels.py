@@ -3,9 +3,12 @@
 import re
 import sys
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import field
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -61,18 +64,18 @@ _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluste
 
 @frozen
 class Source:
-    """The text of a module: its name, where its lines start, how many are before it, and how much
-    shared memory a CTA of its target may have. What is behind a position of `marked` comes from the
+    """The text of a module: its name, how many lines are before it, and how much shared memory a
+    CTA of its target may have. What is behind a position of `marked` comes from the
     line that its `.loc` names, of one of `files`; what begins at a head comes from none."""
 
     name: StringAttr
-    starts: list[int]
+    text: str
     line_offset: int
     shared_limit: int = STATIC_SHARED_LIMIT + 1
     files: dict[str, str] = field(default_factory=dict[str, str])
     marked: list[int] = field(default_factory=list[int])
     marks: list[re.Match[str] | None] = field(default_factory=list[re.Match[str] | None])
-    _origins: dict[str, FileLineColLoc] = field(default_factory=dict[str, FileLineColLoc])
+    _starts: list[int] = field(default_factory=list[int])
 
     def mark(self, statement: PtxStatement) -> None:
         """Let what is behind a head, or a `.loc`, come from no line, or from its."""
@@ -81,16 +84,17 @@ class Source:
 
     def location(self, position: int) -> FileLineColLoc | FusedLoc:
         """The location of a position, fused with that of what it was compiled from."""
-        line = bisect_right(self.starts, position)
-        column = position - self.starts[line - 1] + 1
+        starts = self._starts
+        if not starts:
+            starts += [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
+        line = bisect_right(starts, position)
+        column = position - starts[line - 1] + 1
         place = locations.place(self.name, line + self.line_offset, column)
         mark = bisect_right(self.marked, position) - 1
         if mark < 0 or (match := self.marks[mark]) is None:
             return place
-        if (origin := self._origins.get(match[0])) is None:
-            name = StringAttr(self.files.get(match[1], match[1]))
-            origin = locations.place(name, int(match[2]), int(match[3]))
-            self._origins[match[0]] = origin
+        name = locations.string(self.files.get(match[1], match[1]))
+        origin = locations.place(name, int(match[2]), int(match[3]))
         both = locations.unverified(ArrayAttr, data=(place, origin))
         return locations.unverified(FusedLoc, locations=both, metadata=_NO_METADATA)
 
@@ -138,7 +142,7 @@ class KernelReading:
             [*bounds[word], 1, 1][:3] if word in bounds else None
             for word in ("reqntid", "maxntid", "reqnctapercluster")
         )
-        op = EntryOp(
+        op: Any = EntryOp(
             name, list(zip(names, kinds, strict=True)), region, shared.end,
             shared.align if shared.end else 16, block, cluster, local=reader.local.end,
             local_align=reader.local.align if reader.local.end else 16,
@@ -147,7 +151,7 @@ class KernelReading:
         for name, word in ((MIN_CTAS, "minnctapersm"), (MAX_REGISTERS, "maxnreg")):
             if word in bounds:
                 op.attributes[name] = IntegerAttr(bounds[word][0], i32)
-        op.location = self.source.location(self.head.position)
+        op.located = partial(self.source.location, self.head.position)
         return op
 
     def _is_word(self, name: str) -> bool:
@@ -181,9 +185,9 @@ class KernelReading:
         shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
         reader.contents = self.variables.contents
-        last = self._choose_kinds(order)
+        self._choose_kinds(order)
         list_accumulators(order)
-        conditions = {part: self._fill(reader, part, last[part]) for part in order}
+        conditions = {part: self._fill(reader, part) for part in order}
         ssa.close()
         for variables in (reader.memory, reader.local):
             variables.place()
@@ -197,31 +201,30 @@ class KernelReading:
         reader.check_unread()
         return Region([part.block for part in parts if part in ends]), reader
 
-    def _choose_kinds(self, order: Sequence[BodyPart]) -> dict[BodyPart, dict[Variable, int]]:
-        """Where values of variables meet, they are of the kind of what writes them, if of one;
-        count how often that is. The place of the last write of each in each part."""
-        last: dict[BodyPart, dict[Variable, int]] = {part: {} for part in order}
-        written: dict[Variable, set[str]] = {}
+    def _choose_kinds(self, order: Sequence[BodyPart]) -> None:
+        """Find the rules. Where values of variables meet, they are of the kind of what writes them,
+        if of one; count how often that is, and the place of the last write of each in each part."""
+        written = defaultdict[Variable, set[str]](set)
         for place, part in enumerate(order):
             for statement, scope in part.statements:
-                rule = self._rule(statement)
+                rule, position = self._rule(statement), statement.position
+                part.rules.append(rule)
                 results, address, _ = statement.text.partition("[")
                 if not address:
                     results = results.partition("}" if results[:1] == "{" else ",")[0]
                 for name in NAMES.findall(results):
                     variable = scope.find(name)
                     if isinstance(variable, Variable):
-                        if not variable.writes or statement.position < variable.first:
-                            variable.first = statement.position
+                        if not variable.writes or position < variable.first:
+                            variable.first = position
                         variable.writes += 1
                         variable.last = place
-                        last[part][variable] = statement.position
+                        part.last[variable] = position
                         if rule.kind:
-                            written.setdefault(variable, set()).add(rule.kind)
+                            written[variable].add(rule.kind)
         for variable, kinds in written.items():
             if len(kinds) == 1 and KINDS[kind := next(iter(kinds))] == KINDS[variable.kind]:
                 variable.kind = kind
-        return last
 
     def _rule(self, statement: PtxStatement) -> ReadingRule:
         try:
@@ -232,36 +235,36 @@ class KernelReading:
             raise PtxError(why_unread(statement.name), statement.position)
         return rule
 
-    def _fill(self, reader: Reader, part: BodyPart, last: dict[Variable, int]) -> SSAValue | None:
+    def _fill(self, reader: Reader, part: BodyPart) -> SSAValue | None:
         """Read the instructions of a part: the predicate of its end, where it has one."""
-        reader.block = part.block
-        reader.last = last
+        reader.block, reader.held = part.block, reader.ssa.defined[part.block]
+        reader.last = part.last
         reader.tail = sys.maxsize if len(part.ways()) > 1 else _tail(part.statements)
-        for statement, scope in part.statements:
-            reader.scope, reader.position = scope, statement.position
-            reader.location = self.source.location(statement.position)
-            reader.guard = reader.take(statement.guard, "pred") if statement.guard else None
-            self._read_instruction(reader, statement)
+        locate = self.source.location
+        for (statement, scope), rule in zip(part.statements, part.rules, strict=True):
+            _, position, name, text, guard = statement
+            reader.scope, reader.position = scope, position
+            reader.located = partial(locate, position)
+            reader.guard = reader.take(guard, "pred") if guard else None
+            try:
+                rule.read(reader, text)
+            except PtxError:
+                raise
+            except (Illegal, VerifyException) as error:
+                raise PtxError(str(error), position) from error
+            except (ValueError, LookupError) as error:
+                what = f"expected operands that {name} takes, got '{text}'"
+                raise PtxError(what, position) from error
         if part.ending is None or not part.ending[0].guard:
             return None
         statement, reader.scope = part.ending
         reader.position = statement.position
         return reader.take(statement.guard.lstrip("! "), "pred")
 
-    def _read_instruction(self, reader: Reader, statement: PtxStatement) -> None:
-        try:
-            self._rule(statement).read(reader, statement.text)
-        except PtxError:
-            raise
-        except (Illegal, VerifyException) as error:
-            raise PtxError(str(error), statement.position) from error
-        except (ValueError, LookupError) as error:
-            what = f"expected operands that {statement.name} takes, got '{statement.text}'"
-            raise PtxError(what, statement.position) from error
-
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
+        op: Any
         if not ways:
-            op: Operation = RetOp()
+            op = RetOp()
         elif condition is None or len(ways) == 1:
             op = BraOp(ways[0].dest, ways[0].values)
         else:
@@ -269,7 +272,7 @@ class KernelReading:
             then, other = ways if part.ending[0].guard[0] != "!" else reversed(ways)
             op = CondBraOp(condition, then.dest, other.dest, then.values, other.values)
         if part.ending is not None:
-            op.location = self.source.location(part.ending[0].position)
+            op.located = partial(self.source.location, part.ending[0].position)
         return op
 
 

@@ -43,6 +43,9 @@ class Symbol:
         return self.parts.setdefault(offset, Variable(kind))
 
 
+_AT_ONCE = 1 << 14
+"""The registers of a range that are made with it: a text has more than it uses by hand alone."""
+
 _PART = re.compile(rf"({NAME})(?:\.([xyzwrgba])\b)?(?:\[([^\]]*)\])?")
 _PLACES = "xyzwrgba"
 
@@ -125,7 +128,11 @@ class Names:
             return f"expected registers of a type of {', '.join(REGISTER_OF)}, got '{text.strip()}'"
         for name in match[3].split(","):
             if (several := _RANGE.fullmatch(name := name.strip())) is not None:
-                self.ranges[several[1]] = kind, int(several[2])
+                stem, count = several[1], int(several[2])
+                self.ranges[stem] = kind, count
+                if count <= _AT_ONCE:
+                    of_range = {f"{stem}{place}": Variable(kind) for place in range(count)}
+                    self.names = of_range | self.names
             else:
                 self.names[name] = Variable(kind)
         return None

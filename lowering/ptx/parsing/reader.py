@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, Operation, SSAValue, Use
@@ -114,11 +115,12 @@ class Reader:
         self.local = Variables()
         self.carry = Variable("pred")
         self.position = 0
+        self.held = ssa.defined[block]
         self.guard: SSAValue | None = None
         self.resizes = ""
         self.last: dict[Variable, int] = {}
         self.tail = 0
-        self.location: LocationAttr | None = None
+        self.located: Callable[[], LocationAttr] | None = None
         self.contents: dict[str, bytes] = {}
         self.unread: dict[UndefOp, PtxError] = {}
         self.states: list[tuple[Operation, type[Operation]]] = []
@@ -128,10 +130,9 @@ class Reader:
         """The error of the instruction."""
         return PtxError(message, self.position)
 
-    def add(self, op: Operation) -> Operation:
+    def add(self, op: Any) -> Operation:
         """Add an op at the end of the block."""
-        if self.location is not None:
-            op.location = self.location
+        op.located = self.located
         self.block.add_op(op)
         return op
 
@@ -159,16 +160,21 @@ class Reader:
         """The register of an instruction type, or of a kind, that an operand is: what a register
         holds, a constant or the address of a variable."""
         kind = kind or REGISTER_OF.get(type_, type_)
+        if text[:1] in _NUMBERS and (bits := constant_bits(text, type_)) is not None:
+            return self.constant(bits, kind)
+        named = self.scope.find(text)
+        if isinstance(named, Variable):
+            value = self.held.get(named) or self.ssa.read(self.block, named)
+            if value.type is reg(kind):  # most are
+                return value  # type: ignore[return-value]  # a listed register has no type
+            return self.converted(value, kind, text)
         if text[:1] == "!" and evaluate(text) is None:
             return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
-        named = None if text[:1] in _NUMBERS else self.scope.find(text)
-        if isinstance(named, Variable):
-            return self.converted(self.ssa.read(self.block, named), kind, text)
         if isinstance(named, Symbol):
             return self.resized(self.address_of(named), kind)
         if text.startswith("%"):
             return self.converted(self.special(text), kind, text)
-        if (bits := constant_bits(text, type_)) is None:
+        if (bits := constant_bits(text, type_)) is None:  # one that begins with a bracket or a sign
             raise self.fail(f"expected a register or a constant of .{type_}, got {text}")
         return self.constant(bits, kind)
 
@@ -179,8 +185,6 @@ class Reader:
     def converted(self, value: Value, kind: str, text: str) -> SSAValue:
         """The value of a register, as one of a kind of the same width; of a wider one the low bits
         where the instruction takes such."""
-        if not isinstance(value, ListedRegister) and value.type is reg(kind):  # most are
-            return value
         given = width_of(value)
         if given == KINDS[kind]:
             return self.register(value, kind)
@@ -196,7 +200,8 @@ class Reader:
         width = KINDS[kind]
         if not -(1 << (width - 1)) <= bits < 1 << width:
             bits %= 1 << width
-        made = ConstOp.create(result_types=(reg(kind),), properties={"bits": number(bits)})
+        made = ConstOp.__new__(ConstOp)
+        Operation.__init__(made, result_types=(reg(kind),), properties={"bits": number(bits)})
         return self.add(made).results[0]
 
     def special(self, name: str) -> SSAValue:
@@ -300,15 +305,18 @@ class Reader:
         if name == "_":
             return
         variable = self.variable(name)
-        given, width = width_of(value), KINDS[variable.kind]
         type_ = self.resizes
+        if not type_ and value.type is reg(variable.kind):  # most are
+            self.held[variable] = value
+            return
+        given, width = width_of(value), KINDS[variable.kind]
         if type_[:1] == "s" and int(type_[1:]) < width:
             value = self.resized(self.register(value, f"b{given}"), variable.kind, type_)
         elif given != width:
             if not type_ or given > width:
                 raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
             value = self.resized(self.register(value, f"b{given}"), variable.kind)
-        self.ssa.write(self.block, variable, value)
+        self.held[variable] = value
 
     def sink(self, name: str) -> bool:
         """True for a register, which gets what no op gives: nothing may read that."""
@@ -316,7 +324,7 @@ class Reader:
         if not isinstance(variable, Variable):
             return False
         self.add(op := UndefOp(reg(variable.kind)))
-        self.ssa.write(self.block, variable, op.result)
+        self.held[variable] = op.result
         self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
         return True
 

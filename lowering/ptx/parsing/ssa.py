@@ -53,6 +53,7 @@ class VariableList:
 class ListedRegister:
     """A register of a list, which gets a name of its own when something reads it by itself."""
 
+    type = None
     source: SSAValue
     position: int
     alone: dict[Block | None, SSAValue] = field(default_factory=dict[Block | None, SSAValue])
@@ -90,12 +91,13 @@ class Way:
 class SsaBuilder:
     """The values of variables in the blocks of a kernel, between which there are `edges`. Blocks
     are filled in the order of `dominators`, the immediate one of each: all that lead to one come
-    before it, but for loops."""
+    before it, but for loops. What variables are where a block has come to is `defined`, as far as
+    something has written them there, or asked."""
 
     def __init__(self, dominators: Mapping[Block, Block], edges: Sequence[Way]):
         self._dominators = dominators
         self._places = {block: place for place, block in enumerate(dominators)}
-        self._defined: dict[Block, dict[Variable, Value]] = {block: {} for block in dominators}
+        self.defined: dict[Block, dict[Variable, Value]] = {block: {} for block in dominators}
         self._arguments: dict[SSAValue, Variable | VariableList] = {}
         self._waiting = list[BlockArgument]()
         self._moved: dict[tuple[SSAValue, str], SSAValue] = {}
@@ -104,13 +106,9 @@ class SsaBuilder:
         for edge in edges:
             self._before[edge.dest].append(edge)
 
-    def write(self, block: Block, variable: Variable, value: Value) -> None:
-        """Give a variable a value from here on in the block."""
-        self._defined[block][variable] = value
-
     def read(self, block: Block, variable: Variable) -> Value:
         """The value of a variable where the block has come to."""
-        known = self._defined
+        known = self.defined
         if (value := known[block].get(variable)) is not None:
             return value
         work = [block]
@@ -144,7 +142,7 @@ class SsaBuilder:
         of = variable.list
         if of is not None and block not in of.meets:
             of = None
-        values = [self._defined[source][variable] for source in sources]
+        values = [self.defined[source][variable] for source in sources]
         if len(values) > 1:
             registers = (
                 self.register(value, variable.kind, source)
@@ -155,7 +153,7 @@ class SsaBuilder:
             return values[0]
         if of is None:
             return self._argument(block, variable, reg(variable.kind))
-        argument, known = self._argument(block, of, reg(of.kind, len(of.variables))), self._defined
+        argument, known = self._argument(block, of, reg(of.kind, len(of.variables))), self.defined
         for place, one in enumerate(of.variables):
             known[block].setdefault(one, ListedRegister(argument, place))
         return known[block][variable]

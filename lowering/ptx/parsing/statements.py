@@ -34,7 +34,9 @@ class PtxStatement(NamedTuple):
 
 NAME = r"[A-Za-z_$%][\w$]*"
 NAMES = re.compile(NAME)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT_OR_MARK = re.compile(rf"{_COMMENT.pattern}|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+"""Marks of lines too, as few texts have: it is looked for thrice as long."""
 _DIRECTIVE = re.compile(r"(\.\w+)\s*(.*?)\s*", re.DOTALL)
 _SPACE = re.compile(r"[\s;]*")
 _STATEMENT = re.compile(
@@ -53,7 +55,7 @@ _STATEMENT = re.compile(
 
 def without_comments(text: str) -> str:
     """The text, what is left of it where it was."""
-    return _COMMENT.sub(_blank, text)
+    return (_COMMENT_OR_MARK if "#" in text else _COMMENT).sub(_blank, text)
 
 
 def _blank(comment: re.Match[str]) -> str:
@@ -63,16 +65,13 @@ def _blank(comment: re.Match[str]) -> str:
 
 def statements(text: str) -> Iterator[PtxStatement]:
     """The statements of a text without comments. Raises PtxError for what is none."""
-    statement = _STATEMENT.match
     position = _SPACE.match(text).end()  # type: ignore[union-attr]  # it always matches
-    while position < len(text):
-        match = statement(text, position)
-        if match is None:
-            line = text[position:].split("\n", 1)[0].strip()
-            raise PtxError(f"expected a PTX statement, got '{line}'", position)
+    for match in _STATEMENT.finditer(text, position):
+        if match.start() != position:
+            break
         kind = match.lastgroup
         if kind == "instruction":
-            name, operands, guard = match["name"], match["instruction"], match["guard"]
+            guard, name, operands = match.group("guard", "name", "instruction")
             yield PtxStatement("instruction", position, name, operands.rstrip(), guard or "")
         elif kind == "label" or kind == "brace":
             yield PtxStatement(kind, position, "", match[kind])
@@ -81,3 +80,6 @@ def statements(text: str) -> Iterator[PtxStatement]:
             name, rest = _DIRECTIVE.fullmatch(directive).groups()  # type: ignore[union-attr]
             yield PtxStatement(kind, position, name, rest)  # type: ignore[arg-type]
         position = match.end()
+    if position < len(text):
+        line = text[position:].split("\n", 1)[0].strip()
+        raise PtxError(f"expected a PTX statement, got '{line}'", position)

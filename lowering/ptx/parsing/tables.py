@@ -22,7 +22,7 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
     """The statements, where a branch by a table is one for each of its labels, and a call of an
     address one for each of its functions. An index beyond the labels, of which PTX says nothing,
     goes to the last; an address of no such function traps. Raises PtxError."""
-    if not any(one.name in _TABLES for one in body):
+    if {one.name for one in body}.isdisjoint(_TABLES):
         return body
     tables = {
         label.text: functions(table.text)
