@@ -21,8 +21,9 @@ from tilewright.lowering.interpreter.values import Lanes, is_array
 FIRST = 256
 """The turns after which a state is taken first."""
 
-LEAST, WATCHED = 64, 8
-"""The turns behind a state that are seen in any case: so many, or 1 / 2^n of those before it."""
+LEAST, WATCHED = 4, 8
+"""The turns behind a state that are seen in any case: so many of each gang, or 1 / 2^n of those
+before it."""
 
 
 class GangPlace(Protocol):
@@ -74,8 +75,10 @@ class Livelock:
         """The turns that may be taken unseen: until a state is taken, but for those behind one,
         each of which may come back to it."""
         taken = self._next // 2
-        if self._state is not None and self._turns < taken + max(taken >> WATCHED, LEAST):
-            return 0
+        if (state := self._state) is not None:
+            seen = max(taken >> WATCHED, LEAST * len(state.gangs))
+            if self._turns < taken + seen:
+                return 0
         return self._next - 1 - self._turns
 
     def took(self, turns: int) -> None:
