@@ -16,6 +16,7 @@ from tilewright.lowering.interpreter.machine.atomic_order import (
     AtomicOrder,
 )
 from tilewright.lowering.interpreter.machine.clocks import Clocks
+from tilewright.lowering.interpreter.machine.combined_words import CombinedWords
 from tilewright.lowering.interpreter.machine.global_accesses import GlobalAccesses
 from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -63,21 +64,29 @@ class Atomics:
             self._accesses.order.widths[op] = width
         if order.writes:
             self._clocks.reserve(lanes)
-        result = np.zeros_like(values[0])
-        for rows in self._rounds(places):
-            known = self._shared_order if shared else self._accesses.order
+        result, rounds = np.zeros_like(values[0]), self._rounds(places)
+        known = self._shared_order if shared else self._accesses.order
+        size, words = values[0].itemsize, None
+        for number, rows in enumerate(rounds):
+            if number == 1 and not shared and order.reads and order.writes:
+                rest = np.concatenate(rounds[1:])
+                words = CombinedWords.of(self._accesses, lanes[rest], address[rest], size, op)
+            given = [value[rows] for value in values]
             for row in rows.tolist():
                 known.come(int(lanes[row]), int(places[row]), order, op)
-            with faults_of(rows):
-                if not shared:
-                    size = values[0].itemsize
-                    self._accesses.observe(lanes[rows], address[rows], size, order, op)
-                update = partial(self._in_shared, reads=order.reads) if shared else self._in_global
-                result[rows] = update(
-                    lanes[rows], address[rows], [value[rows] for value in values], combine, op
-                )
+            if words is not None:
+                result[rows] = words.combine(self._clocks.now(lanes[rows]), combine, given)
+            else:
+                with faults_of(rows):
+                    if not shared:
+                        self._accesses.observe(lanes[rows], address[rows], size, order, op)
+                    in_shared = partial(self._in_shared, reads=order.reads)
+                    update = in_shared if shared else self._in_global
+                    result[rows] = update(lanes[rows], address[rows], given, combine, op)
             for row in rows.tolist():
                 known.leave(int(lanes[row]), int(places[row]), order, op)
+        if words is not None:
+            words.settle(order, op)
         return result
 
     def fence(self, lanes: Lanes, order: AccessOrder, op: int) -> None:

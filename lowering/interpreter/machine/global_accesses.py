@@ -45,7 +45,7 @@ class GlobalAccesses:
         self._shadows: dict[int, Shadow] = {}
         self._first = self._ctas = 0
         self.order = AtomicOrder()
-        self._observations = Observations()
+        self.observations = Observations()
         self._fences = GlobalProxyFences(self.order)
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
@@ -100,7 +100,7 @@ class GlobalAccesses:
         the second axis; `read_only` where nobody may write them for as long as the kernel runs."""
         self.check_own(lanes, address, width * count)
         value = self.memory.load(address, width, count)
-        for span in self._spans(lanes, address, width * count):
+        for span in self.spans(lanes, address, width * count):
             if read_only:
                 self._read_constant(span)
             self._read(span, op)
@@ -129,7 +129,7 @@ class GlobalAccesses:
         if (row := first_of(after != value)) is not None:
             self._report("race on global memory: two threads of the op write one element", row)
         changed = before != value
-        for span in self._spans(lanes, address, width * count):
+        for span in self.spans(lanes, address, width * count):
             shadow, places = self._check_write(span, op, changed[span.rows])
             shadow.generic = True
             shadow.writes.note(places, *self._threads.stamp(span.lanes), op)
@@ -152,10 +152,10 @@ class GlobalAccesses:
 
     def observe(self, lanes: Lanes, address: Bits, width: int, order: AccessOrder, op: int) -> None:
         """Threads come to make strong accesses to words."""
-        for span in self._spans(lanes, address, width):
-            self._observations.note(span, *self._threads.stamp(span.lanes), order, -op)
+        for span in self.spans(lanes, address, width):
+            self.observations.note(span, *self._threads.stamp(span.lanes), order, -op)
 
-    def _spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
+    def spans(self, lanes: Lanes, address: Bits, size: int) -> Iterator[Span]:
         """Accesses of `size` bytes by the buffers that they are of."""
         return self.memory.spans(lanes, address, size) if self.are_checked else iter(())
 
@@ -163,7 +163,7 @@ class GlobalAccesses:
         """Accesses of so many bytes each."""
         for size in np.unique(counts[counts > 0]).tolist():
             same = counts == size
-            yield from self._spans(lanes[same], address[same], size)
+            yield from self.spans(lanes[same], address[same], size)
 
     # Copies
 
@@ -173,7 +173,7 @@ class GlobalAccesses:
 
     def begin_async(self, lane: int, address: Bits, width: int, op: int) -> GlobalRead:
         """A thread starts a copy by the async proxy that reads words at some addresses."""
-        spans = self._spans(np.full(len(address), lane), address, width)
+        spans = self.spans(np.full(len(address), lane), address, width)
         return self._begin(list(spans), op, by_proxy=True)
 
     def begin_box(self, lane: int, image: TensorImage, corner: Corner, op: int) -> GlobalRead:
@@ -225,7 +225,7 @@ class GlobalAccesses:
         self, lane: int, address: Bits, width: int, changed: BoolArray, op: int, group: int
     ) -> None:
         """A copy of a thread in a group writes words at some addresses; see `write_box`."""
-        spans = list(self._spans(np.full(len(address), lane), address, width))
+        spans = list(self.spans(np.full(len(address), lane), address, width))
         self._begin_write(spans, changed[:, None], op, group)
 
     def _begin_write(self, spans: list[Span], changed: BoolArray, op: int, group: int) -> None:
@@ -412,7 +412,7 @@ class GlobalAccesses:
         if op >= 0 and (strong := late & (accesses[2] < 0)).any():
             unit = span.size // places.shape[1]
             first = (span.first[row] + index[race] % places.shape[1] * unit)[strong]
-            late[strong] = ~self._observations.precede(
+            late[strong] = ~self.observations.precede(
                 span.buffer, first, lanes[strong], chosen(accesses, strong), self._threads
             )
         if (at := first_of(late)) is not None:

@@ -179,6 +179,13 @@ class Shadow:
         """Threads, [threads, 1], read words: [threads, words]."""
         (self.strong_reads if op < 0 else self.reads).note(places, who, now, op)
 
+    def is_combined(self, span: Span, op: int) -> bool:
+        """All words of a span were combined last by an op, and read by strong accesses alone."""
+        places = self.words(span)
+        return bool(
+            (self.writes.op[places] == -op).all() and (self.reads.last[places] == NOBODY).all()
+        )
+
     def note_constant(self, places: Int64Array) -> BoolArray:
         """Words are read as such that nobody writes: those that somebody has written."""
         if self.read_only is None:

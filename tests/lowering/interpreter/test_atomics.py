@@ -9,6 +9,7 @@ import pytest
 from faults import LEVELS, kernel, run
 
 import tilewright as tw
+from tilewright.lowering.interpreter.machine.combined_words import CombinedWords
 from tilewright.lowering.interpreter.machine.word_accesses import Readers
 
 SEEDS = (None, 0, 1)
@@ -280,7 +281,8 @@ def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
 def test_atomics_on_one_word_look_at_as_many_accesses_each(
     level: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many came to the word before: reductions race with none of those."""
+    """However many came to the word before: reductions race with none of those, and all of an op
+    look once."""
     looked: list[int] = []
     reads = Readers.of
 
@@ -295,7 +297,7 @@ def test_atomics_on_one_word_look_at_as_many_accesses_each(
     for ctas in (1, 4):
         looked.clear()
         (found,) = run(text, level, [np.zeros(1, np.int32)], grid=(ctas,))
-        assert found[0] == 64 * ctas == len(looked)
+        assert (int(found[0]), len(looked)) == (64 * ctas, 1)
         sums.append(sum(looked))
     assert sums == [0, 0]
     # A store that is none has to look at all of them, and races with them but for a barrier.
@@ -305,3 +307,52 @@ def test_atomics_on_one_word_look_at_as_many_accesses_each(
     assert max(looked) >= 62
     with pytest.raises(tw.ExecutionError, match=r"race on global memory: this write and the .* by"):
         run(kernel("\n".join([add, store])), level, [np.zeros(1, np.int32)])
+
+
+@pytest.mark.parametrize("order", ["relaxed", "acquire", "release", "acq_rel"])
+@pytest.mark.parametrize("operation, scope", [("add", "gpu"), ("max", "gpu"), ("add", "cta")])
+@pytest.mark.parametrize("after", ["", "ld.global.u32 %r5, [%rd1];\n"])
+def test_turns_on_words_are_as_those_in_memory(
+    monkeypatch: pytest.MonkeyPatch, order: str, operation: str, scope: str, after: str
+) -> None:
+    """What threads get, and the races that they are in: the last one reads what all have left."""
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u64 q) {{
+.reg .pred %p<2>;
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+ld.param.u64 %rd1, [p];
+ld.param.u64 %rd2, [q];
+mov.u32 %r1, %tid.x;
+mov.u32 %r2, %ctaid.x;
+mad.lo.u32 %r3, %r2, 64, %r1;
+mad.wide.u32 %rd3, %r3, 4, %rd2;
+st.global.u32 [%rd3], %r3;
+and.b32 %r4, %r3, 1;
+mad.wide.u32 %rd4, %r4, 8, %rd1;
+atom.{order}.{scope}.global.{operation}.u32 %r5, [%rd4], 1;
+st.global.u32 [%rd3+1024], %r5;
+{after}mad.lo.u32 %r7, %r4, 512, %r5;
+setp.ne.u32 %p1, %r7, 127;
+@%p1 bra DONE;
+ld.global.u32 %r6, [%rd2];
+DONE:
+ret;
+}}
+"""
+    ends = list[Any]()
+    for _ in range(2):
+        try:
+            arrays = [np.zeros(4, np.uint32), np.zeros(512, np.uint32)]
+            ends.append(
+                [x.tolist() for x in tw.interpret(text, "k", grid=(4,), block=(64,), args=arrays)]
+            )
+        except tw.ExecutionError as error:
+            ends.append(str(error))
+        monkeypatch.setattr(CombinedWords, "of", lambda *_: None)
+    assert ends[0] == ends[1]
+    assert isinstance(ends[0], str) == bool(
+        after or scope == "cta" or (operation == "add" and order != "acq_rel")
+    )
