@@ -91,7 +91,7 @@ def _together(op: MmaFOp | MmaIOp, layout: TileLayout, kernel: EntryLowering) ->
             and other.properties == op.properties
             and [one.type for one in other.operands] == [one.type for one in op.operands]
             and kernel.layout(other.result) == layout
-            and other.result not in kernel.values
+            and ("totals", other) not in kernel.emitter.known
         )
 
     assert op.parent is not None
