@@ -29,7 +29,6 @@ from tilewright.lowering.cuda_tile.kernel.kernel import Elements, EntryLowering,
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting
-from tilewright.passes.cuda_tile.scheduling.late_loads import MOVES
 
 _AT_ONCE = 1
 """How many of K a thread reads at once, as bits of their number."""
@@ -91,6 +90,8 @@ def _together(op: MmaFOp | MmaIOp, layout: TileLayout, kernel: EntryLowering) ->
             and other.properties == op.properties
             and [one.type for one in other.operands] == [one.type for one in op.operands]
             and kernel.layout(other.result) == layout
+            and other.lhs in kernel.values
+            and other.rhs in kernel.values
             and ("totals", other) not in kernel.emitter.known
         )
 
@@ -100,22 +101,9 @@ def _together(op: MmaFOp | MmaIOp, layout: TileLayout, kernel: EntryLowering) ->
     while more := [one for one in left if one not in group and read & {one.lhs, one.rhs}]:
         group += more
         read.update(value for one in more for value in (one.lhs, one.rhs))
-    group = [one for one in group if _is_there(one.lhs, kernel) and _is_there(one.rhs, kernel)]
-    kernel.at(op)
     sizes = [prod(shape_of(one)) * bytes_of(kernel.scalar_type(op, one)) for one in read]
     fits = sum(sizes) <= kernel.scratch.conversion_bytes - kernel.scratch.reserved
     return group[: max(_SUMS // layout.count, 1) if fits else 1]
-
-
-def _is_there(value: SSAValue, kernel: EntryLowering) -> bool:
-    """True of a tile that is lowered, or has the elements of one that is: then it is now."""
-    owner = value.owner
-    if value in kernel.values or not isinstance(owner, MOVES):
-        return value in kernel.values
-    there = all(_is_there(operand, kernel) for operand in owner.operands)
-    if there:
-        kernel.lower(owner)
-    return there
 
 
 def _totals(

@@ -20,8 +20,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 
 _LOADS = LoadViewTkoOp | LoadPtrTkoOp
-MOVES = core.ReshapeOp, core.ExtractOp, core.PermuteOp, core.BroadcastOp
-"""The ops that only move elements."""
+_MOVED = (core.ReshapeOp, core.ExtractOp, core.PermuteOp, core.BroadcastOp)
 
 
 def make_loads_late(entry: EntryOp) -> None:
@@ -29,7 +28,7 @@ def make_loads_late(entry: EntryOp) -> None:
     block = entry.body.block
     for op in reversed(list(block.ops)):
         weak = isinstance(op, _LOADS) and is_weak(op)
-        if not weak and not isinstance(op, MOVES):
+        if not weak and not isinstance(op, _MOVED):
             continue
         products, use = _before_use(op, block)
         later = use if not weak else products[-1] if products else None
