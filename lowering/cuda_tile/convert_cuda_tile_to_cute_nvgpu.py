@@ -61,6 +61,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import (
     GATHERING_REGISTERS,
     WARP,
     WARPGROUP,
+    are_two,
     bounded_ctas,
     ctas_beside,
     is_crowded,
@@ -164,6 +165,8 @@ def _finish(plan: Plan, function: func.FuncOp, kernel: EntryLowering) -> None:
         beside = ctas_beside(entry, arch, taken) if kernel.late_products.is_shared else 1
         if is_alone(arch, taken) or bounded_ctas(entry, arch, threads, beside, spare=0):
             function.attributes.setdefault(MIN_CTAS, IntegerAttr(beside, i32))
+        elif are_two(entry, arch):
+            function.attributes.setdefault(MIN_CTAS, IntegerAttr(2, i32))
 
 
 def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:

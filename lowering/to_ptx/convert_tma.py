@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
+from tilewright.dialects.cute_nvgpu.lattice.tma import OWN_MEMORY
 from tilewright.dialects.cute_nvgpu.ops import tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
@@ -55,7 +56,9 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     fields = {"dest": dest, "mask": to.given(op.mask), **_tensor(op, to)}
     if op.rank is not None:
         barrier = in_cluster(barrier, to[op.rank], to)
-    fields |= {"barrier": barrier, "pair": op.rank is not None}
+    alone = op.rank is None and op.mask is None
+    own = alone and to.arch is not None and to.arch.supports(OWN_MEMORY)
+    fields |= {"barrier": barrier, "pair": op.rank is not None, "own": own}
     to.add(instruction_of(op, bulk_copy.TensorLoadOp, fields))
 
 

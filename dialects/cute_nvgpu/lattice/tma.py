@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     NeedingRow,
     Requirement,
     needs,
+    target,
 )
 from tilewright.dialects.frozen import frozen
 
@@ -91,8 +92,9 @@ _RANKS = range(1, MAX_RANK + 1)
 _HOPPER = needs("sm_90 8.0")
 _BLACKWELL = needs("sm_100a|sm_100f|sm_110f 8.6")
 
-# Of a CTA's own addresses .shared::cta says the same, from PTX ISA 8.6 on; for sm_120 ptxas makes
-# less code of it.
+OWN_MEMORY = target("sm_120")
+"""For this ptxas asks whose memory it is that a load to .shared::cluster writes, and calls a
+function for another CTA's. Of a CTA's own .shared::cta says the same, from PTX ISA 8.6 on."""
 TENSOR_LOAD = TensorCopyRow(
     "tma.load", "start to copy a box of a tensor to shared memory; its bytes arrive at an mbarrier",
     "shared::cluster.global.MODE.mbarrier::complete_tx::bytes", _RANKS, _HOPPER,

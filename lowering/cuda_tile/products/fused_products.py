@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from math import prod
+from typing import Any
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import Float32Type, Float64Type, IntegerType
@@ -30,6 +32,8 @@ from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, conver
 
 _AT_ONCE = 1
 """How many of K a thread reads at once, as bits of their number."""
+_SUMS = 64
+"""The sums of products that share operands for which a thread has registers."""
 
 
 @frozen_entity
@@ -63,33 +67,70 @@ class _Operand:
 
 def multiply_fused(op: MmaFOp | MmaIOp, kernel: EntryLowering) -> None:
     """The sum of products in the order of K, from zero, then the addend."""
-    layout = kernel.layout(op.result)
+    layout, emitter = kernel.layout(op.result), kernel.emitter
     assert layout is not None
-    a, b = _operands(op, layout)
     acc = kernel.elements(op.acc, layout)
-    left, right = _readers(a, b, kernel)
-    signs = [word(op, name) for name in ("signedness_lhs", "signedness_rhs")]
-    totals: list[SSAValue | None] = [None] * layout.count
+    if ("totals", op) not in emitter.known:
+        together = _together(op, layout, kernel)
+        for one, totals in zip(
+            together, _totals(together, layout, acc[0].type, kernel), strict=True
+        ):
+            emitter.remembered(("totals", one), partial(list, totals))
+    pairs = zip(emitter.known["totals", op], acc, strict=True)
+    kernel.place(op.result, layout, [_sum(kernel, *pair) for pair in pairs])
+
+
+def _together(op: MmaFOp | MmaIOp, layout: TileLayout, kernel: EntryLowering) -> list[Any]:
+    """A product, and those of its block that share operands with it or with each other, all of
+    which are there: threads read each once, where they have registers for the sums."""
+
+    def is_like(other: Any) -> bool:
+        return (
+            isinstance(other, type(op))
+            and other.properties == op.properties
+            and [one.type for one in other.operands] == [one.type for one in op.operands]
+            and kernel.layout(other.result) == layout
+            and other.lhs in kernel.values
+            and other.rhs in kernel.values
+            and ("totals", other) not in kernel.emitter.known
+        )
+
+    assert op.parent is not None
+    left = [one for one in op.parent.ops if is_like(one)]
+    group, read = [op], {op.lhs, op.rhs}
+    while more := [one for one in left if one not in group and read & {one.lhs, one.rhs}]:
+        group += more
+        read.update(value for one in more for value in (one.lhs, one.rhs))
+    sizes = [prod(shape_of(one)) * bytes_of(kernel.scalar_type(op, one)) for one in read]
+    fits = sum(sizes) <= kernel.scratch.conversion_bytes - kernel.scratch.reserved
+    return group[: max(_SUMS // layout.count, 1) if fits else 1]
+
+
+def _totals(
+    products: Sequence[Any], layout: TileLayout, element: Attribute, kernel: EntryLowering
+) -> list[list[SSAValue]]:
+    """The sums of products that share operands, which are of the element of their results."""
+    operands = dict[tuple[SSAValue, int], _Operand]()
+    for op in products:
+        for side, operand in enumerate(_operands(op, layout)):
+            operands.setdefault((op.operands[side], side), operand)
+    readers = dict(zip(operands, _readers([*operands.values()], kernel), strict=True))
+    signs = [word(products[0], name) for name in ("signedness_lhs", "signedness_rhs")]
     step = (
-        _float_step(kernel, acc[0].type)
-        if is_float(acc[0].type)
-        else _integer_step(kernel, acc[0].type, signs)
+        _float_step(kernel, element) if is_float(element) else _integer_step(kernel, element, signs)
     )
-    rows, columns = a.places(layout), b.places(layout)
-    for k in range(1 << len(a.depth)):
-        of_a, of_b = k << a.depth.start, k << b.depth.start
-        lefts = {row: left(row | of_a) for row in dict.fromkeys(rows)}
-        rights = {column: right(column | of_b) for column in dict.fromkeys(columns)}
+    numbers = {key: own.places(layout) for key, own in operands.items()}
+    totals: list[list[Any]] = [[None] * layout.count for _ in products]
+    for k in range(1 << len(next(iter(operands.values())).depth)):
+        read = {
+            key: [readers[key](number | k << own.depth.start) for number in numbers[key]]
+            for key, own in operands.items()
+        }
         totals = [
-            step(lefts[row], rights[column], total)
-            for row, column, total in zip(rows, columns, totals, strict=True)
+            [*map(step, read[op.lhs, 0], read[op.rhs, 1], own)]
+            for op, own in zip(products, totals, strict=True)
         ]
-    results = [
-        _sum(kernel, total, addend)
-        for total, addend in zip(totals, acc, strict=True)
-        if total is not None
-    ]
-    kernel.place(op.result, layout, results)
+    return totals
 
 
 def _operands(op: MmaFOp | MmaIOp, result: TileLayout) -> tuple[_Operand, _Operand]:
@@ -114,13 +155,13 @@ Reader = Callable[[int], SSAValue]
 """The element of a number, of those that a thread multiplies."""
 
 
-def _readers(a: _Operand, b: _Operand, kernel: EntryLowering) -> list[Reader]:
-    """The elements of both operands: in registers where threads have them already, where they are
+def _readers(operands: Sequence[_Operand], kernel: EntryLowering) -> list[Reader]:
+    """The elements of operands: in registers where threads have them already, where they are
     computed, or where shared memory has no room for them; else in shared memory, laid down
     together."""
     scratch, readers = kernel.scratch, dict[_Operand, Reader]()
     laid: list[tuple[_Operand, tuple[TileLayout, Elements, SharedOrder]]] = []
-    for operand in (a, b):
+    for operand in operands:
         own = kernel.table.of(operand.value)
         elements = kernel.elements(operand.value, own)
         if own.threads != operand.threads.threads:
@@ -132,7 +173,7 @@ def _readers(a: _Operand, b: _Operand, kernel: EntryLowering) -> list[Reader]:
         for (operand, (_, elements, order)), base in zip(laid, bases, strict=True):
             readers[operand] = _InParts(operand, elements[0].type, order, base, kernel)
         scratch.written()
-    return [readers.get(operand) or _registers(operand, kernel) for operand in (a, b)]
+    return [readers.get(operand) or _registers(operand, kernel) for operand in operands]
 
 
 def _registers(operand: _Operand, kernel: EntryLowering) -> Reader:

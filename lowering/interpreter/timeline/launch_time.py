@@ -1,6 +1,7 @@
 """The time of a launch by the latency model: its first and last CTAs stand for the others."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from math import ceil, floor, inf, prod
 
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import REGISTERS, Sm, chip_of
@@ -15,8 +16,8 @@ from tilewright.lowering.interpreter.timeline.record import Line, Timeline
 from tilewright.lowering.interpreter.timeline.turns import DATA
 
 CROWDING = 8
-"""The exponent of the norm by which the times of an SM's units add up: two that are as busy as each
-other take 9 % longer than one. [A]"""
+"""The exponent of the norm by which times of units add up, those of an SM, and those of the SMs and
+of memory: two that are as busy as each other take 9 % longer than one. [A]"""
 
 
 class LaunchTime(Timeline):
@@ -73,7 +74,8 @@ class LaunchTime(Timeline):
         in_turn = (first + last) / 2 * min(turns, whole) + rest
         if self._taking:
             in_turn -= (whole - 1) * self._first_product
-        return max(first, last, in_turn, self._memory_cycles) / chip.ghz / 1e3
+        cycles = _crowded([max(first, last, in_turn), self._memory_cycles])
+        return cycles / chip.ghz / 1e3
 
     @property
     def _first_product(self) -> int:
@@ -99,13 +101,13 @@ class LaunchTime(Timeline):
         """The time of a CTA beside others like it, which queue up for the busiest unit (by mean
         value analysis of a closed network); units that are nearly as busy hold that one up."""
         units = self._taken(cta).values()
-        busiest, crowded = max(units, default=0), sum(x**CROWDING for x in units) ** (1 / CROWDING)
+        busiest = max(units, default=0)
         elsewhere, waiting, time = max(self._ended[cta] - busiest, 0), 0.0, 1.0
         for ctas in range(1, together + 1):
             served = busiest * (1 + waiting)
             time = elsewhere + served
             waiting = ctas * served / time
-        return time + together * (crowded - busiest)
+        return time + together * (_crowded(units) - busiest)
 
     def _taken(self, cta: int) -> dict[tuple[str, int], float]:
         """The cycles that a CTA takes each unit of its SM, or of a quarter of it."""
@@ -119,3 +121,8 @@ class LaunchTime(Timeline):
             if own == cta:
                 taken[unit, 0] += cycles
         return taken
+
+
+def _crowded(times: Iterable[float]) -> float:
+    """The time of units that hold each other up."""
+    return sum(time**CROWDING for time in times) ** (1 / CROWDING)

@@ -65,6 +65,8 @@ _LEAST = 64
 """The least rows and columns of a product for a CTA that has a part of a tile block: fewer columns
 are less than the 128 bytes that TMA copies at once."""
 
+_FUSED = 128
+"""The registers of a thread that multiplies without MMAs, at least."""
 _PARTS, _BESIDE = 4, 32
 """The parts of a multiprocessor, and the registers of a thread beside accumulators, at least."""
 _MOST_REGISTERS = 255
@@ -258,6 +260,13 @@ def ctas_of_tiles(entry: EntryOp) -> int:
     """The CTAs that are to share a tile block whose threads multiply without MMAs: as many as have
     the largest tile in registers, beside others."""
     return _words_of(entry) * _ALIVE // REGISTERS if multiplications(entry) else 1
+
+
+def are_two(entry: EntryOp, arch: Target) -> bool:
+    """True where threads multiply without MMAs, and have registers enough in two CTAs of a
+    multiprocessor, too: one alone has too few warps to wait beside each other."""
+    fused = bool(multiplications(entry)) and not multiplies_by_mmas(entry, arch)
+    return fused and _of_thread(REGISTERS, 2 * thread_count(entry, arch)) >= _FUSED
 
 
 def small_axis(rows: int, columns: int, parts: int) -> int | None:
