@@ -226,7 +226,8 @@ class KernelLauncher:
         for i, name, type_ in reading.rows:
             argument = args[i]
             if type_ == "*":
-                words.append(_address(name, argument))
+                on_gpu = getattr(argument, "is_cuda", False)
+                words.append(argument.data_ptr() if on_gpu else _address(name, argument))
             elif (word := word_of(type_, argument)) is None:
                 return None
             else:
