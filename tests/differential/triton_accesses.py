@@ -285,6 +285,8 @@ def triton_accesses(draw: Draw) -> TritonKernel:
     g.store(total, shape, sums)
     arch = draw.pick(ARCHS)
     promised = ", tt.disjoint = true" * draw.chance(50)
+    if negative := [str(i) for i, one in enumerate(g.args) if isinstance(one, int) and one < 0]:
+        promised += f", tt.negative = array<i32: {', '.join(negative)}>"
     warps = draw.pick((4, 1, 2, 8))
     text = "\n    ".join(
         [f"tt.func public @k({', '.join(g.parameters)}) {{", *g.lines, "tt.return"]
