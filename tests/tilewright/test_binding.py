@@ -137,7 +137,7 @@ def test_numbers_of_triton_are_as_they_were_compiled_for(driver: Driver) -> None
         kernel_.launch(3, m, **settings)
     assert driver.launched == [[3, 3], [3, (1 << 32) - 3]]
     for kernel_, args in zip(kernels, ((3, -3), (-3, 3)), strict=True):
-        with pytest.raises(tw.ArgumentError, match="expected a number from 0 on, .*, got -3;"):
+        with pytest.raises(tw.ArgumentError, match=r"expected a number from 0 on, .*, got -3;"):
             kernel_.launch(*args, **settings)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from threading import Lock
@@ -11,7 +10,7 @@ from typing import Any
 
 from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
@@ -164,7 +163,7 @@ class Reading:
 
     deciding: frozenset[int] | None = None
     rows: Sequence[tuple[int, str, str]] = ()
-    known: dict[Any, Launch] = field(default_factory=dict[Any, Launch])
+    known: dict[Any, Launch] = factory(dict)
 
 
 class KernelLauncher:

@@ -11,7 +11,7 @@ may have written it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.dialects.frozen import entity, frozen_entity
+from tilewright.dialects.frozen import entity, factory, frozen_entity
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     Load,
     LoopSlice,
@@ -110,7 +110,7 @@ class CopiedLoop(LoopSlice):
     """The loads of a loop, in `stages`."""
 
     loop: ForOp
-    loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
+    loads: list[CopiedLoad] = factory(list)
     stages: int = 0
     trailing: bool = False
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
@@ -185,10 +185,10 @@ class CopiedLoads:
     """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
     which threads read those that are not multiplied as they lie."""
 
-    by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
-    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    read: dict[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
-    crowded: dict[ForOp, int] = field(default_factory=dict[ForOp, int])
+    by_loop: dict[ForOp, CopiedLoop] = factory(dict)
+    refused: dict[Operation, str] = factory(dict)
+    read: dict[Operation, TileLayout] = factory(dict)
+    crowded: dict[ForOp, int] = factory(dict)
     """The bytes of a stage of loops for whose stages there is no room."""
 
     @property

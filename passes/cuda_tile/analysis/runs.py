@@ -11,7 +11,7 @@ the first one of each group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.ir import Operation, SSAValue
@@ -25,7 +25,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.passes.cuda_tile.analysis.facts import (
     ANYTHING,
     divisor,
@@ -61,7 +61,7 @@ class ElementRuns:
 class _WayBack:
     """The way back through ops: what is known already, and how deep it is."""
 
-    known: dict[SSAValue, ElementRuns] = field(default_factory=dict[SSAValue, ElementRuns])
+    known: dict[SSAValue, ElementRuns] = factory(dict)
     depth: int = 0
 
 
