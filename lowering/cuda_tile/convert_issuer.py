@@ -22,8 +22,9 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssuedLoop,
     IssuedProduct,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
+from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
