@@ -29,7 +29,7 @@ from tilewright.schedules import under_schedules
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.parsers import WordsParser
-from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
+from tilewright.tools.commands.run import add_launch_arguments
 from tilewright.tools.commands.run_argument import read_arguments
 from tilewright.tools.language_server.python_kernels import error_places
 
@@ -115,8 +115,6 @@ def _options(words: str) -> argparse.Namespace:
     parser = WordsParser("run", add_help=False, allow_abbrev=False)
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser, block_required=False)
-    add_schedule_arguments(parser)
-    parser.add_argument("--seed", type=int, default=0)
     try:
         return parser.parse_words(words)
     except argparse.ArgumentTypeError as error:
