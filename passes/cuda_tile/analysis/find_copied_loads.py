@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, is_reached, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -172,9 +172,8 @@ class CopiedLoop(LoopSlice):
 
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""
-        around = [op for op in ancestors(self.loop) if isinstance(op, ForOp)]
         number, elements = self.matrices.index(load), self.stages * load.order.elements
-        return number, len(around), elements, load.order.width, load.element
+        return number, len([*enclosing(self.loop, ForOp)]), elements, load.order.width, load.element
 
 
 LineKey = tuple[int, int, int, int, Attribute]
@@ -334,7 +333,7 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
 
 def _is_alone(own: CopiedLoop, product: Multiplication) -> bool:
     """True of a loop within another that adds one product, whose operands both lie in stages."""
-    nested = any(isinstance(around, ForOp | LoopOp) for around in ancestors(own.loop))
+    nested = any(enclosing(own.loop, ForOp | LoopOp))
     both = [load.product for load in own.matrices] == [product, product]
     return nested and both and is_trailing(product, own.loop)
 

@@ -16,7 +16,7 @@ from math import gcd
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
@@ -137,7 +137,7 @@ def _is_natural(op: BinaryInteger) -> bool:
     of addresses."""
     if is_natural(op.lhs):
         return True
-    known, entries = Polynomials(), (x for x in ancestors(op) if isinstance(x, EntryOp))
+    known, entries = Polynomials(), enclosing(op, EntryOp)
     if not any(NEGATIVE in entry.attributes for entry in entries):
         return False
     number = known.of(op.lhs)
