@@ -1,4 +1,4 @@
-"""What libraries make of the problems of cuTile's samples: launches beside ours, and results."""
+"""Launches of libraries on the problems of cuTile's samples, beside ours, and their results."""
 
 from __future__ import annotations
 

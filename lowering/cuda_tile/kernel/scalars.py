@@ -1,4 +1,4 @@
-"""What is known of scalars of `arith`, and of their types."""
+"""Scalars of `arith` and their types, as far as they are known."""
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
