@@ -19,6 +19,15 @@ def ancestors(op: Operation, until: Operation | None = None) -> Iterator[Operati
 
 
 @overload
+def enclosing(op: Operation, kind: type[_Kind]) -> Iterator[_Kind]: ...
+@overload
+def enclosing(op: Operation, kind: UnionType) -> Iterator[Any]: ...
+def enclosing(op: Operation, kind: Any) -> Iterator[Any]:
+    """The ops of a kind, or of several, that an op is in, the innermost first."""
+    return (parent for parent in ancestors(op) if isinstance(parent, kind))
+
+
+@overload
 def descendants(top: Operation | Region | Block, kind: type[_Kind]) -> list[_Kind]: ...
 @overload
 def descendants(

@@ -20,7 +20,6 @@ one program.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import cache, lru_cache
 from typing import Any, Self, TypeAlias, TypeVar
 
@@ -48,7 +47,7 @@ from xdsl.printer import Printer
 from tilewright.dialects.accepts import Accepts
 from tilewright.dialects.definition import DefinedOp, define_op
 from tilewright.dialects.field_counts import FieldCounts, field_counts, flattened, segments
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 
 NUMBER = IntegerAttr.constr(type=i64)
 """A number as a property."""
@@ -199,7 +198,7 @@ class _Shape:
     properties: tuple[tuple[str, Callable[[Any], Attribute], Attribute | None], ...]
     is_plain: bool
     counts: FieldCounts | None
-    legal: set[tuple[int | str, ...]] = field(default_factory=set[Any])
+    legal: set[tuple[int | str, ...]] = factory(set)
 
 
 @cache

@@ -1,9 +1,15 @@
 """Values that never change, and entities: things that are equal to themselves alone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 _Class = TypeVar("_Class")
+
+
+def factory(make: Callable[[], Any]) -> Any:
+    """A field that begins as what a call gives: `places: list[int] = factory(list)`."""
+    return field(default_factory=make)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -12,23 +12,22 @@ need the plugin `tilewright.cutile_pytest`. Needs the extra `cutile`, and `gpu`.
 """
 
 import argparse
-import runpy
 import subprocess
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
-from tilewright.arguments.options import CHECKS, option_type
+from tilewright.arguments.options import option_type
 from tilewright.cutile import on_cpu, on_gpu
 from tilewright.cutile.device import HOPPER, Capability, cutile_answers, tensors_on_cpu
 from tilewright.cutile.launches import Launches
 from tilewright.launch.launcher import device_capability
 from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.machine import Races
+from tilewright.scripts import run_script, script_parser
 
 
 def _capability(text: str) -> Capability:
@@ -92,49 +91,20 @@ def _behind(options: Sequence[str], command: Any) -> Any:
     return [*words[:at], "-m", "tilewright.cutile_script", *options, *words[at:]]
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Run a script or module with its arguments; the exit status is 2 where none is named."""
-    parser = argparse.ArgumentParser(prog="python -m tilewright.cutile_script")
-    parser.add_argument("--races", choices=("error", "warn", "ignore"), default="warn")
-    parser.add_argument("--check", type=option_type("check"), default="padding,integers",
-                        help=", ".join(CHECKS))  # fmt: skip
-    parser.add_argument("--numerics", choices=("hardware", "exact", "fast"), default="exact")
+    parser = script_parser("cutile_script", "exact")
     parser.add_argument(
         "--capability",
+        dest="told",
         type=_capability,
         metavar="X.Y",
         help="what the script is told of the GPU: 9.0, or with --gpu the GPU's own; scripts for "
         "Blackwell ask for 10.0",
     )
-    parser.add_argument("--gpu", action="store_true", help="on the GPU, by tilewright's PTX")
     parser.add_argument("--arch", type=option_type("arch"), metavar="TARGET",
                         help="with --gpu: the GPU's own")  # fmt: skip
-    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE ...")
-    script = parser.add_argument("script", nargs=argparse.PARSER, metavar="SCRIPT ...")
-    script.required = False
-    options = parser.parse_args(arguments)
-    command: list[str] = options.module or options.script or [""]
-    if not options.module:
-        if not Path(command[0]).is_file():
-            parser.error(f"expected a script, got {command[0] or 'none'}")
-        sys.path.insert(0, str(Path(command[0]).resolve().parent))
-    sys.argv = command
-    with stand_in(
-        gpu=options.gpu,
-        arch=options.arch,
-        told=options.capability,
-        numerics=options.numerics,
-        races=options.races,
-        check=options.check,
-    ) as launches:
-        if not options.module:
-            runpy.run_path(command[0], run_name="__main__")
-            return 0
-        try:
-            runpy.run_module(command[0], run_name="__main__", alter_sys=True)
-        finally:
-            print(f"{launches.count} launches by tilewright")
-    return 0
+    return run_script(parser, words, stand_in)
 
 
 if __name__ == "__main__":

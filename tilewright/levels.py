@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import pipeline
 from tilewright.dialects.cuda_tile.accuracy import Accuracy, set_accuracy
 from tilewright.dialects.cute_nvgpu.lattice.targets import lowest, target
+from tilewright.dialects.frozen import factory
 from tilewright.passes.check_target import required_targets
 from tilewright.pipeline import (
     is_tile_ir,
@@ -36,7 +37,7 @@ class ModuleLevels:
     module: ModuleOp
     source: str | None
     name: str
-    _lowered: dict[Hashable, tuple[ModuleOp, str]] = field(default_factory=dict[Any, Any])
+    _lowered: dict[Hashable, tuple[ModuleOp, str]] = factory(dict)
 
     def at(self, level: Level, arch: str | None) -> tuple[ModuleOp, str]:
         """The module at a level below its own, and its chip. Raises CompileError."""

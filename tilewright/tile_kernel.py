@@ -23,6 +23,7 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Padding, Races, RaceWarning
 from tilewright.lowering.interpreter.cuda_tile.machine import TileLaunch as TileLaunch
+from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.progress import ProgressBar
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic
@@ -72,11 +73,13 @@ def entry_parameters(entry: EntryOp, args: Sequence[Any] = ()) -> list[Parameter
     them named."""
     parameters: list[Parameter] = []
     names = flat_names(entry, args) if args else None
+    negative: Any = entry.attributes.get(NEGATIVE)
     for i, argument in enumerate(entry.body.block.args):
         assert isinstance(argument.type, TileType)
         element = argument.type.element_type
         name = names[i] if names else argument.name_hint or f"arg{i}"
-        parameters.append(Parameter(name, shown(element), element))
+        natural = negative is not None and i not in negative.get_values()
+        parameters.append(Parameter(name, shown(element), element, natural=natural))
     return parameters
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.tools.commands.input import read_target
 from tilewright.tools.commands.parsers import WordsParser
-from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
+from tilewright.tools.commands.run import add_launch_arguments
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -33,9 +33,7 @@ def trial_options(text: str) -> argparse.Namespace:
     parser = WordsParser("TRIAL", add_help=False, allow_abbrev=False)
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser)
-    add_schedule_arguments(parser)
     parser.add_argument("--executor")
-    parser.add_argument("--seed", type=int, default=0)
     return parser.parse_words(text)
 
 

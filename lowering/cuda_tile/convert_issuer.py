@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops import core, views
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
@@ -22,12 +24,13 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
     IssuedLoop,
     IssuedProduct,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
+from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
-from tilewright.passes.cuda_tile.analysis.specialized_warps import around, needed_for
+from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
     products_in,
@@ -41,7 +44,7 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
     tokens = [load.op.result_token for load in plan.loads()]
     if not products or any(token.first_use is not None for token in tokens):
         return None
-    return needed_for([], {loop for op in products for loop in around(op)}, entry)
+    return needed_for([], {loop for op in products for loop in enclosing(op, ForOp)}, entry)
 
 
 class Issuer(SpecializedWarp):

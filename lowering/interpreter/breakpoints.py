@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -55,7 +55,7 @@ class Breakpoints:
     hits: int = 1
     say: Callable[[str], Any] = print
     level: str | None = field(default=None, init=False)
-    _met: Counter[int] = field(default_factory=Counter[int])
+    _met: Counter[int] = factory(Counter)
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Stop at the first op of each line in each block of a program. Raises ExecutionError

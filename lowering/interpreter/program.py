@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.source.diagnostic import at
 
@@ -85,10 +85,10 @@ class CodeBlock:
     steps: list[tuple[Operation, Step, tuple[int, ...]]] = field(
         default_factory=list[tuple[Operation, Step, tuple[int, ...]]]
     )
-    ending: Ending = field(default_factory=Exit)
+    ending: Ending = factory(Exit)
     ending_op: Operation | None = None
-    reads: set[int] = field(default_factory=set[int])
-    writes: set[int] = field(default_factory=set[int])
+    reads: set[int] = factory(set)
+    writes: set[int] = factory(set)
 
     def jumps(self) -> list[Jump]:
         """The ways on from here."""

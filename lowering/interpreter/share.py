@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn, TextIO
 
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.lowering.interpreter.array_types import BoolArray, UInt8Array
 from tilewright.source.diagnostic import ExecutionError, at
 
@@ -52,7 +52,7 @@ class Share:
     count: int
     ctas: int = 0
     executed: int = 0
-    uses: list[BufferUse] = field(default_factory=list[BufferUse])
+    uses: list[BufferUse] = factory(list)
 
     def part(self, total: int, unit: int) -> tuple[int, int]:
         """The CTAs of this share, the first and that behind the last; `unit` of them at a time stay

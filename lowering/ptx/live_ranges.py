@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from xdsl.ir import Block
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.ptx.registers import ConstOp
 
 Interval = tuple[int, int]
@@ -39,7 +38,7 @@ class Slot:
     ranges: RegisterRanges | None = None
     name: str | None = None
     constant: ConstOp | None = None
-    apart: set[Slot] = field(default_factory=set["Slot"])
+    apart: set[Slot] = factory(set)
 
     @property
     def root(self) -> Slot:

@@ -26,7 +26,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolOpInterface, SymbolTable
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, enclosing
 from tilewright.dialects.gpu import PrintfOp, is_kernel
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.source.diagnostic import OpError
@@ -48,7 +48,7 @@ class Prints:
         if any(map(_is_on_gpu, ancestors(op))):
             emitter.add(PrintfOp(format_, values))
             return
-        module = next(holder for holder in ancestors(op) if isinstance(holder, ModuleOp))
+        module = next(enclosing(op, ModuleOp))
         if module not in self._hosts:
             self._hosts[module] = _HostPrintf(op, module)
         self._hosts[module].call(emitter, format_, values)

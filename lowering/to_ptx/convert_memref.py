@@ -6,6 +6,7 @@ may be any CuTe layout, swizzled or not. Global addresses have 64 bits, shared o
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -308,13 +309,17 @@ def _mixed(
 # Loads and stores
 
 
+def _place(op: Any, to: Conversion) -> tuple[str, SSAValue, int]:
+    """The space, the address and the offset of an element."""
+    check_space(op, op.memref.type)
+    tile = to.tile(op.memref)
+    return tile.ptx_space, *locate(op, tile, op.indices, to)
+
+
 @lowers(memref.LoadOp)
 def _load(op: memref.LoadOp, to: Conversion) -> None:
-    check_space(op, op.memref.type)
-    storage = storage_of(op, op.res.type)
-    tile = to.tile(op.memref)
-    address, offset = locate(op, tile, op.indices, to)
-    value = to.emit(LdOp(tile.ptx_space, storage.access, address, offset))
+    storage, (space, address, offset) = storage_of(op, op.res.type), _place(op, to)
+    value = to.emit(LdOp(space, storage.access, address, offset))
     if storage.kind == "pred":
         value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
     to[op.res] = value
@@ -322,26 +327,21 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
 
 @lowers(memref.StoreOp)
 def _store(op: memref.StoreOp, to: Conversion) -> None:
-    check_space(op, op.memref.type)
-    storage = storage_of(op, op.value.type)
-    tile = to.tile(op.memref)
-    address, offset = locate(op, tile, op.indices, to)
+    storage, (space, address, offset) = storage_of(op, op.value.type), _place(op, to)
     value = to[op.value]
     if storage.kind == "pred":
         value = to.scalar(SelpOp, "b16", to.const(1, "b16"), to.const(0, "b16"), value)
-    to.add(StOp(tile.ptx_space, storage.access, address, value, offset))
+    to.add(StOp(space, storage.access, address, value, offset))
 
 
 @lowers(memref.AtomicRMWOp)
 def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
-    check_space(op, op.memref.type)
     form = form_of(op.kind.value.data, str(op.value.type))
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' expected {LEGAL}, got kind {op.kind.value.data} of "
                       f"{op.value.type}")  # fmt: skip
-    tile = to.tile(op.memref)
-    address, offset = locate(op, tile, op.indices, to)
-    to[op.result] = to.emit(AtomOp(tile.ptx_space, form, address, [to[op.value]], offset))
+    space, address, offset = _place(op, to)
+    to[op.result] = to.emit(AtomOp(space, form, address, [to[op.value]], offset))
 
 
 LEGAL = "addf (0) of f32 or f64, or addi (1), assign (2), maxs (4), maxu (5), mins (7), minu (8), \

@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.dialects import func, gpu
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.lattice.tma import OWN_MEMORY
@@ -75,7 +75,7 @@ def _store(op: tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> None:
 
 @lowers(warp_specialization.SetmaxnregOp)
 def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
-    kernel = next(x for x in ancestors(op) if isinstance(x, func.FuncOp | gpu.FuncOp))
+    kernel = next(enclosing(op, func.FuncOp | gpu.FuncOp))
     if "gpu.known_block_size" not in kernel.attributes:
         raise OpError(
             op,

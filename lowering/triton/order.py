@@ -8,7 +8,7 @@ through it as one token more, that loops carry and branches give.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
@@ -16,6 +16,7 @@ from xdsl.traits import SymbolTable
 from tilewright.dialects import triton
 from tilewright.dialects.cuda_tile.ops.memory import JoinTokensOp, MakeTokenOp
 from tilewright.dialects.cuda_tile.types import TOKEN
+from tilewright.dialects.frozen import factory
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 READS = (triton.LoadOp, triton.DescriptorLoadOp, triton.DescriptorGatherOp)
@@ -31,7 +32,7 @@ class ProgramOrder:
     """The accesses so far: the token of the last write, those of the reads behind it."""
 
     written: SSAValue | None = None
-    read: list[SSAValue] = field(default_factory=list[SSAValue])
+    read: list[SSAValue] = factory(list)
 
     def before_write(self, at: ShapedBuilder) -> SSAValue | None:
         """The token of all accesses so far."""

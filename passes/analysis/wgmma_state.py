@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.frozen import factory
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")
@@ -51,8 +52,8 @@ class State:
     names: dict[SSAValue, frozenset[SSAValue]] = field(
         default_factory=dict[SSAValue, frozenset[SSAValue]]
     )
-    gone: dict[SSAValue, WarpgroupMmaOp] = field(default_factory=dict[SSAValue, WarpgroupMmaOp])
-    writes: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    gone: dict[SSAValue, WarpgroupMmaOp] = factory(dict)
+    writes: dict[Operation, int] = factory(dict)
 
     def copy(self) -> State:
         """A state to go on from another way."""

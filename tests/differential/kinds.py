@@ -21,6 +21,7 @@ from tile_shared import tile_shared
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
+from triton_accesses import triton_accesses
 from view_tensor_memory import view_tensor_memory
 from view_warpgroups import view_warpgroups
 from views import views
@@ -44,7 +45,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
         tile_shared,
-        tile_poison, tile_memory,
+        tile_poison, tile_memory, triton_accesses,
     )
 }  # fmt: skip
 

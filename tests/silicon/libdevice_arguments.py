@@ -10,26 +10,25 @@ WORDS = 1 << 20
 INSTRUCTIONS = ("rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64")
 NANS = {"f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
 """The words that stand for any NaN."""
-_NUMPY: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
-ARE_RECORDED = bool(_NUMPY.__cpu_features__["AVX512_SKX"])
-"""Whether arguments of f64 have here the bits that they had where results were recorded: NumPy's
-`exp` has others where the processor has no AVX-512."""
 _DTYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
 
 
 def arguments(arity: int, type_: str, count: int, seed: int = 0) -> list[NDArray[Any]]:
     """Bits of so many arguments: a third of any numbers, a third around 1, the rest around 0 and
-    with few digits, and zeros, infinities, NaN and the ends of the ranges."""
+    with few digits, and zeros, infinities, NaN and the ends of the ranges. They are random integers
+    but for these, alike on every machine."""
     rng, real = np.random.default_rng(seed), np.dtype(_DTYPES[type_])
     word, third = np.dtype(f"u{real.itemsize}"), count // 3
+    rest = count - 2 * third
     edges = np.array(
         [0, 1, np.inf, np.nan, 0.5, 2, 3, np.finfo(real).tiny, np.finfo(real).max], real
     )
     operands: list[NDArray[Any]] = []
     for _ in range(arity):
         anything = rng.integers(0, 1 << word.itemsize * 8, third, word, endpoint=False)
-        near = np.exp(rng.normal(0, 1, third)).astype(real)
-        small = (rng.normal(0, 8, count - 2 * third).astype(np.float16)).astype(real)
+        near = np.ldexp(rng.integers(1 << 52, 1 << 53, third), rng.integers(-54, -49, third))
+        small = np.ldexp(rng.integers(-2047, 2048, rest), rng.integers(-15, -5, rest))
+        near, small = near.astype(real), small.astype(real)
         small[: 2 * len(edges)] = np.concatenate([edges, -edges])
         operands.append(np.concatenate([anything, near.view(word), small.view(word)]))
         operands[-1] = rng.permutation(operands[-1]) if arity > 1 else operands[-1]

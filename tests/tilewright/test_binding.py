@@ -121,6 +121,26 @@ def test_numbers_are_passed_as_bits(type_: str, value: Any, bits: int, driver: D
     tw.interpret(kernel(type_), args=[value], **LAUNCH)
 
 
+def test_numbers_of_triton_are_as_they_were_compiled_for(driver: Driver) -> None:
+    """Natural, but for those that the module says are negative."""
+    text = """module attributes {NEGATIVE} {
+  tt.func public @k(%n: i32, %m: i32) {
+    tt.return
+  }
+}"""
+    kernels = [
+        tw.compile(text.replace("NEGATIVE", places), "sm_90a")
+        for places in ("", "tt.negative = array<i32: 1>")
+    ]
+    settings = {"grid": (1,), "block": kernels[0].entry().block}
+    for kernel_, m in zip(kernels, (3, -3), strict=True):
+        kernel_.launch(3, m, **settings)
+    assert driver.launched == [[3, 3], [3, (1 << 32) - 3]]
+    for kernel_, args in zip(kernels, ((3, -3), (-3, 3)), strict=True):
+        with pytest.raises(tw.ArgumentError, match=r"expected a number from 0 on, .*, got -3;"):
+            kernel_.launch(*args, **settings)
+
+
 def test_arrays_go_there_and_come_back(driver: Driver) -> None:
     half = np.arange(8).astype(ml_dtypes.bfloat16)
     text = """func.func @k(%x: memref<?xbf16>, %n: i32, %y: !cute.memref<f32, gmem, "(?,?):(?,?)">)

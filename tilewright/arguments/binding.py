@@ -417,6 +417,12 @@ def number_bits(parameter: Parameter, arg: Any) -> int:
         raise _error(parameter, f"expected a number for {text}, got {told(arg)}") from None
     if not -(1 << (bits - 1)) <= value < 1 << bits:
         raise _error(parameter, f"expected {bits} bits for {text}, got {told(value)}")
+    if parameter.natural and value < 0:
+        raise _error(
+            parameter,
+            f"expected a number from 0 on, as it was compiled for, got {value}; nearest legal: "
+            "compile with its place in the module's tt.negative",
+        )
     return value % (1 << bits)
 
 

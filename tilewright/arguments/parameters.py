@@ -36,12 +36,14 @@ def wrong_count(parameters: Sequence[Any], given: int) -> str:
 @frozen
 class Parameter:
     """A parameter of a kernel: its name, its type as text and as itself (None at the `ptx` level),
-    and which part of an argument of the tile level it is."""
+    which part of an argument of the tile level it is, and whether it is taken to be `natural`, not
+    negative."""
 
     name: str
     text: str
     type: Attribute | None = None
     source: ArgumentAttr | None = None
+    natural: bool = False
 
     @property
     def element(self) -> str | None:

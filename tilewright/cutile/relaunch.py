@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import RLock
 from typing import Any, cast
@@ -22,7 +22,7 @@ from tilewright.arguments.arrays import ArrayArgument
 from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import ALIGNED
 from tilewright.cutile.rules import GRID
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, Items, items_reader, kept
@@ -38,8 +38,8 @@ class _Plans:
     the grids and schedules that there were."""
 
     code: Kernel
-    by_schedule: dict[BlockSchedule, LaunchPlan] = field(default_factory=dict[Any, Any])
-    by_grid: dict[Any, LaunchPlan] = field(default_factory=dict[Any, Any])
+    by_schedule: dict[BlockSchedule, LaunchPlan] = factory(dict)
+    by_grid: dict[Any, LaunchPlan] = factory(dict)
 
     def on_grid(self, grid: Any, values: Sequence[Any]) -> LaunchPlan | None:
         """The plan for a grid and flat arguments; None where the kernel has not been compiled for
@@ -66,7 +66,7 @@ class _Templates:
 
     reaches: Sequence[int]
     order: Sequence[int]
-    by_overlaps: dict[Items, LaunchTemplate] = field(default_factory=dict[Any, Any])
+    by_overlaps: dict[Items, LaunchTemplate] = factory(dict)
 
     def find(self, addresses: Sequence[int]) -> LaunchTemplate | None:
         """That of arrays at addresses."""
@@ -208,11 +208,11 @@ class _Read:
     scalars and of addresses among them, and the bytes of the memory of arrays."""
 
     addresses: Sequence[int]
-    assumed: list[Any] = field(default_factory=list[Any])
-    values: list[Any] = field(default_factory=list[Any])
-    scalars: list[int] = field(default_factory=list[int])
-    arrays: list[int] = field(default_factory=list[int])
-    reaches: list[int] = field(default_factory=list[int])
+    assumed: list[Any] = factory(list)
+    values: list[Any] = factory(list)
+    scalars: list[int] = factory(list)
+    arrays: list[int] = factory(list)
+    reaches: list[int] = factory(list)
 
     @classmethod
     def of(cls, kernel: Any, items: Items, addresses: Sequence[int]) -> _Read:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from tilewright.arguments.binding import flat_map, number_bits
 from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.launch import launcher
 from tilewright.launch.kernel import CompiledCode, Entry
 from tilewright.launch.known_launches import kept
@@ -30,7 +30,7 @@ class _Map:
     source: ArgumentAttr
     numbers: tuple[int, ...]
     """The places of the arguments that are its sizes and strides, and its padding."""
-    known: dict[tuple[int, ...], bytes] = field(default_factory=dict[tuple[int, ...], bytes])
+    known: dict[tuple[int, ...], bytes] = factory(dict)
     """Behind their addresses, by sizes and strides."""
 
     @classmethod
@@ -65,7 +65,7 @@ class LaunchTemplate:
 
     ready: Callable[[], launcher.ReadyLaunch]
     given: Sequence[tuple[int, int]]
-    free: list[launcher.ReadyLaunch] = field(default_factory=list[launcher.ReadyLaunch])
+    free: list[launcher.ReadyLaunch] = factory(list)
     """Those that no thread starts now."""
     then: LaunchTemplate | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from threading import Lock
@@ -11,7 +10,7 @@ from typing import Any
 
 from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.illegal import told
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
@@ -164,7 +163,7 @@ class Reading:
 
     deciding: frozenset[int] | None = None
     rows: Sequence[tuple[int, str, str]] = ()
-    known: dict[Any, Launch] = field(default_factory=dict[Any, Launch])
+    known: dict[Any, Launch] = factory(dict)
 
 
 class KernelLauncher:
@@ -226,7 +225,8 @@ class KernelLauncher:
         for i, name, type_ in reading.rows:
             argument = args[i]
             if type_ == "*":
-                words.append(_address(name, argument))
+                on_gpu = getattr(argument, "is_cuda", False)
+                words.append(argument.data_ptr() if on_gpu else _address(name, argument))
             elif (word := word_of(type_, argument)) is None:
                 return None
             else:

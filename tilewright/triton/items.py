@@ -14,11 +14,10 @@ from tilewright.launch.known_launches import Items, Reader, items_reader, plain_
 
 
 def reached_address(array: Any) -> int | None:
-    """The address of an array, a tensor of torch or what has such a one's `data_ptr` as wrappers
-    do; None where the GPU does not reach it."""
-    address: int = array.data_ptr()
-    if getattr(array, "is_cuda", False) or not address:
-        return address
+    """The address of an array that does not say `is_cuda`, a tensor of torch or what has such a
+    one's `data_ptr` as wrappers do; None where the GPU does not reach it."""
+    if not (address := array.data_ptr()):
+        return 0
     device = getattr(getattr(array, "device", None), "type", None)
     return address if device == "cuda" or launcher.reaches(address) else None
 

@@ -9,13 +9,13 @@ apart from other arrays where that was assumed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from operator import itemgetter
 from typing import Any
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.launch.known_launches import MOST, Items, items_reader, kept
 from tilewright.launch.plan import LaunchTemplate
 from tilewright.source.diagnostic import ArgumentError
@@ -37,7 +37,7 @@ class _Alike:
     compiled: Any
     number_of: Mapping[int, int]
     exact: Sequence[int] = ()
-    known: dict[Items, _Template | None] = field(default_factory=dict[Any, Any])
+    known: dict[Items, _Template | None] = factory(dict)
 
 
 @frozen
@@ -51,7 +51,7 @@ class _Reading:
     constants: Callable[[Items], Items]
     plain: bool
     others: Callable[[Items], Items]
-    alike: dict[Items, _Alike] = field(default_factory=dict[Items, _Alike])
+    alike: dict[Items, _Alike] = factory(dict)
 
 
 _PLAIN = {bool, int, str, type(None)}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, alternatives
-from tilewright.tools.commands.input import InputError, read_target
+from tilewright.tools.commands.input import InputError, add_options, read_target
 from tilewright.tools.instructions.catalogue import lattice
 from tilewright.tools.instructions.listing import Listing, version_text
 from tilewright.tools.render_table import fitted, table
@@ -18,18 +18,15 @@ _HEADING = ("op", "shape", "a,b -> c,d", "qualifiers", "modifiers", "target", "P
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--arch", metavar="TARGET", help="only what that target runs: sm_90a")
-    parser.add_argument(
-        "--op", metavar="OP", help="only rows of that op, or of ops that begin so: sm80, wmma"
-    )
-    parser.add_argument(
-        "--types",
-        metavar="A,B,ACC",
-        help="only rows that take these element types, of a, b and the accumulators (or of a, b, c,"
-        " d), or as many of them as are given: bf16,bf16,f32",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="a JSON list, with the mnemonics of every row"
+    add_options(
+        parser,
+        """
+--arch TARGET: only what that target runs: sm_90a
+--op OP: only rows of that op, or of ops that begin so: sm80, wmma
+--types A,B,ACC: only rows that take these element types, of a, b and the accumulators (or of a, b,
+    c, d), or as many of them as are given: bf16,bf16,f32
+--json: a JSON list, with the mnemonics of every row
+""",
     )
 
 

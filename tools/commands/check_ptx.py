@@ -13,22 +13,22 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 
-from tilewright.tools.commands.input import read_target, read_text
+from tilewright.tools.commands.input import add_options, read_target, read_text
 from tilewright.tools.instructions.judge import is_legal, why_illegal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--arch", metavar="TARGET", required=True, help="the target: sm_90a")
-    parser.add_argument(
-        "--batch", metavar="FILE", help="a file of one PTX a line; - is stdin, the default"
-    )
-    parser.add_argument("--brief", action="store_true", help='leave "why" out')
-    parser.add_argument("--exit-zero", action="store_true", help="exit 0 where a line is illegal")
-    parser.add_argument(
-        "ptx",
-        metavar="PTX",
-        nargs="*",
-        help="a mnemonic, an instruction in one word, or - for stdin",
+    add_options(
+        parser,
+        """
+--arch TARGET: the target: sm_90a
+--batch FILE: a file of one PTX a line; - is stdin, the default
+--brief: leave "why" out
+--exit-zero: exit 0 where a line is illegal
+ptx PTX: a mnemonic, an instruction in one word, or - for stdin
+""",
+        arch={"required": True},
+        ptx={"nargs": "*"},
     )
 
 

@@ -6,20 +6,22 @@ tilewright compile FILE --arch TARGET [-o FILE.ptx] [--remarks]
 import argparse
 import sys
 
-from tilewright.tools.commands.input import read_source, read_target
+from tilewright.tools.commands.input import add_options, read_source, read_target
 from tilewright.tools.output import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="IR, or - for stdin")
-    parser.add_argument("--arch", metavar="TARGET", required=True, help="the target: sm_90a")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the PTX: stdout if left out")
-    parser.add_argument(
-        "--remarks",
-        action="store_true",
-        help="say on stderr what was chosen and why: what goes through shared memory, what is not "
-        "copied by TMA, and, where there is a ptxas, what spills",
+    add_options(
+        parser,
+        """
+file: IR, or - for stdin
+--arch TARGET: the target: sm_90a
+--remarks: say on stderr what was chosen and why: what goes through shared memory, what is not
+    copied by TMA, and, where there is a ptxas, what spills
+""",
+        arch={"required": True},
     )
+    parser.add_argument("-o", "--output", metavar="FILE", help="the PTX: stdout if left out")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -40,7 +40,13 @@ from typing import TYPE_CHECKING
 
 from tilewright.executors import add_executor_option, in_order
 from tilewright.progress import ProgressBar
-from tilewright.tools.commands.input import InputError, UsageError, chosen_executor, read_target
+from tilewright.tools.commands.input import (
+    InputError,
+    UsageError,
+    add_options,
+    chosen_executor,
+    read_target,
+)
 from tilewright.tools.conformance.documented_targets import KNOWN
 from tilewright.tools.conformance.lattice import FAMILIES
 
@@ -57,25 +63,30 @@ OPTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("judge", choices=OPTIONS, help="what judges")
-    parser.add_argument("files", metavar="FILE", nargs="*", help="records: tar files or folders")
-    parser.add_argument("--family", action="append", choices=FAMILIES, metavar="FAMILY",
-                        help="lattice: these instructions only, such as mma or wgmma")  # fmt: skip
-    parser.add_argument("--target", action="append", choices=KNOWN, metavar="TARGET",
-                        help="lattice, operands: these targets only")  # fmt: skip
-    parser.add_argument(
-        "--sample", type=int, metavar="N", help="lattice, operands: about N, not all"
+    add_options(
+        parser,
+        """
+judge: what judges
+files FILE: records: tar files or folders
+--family FAMILY: lattice: these instructions only, such as mma or wgmma
+--target TARGET: lattice, operands: these targets only
+--sample N: lattice, operands: about N, not all
+--seed N: lattice, operands: of the sample (0)
+--only TEXT: records: those whose name contains TEXT
+--level: records: what is run (program)
+--arch TARGET: records: the chip that computes
+--assemble TARGETS: records: assemble for sm_90a,...
+--text: records: print and read again
+--list: print every point that differs, and records that are within their bounds
+""",
+        judge={"choices": OPTIONS},
+        files={"nargs": "*"},
+        family={"action": "append", "choices": FAMILIES},
+        target={"action": "append", "choices": KNOWN},
+        sample={"type": int},
+        seed={"type": int},
+        level={"choices": LEVELS},
     )
-    parser.add_argument(
-        "--seed", type=int, metavar="N", help="lattice, operands: of the sample (0)"
-    )
-    parser.add_argument("--only", metavar="TEXT", help="records: those whose name contains TEXT")
-    parser.add_argument("--level", choices=LEVELS, help="records: what is run (program)")
-    parser.add_argument("--arch", metavar="TARGET", help="records: the chip that computes")
-    parser.add_argument("--assemble", metavar="TARGETS", help="records: assemble for sm_90a,...")
-    parser.add_argument("--text", action="store_true", help="records: print and read again")
-    parser.add_argument("--list", action="store_true", help="print every point that differs, and "
-                        "records that are within their bounds")  # fmt: skip
     add_executor_option(parser, "processes")
 
 

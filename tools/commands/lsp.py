@@ -14,19 +14,19 @@ import argparse
 import os
 import sys
 
-from tilewright.tools.commands.input import InputError, read_target
+from tilewright.tools.commands.input import InputError, add_options, read_target
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--arch", metavar="TARGET", help="the target of all texts: sm_90a")
-    parser.add_argument(
-        "--seconds", metavar="N", type=float, default=20.0, help="analyse no text for longer (20)"
-    )
-    parser.add_argument(
-        "--python",
-        action="store_true",
-        help="compile the cuTile and Triton kernels of .py files that a comment gives arguments; "
-        "this runs what they import",
+    add_options(
+        parser,
+        """
+--arch TARGET: the target of all texts: sm_90a
+--seconds N: analyse no text for longer (20)
+--python: compile the cuTile and Triton kernels of .py files that a comment gives arguments; this
+    runs what they import
+""",
+        seconds={"type": float, "default": 20.0},
     )
 
 

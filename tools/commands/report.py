@@ -11,23 +11,37 @@ An ARG is what `tilewright run` takes: a shape, 256x64, for an array of random e
 
 import argparse
 
-from tilewright.tools.commands.input import InputError, read_source, read_target, shown_path
+from tilewright.tools.commands.input import (
+    InputError,
+    add_options,
+    read_source,
+    read_target,
+    shown_path,
+)
 from tilewright.tools.commands.run import at_least, extent
 from tilewright.tools.output import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="IR text, or Tile IR bytecode; - is stdin")
-    parser.add_argument("arguments", metavar="ARG", nargs="*", help="of a run; see above")
-    parser.add_argument("-o", "--output", metavar="PAGE.html", default="report.html")
-    parser.add_argument("--arch", metavar="TARGET", help="the chip (default: the lowest it needs)")
-    parser.add_argument("--kernel", metavar="NAME", help="which kernel; needed where FILE has more")
-    for name, what in (("grid", "blocks of the grid"), ("block", "threads of a block")):
-        parser.add_argument(f"--{name}", metavar="X,Y,Z", type=extent, help=f"of a run: {what}")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="of random elements")
-    parser.add_argument(
-        "--ctas", metavar="N", type=at_least(1), default=1, help="CTAs in the timeline (default: 1)"
+    add_options(
+        parser,
+        """
+file FILE: IR text, or Tile IR bytecode; - is stdin
+arguments ARG: of a run; see above
+--arch TARGET: the chip (default: the lowest it needs)
+--kernel NAME: which kernel; needed where FILE has more
+--grid X,Y,Z: of a run: blocks of the grid
+--block X,Y,Z: of a run: threads of a block
+--seed N: of random elements
+--ctas N: CTAs in the timeline (default: 1)
+""",
+        arguments={"nargs": "*"},
+        grid={"type": extent},
+        block={"type": extent},
+        seed={"type": at_least(0), "default": 0},
+        ctas={"type": at_least(1), "default": 1},
     )
+    parser.add_argument("-o", "--output", metavar="PAGE.html", default="report.html")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -65,7 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="IR text, or Tile IR bytecode; - is stdin")
     parser.add_argument("arguments", metavar="ARG", nargs="*", help="see above")
     add_launch_arguments(parser, block_required=False)
-    add_schedule_arguments(parser)
     shown: dict[str, Any] = {"action": "append", "default": []}
     add_options(
         parser,
@@ -86,7 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 --print NAME[THREAD]: a value to show there, of all threads or of [THREAD,BLOCK]; of Tile IR, a tile
     of the first block or of [BLOCK], and where it is left out what the line gives
 --hits N: show them the first N times that threads come to each line (default: 1)
---seed N: that of random elements (default: 0)
 --device: launch it on the GPU instead
 --quiet: no progress bar, no summary
 """,
@@ -94,7 +92,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         engine={"choices": ("auto", "numpy", "compiled"), "default": "numpy"},
         padding={"choices": ("undetermined", "zeros"), "default": "undetermined"},
         hits={"type": at_least(1), "default": 1},
-        seed={"type": at_least(0), "default": 0},
         **{
             "break": {**shown, "dest": "lines", "type": at_least(1)},
             "print": {**shown, "dest": "shown"},
@@ -103,7 +100,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: bool = True) -> None:
-    """The kernel that runs, its threads, and the chip."""
+    """The kernel that runs, its threads, and the chip; the orders in which the interpreter runs
+    threads, and what it makes of races."""
     add_options(
         parser,
         """
@@ -113,23 +111,16 @@ def add_launch_arguments(parser: argparse.ArgumentParser, *, block_required: boo
 --numerics: as the chip rounds (the default), the exact result rounded once, or (Tile IR only)
     NumPy's f32
 --arch TARGET: the chip that runs it: sm_90a
-""",
-        grid={"required": True, "type": extent},
-        block={"required": block_required, "type": extent},
-        numerics={"choices": ("hardware", "exact", "fast"), "default": "hardware"},
-    )
-
-
-def add_schedule_arguments(parser: argparse.ArgumentParser) -> None:
-    """The orders in which the interpreter runs threads, and what it makes of races."""
-    add_options(
-        parser,
-        """
+--seed N: that of random elements (default: 0)
 --races: what becomes of races on global memory (default: error)
 --schedule SEED: run threads in this random order, and complete copies late
 --schedules N: run in N random orders too, of the seeds from SEED or 0 on
 --max-steps N: end a kernel that takes more steps, and name the loop it is in
 """,
+        grid={"required": True, "type": extent},
+        block={"required": block_required, "type": extent},
+        numerics={"choices": ("hardware", "exact", "fast"), "default": "hardware"},
+        seed={"type": at_least(0), "default": 0},
         races={"choices": ("error", "warn", "ignore")},
         schedule={"type": at_least(0)},
         schedules={"type": at_least(1), "default": 0},

@@ -11,16 +11,19 @@ import argparse
 from contextlib import suppress
 from pathlib import Path
 
-from tilewright.tools.commands.input import InputError
+from tilewright.tools.commands.input import InputError, add_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="whose files can be opened")
-    parser.add_argument(
-        "--port", metavar="N", type=int, default=8765, help="(8765); 0 takes a free one"
-    )
-    parser.add_argument(
-        "--python", action="store_true", help="run the page's Python, as you, on this machine"
+    add_options(
+        parser,
+        """
+folder FOLDER: whose files can be opened
+--port N: (8765); 0 takes a free one
+--python: run the page's Python, as you, on this machine
+""",
+        folder={"nargs": "?"},
+        port={"type": int, "default": 8765},
     )
 
 

@@ -14,10 +14,10 @@ happens to work from one that does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.tools.conformance import ptxas_bulk, verifier_bulk
 from tilewright.tools.conformance.instruction_family import Candidate
 
@@ -44,7 +44,7 @@ class Tally:
     points: int = 0
     legal: int = 0
     undocumented: int = 0
-    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
+    disagreements: list[Disagreement] = factory(list)
 
     @property
     def agreement(self) -> float:

@@ -8,7 +8,7 @@ import re
 import runpy
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.int_tuple import flatten
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
+from tilewright.dialects.frozen import factory
 from tilewright.execution import declared_block, interpret, kernel_signature
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.share import OUTPUT, PrintedText
@@ -28,7 +29,7 @@ from tilewright.schedules import under_schedules
 from tilewright.source.diagnostic import CompileError, ExecutionError, at
 from tilewright.tools.commands.input import InputError
 from tilewright.tools.commands.parsers import WordsParser
-from tilewright.tools.commands.run import add_launch_arguments, add_schedule_arguments
+from tilewright.tools.commands.run import add_launch_arguments
 from tilewright.tools.commands.run_argument import read_arguments
 from tilewright.tools.language_server.python_kernels import error_places
 
@@ -48,9 +49,9 @@ class Ran:
 
     words: str = ""
     said: str = ""
-    lines: list[int | None] = field(default_factory=list[int | None])
+    lines: list[int | None] = factory(list)
     error: str = ""
-    modules: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
+    modules: dict[str, ModuleOp] = factory(dict)
 
 
 class _Shown(io.StringIO):
@@ -114,8 +115,6 @@ def _options(words: str) -> argparse.Namespace:
     parser = WordsParser("run", add_help=False, allow_abbrev=False)
     parser.add_argument("arguments", metavar="ARG", nargs="*")
     add_launch_arguments(parser, block_required=False)
-    add_schedule_arguments(parser)
-    parser.add_argument("--seed", type=int, default=0)
     try:
         return parser.parse_words(words)
     except argparse.ArgumentTypeError as error:

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.launch.ptxas import PtxasNotFound, find_ptxas
 from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import is_tile_ir, run_pipeline, stages_where, verified
@@ -45,8 +45,8 @@ class Level:
 class Levels:
     """A kernel at all of its levels, as modules too; `error` is why there are no more."""
 
-    levels: list[Level] = field(default_factory=list[Level])
-    modules: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
+    levels: list[Level] = factory(list)
+    modules: dict[str, ModuleOp] = factory(dict)
     ptx: str = ""
     error: CompileError | None = None
 

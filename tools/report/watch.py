@@ -3,7 +3,7 @@ how much was multiplied and moved."""
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import VECTOR_BYTES, ways
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.ptx.bulk_copy import TensorCopyOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
@@ -78,16 +78,16 @@ class RunWatch:
     """The results of a run: conflicts by line, allocations of and accesses to tensor memory,
     multiply-adds by bits, bytes of global memory. A step is what happens to tensor memory."""
 
-    conflicts: dict[int, LineConflicts] = field(default_factory=dict[int, LineConflicts])
-    columns: list[ColumnAccess] = field(default_factory=list[ColumnAccess])
-    lifetimes: list[ColumnLifetime] = field(default_factory=list[ColumnLifetime])
-    products: Counter[int] = field(default_factory=Counter[int])
+    conflicts: dict[int, LineConflicts] = factory(dict)
+    columns: list[ColumnAccess] = factory(list)
+    lifetimes: list[ColumnLifetime] = factory(list)
+    products: Counter[int] = factory(Counter)
     octets: int = 0
     level: str | None = "ptx"
     _steps: int = 0
     _allocator: TensorAllocator | None = None
     _read: int = 0
-    _lines: dict[int, int | None] = field(default_factory=dict[int, int | None])
+    _lines: dict[int, int | None] = factory(dict)
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Wrap the steps of a program that access memory or multiply."""

@@ -6,7 +6,7 @@ Assumptions, hints, identities of reductions and the entries of dictionaries are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -38,7 +38,7 @@ from tilewright.dialects.cuda_tile.bytecode.strings import StringReader
 from tilewright.dialects.cuda_tile.bytecode.types import TypeReader, TypeWriter
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr, dtype_of
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 
 DEEPEST = 16
 """How deep attributes nest at most; hints by architecture are two deep."""
@@ -88,7 +88,7 @@ class AttributeReader:
     strings: StringReader
     types: TypeReader
     constants: ConstantReader
-    lists: dict[Any, Attribute] = field(default_factory=dict[Any, Attribute])
+    lists: dict[Any, Attribute] = factory(dict)
     depth: int = 0
 
     def list_of(self, type_: IntegerType, numbers: tuple[int, ...]) -> Attribute:

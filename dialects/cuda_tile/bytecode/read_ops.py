@@ -15,6 +15,7 @@ from tilewright.dialects.cuda_tile.bytecode.attributes import AttributeReader
 from tilewright.dialects.cuda_tile.bytecode.cursor import Cursor
 from tilewright.dialects.cuda_tile.bytecode.op_format import Encoding, formats
 from tilewright.dialects.cuda_tile.versions import Version
+from tilewright.dialects.frozen import factory
 
 DEEPEST = 100
 """How deep regions nest at most."""
@@ -55,10 +56,10 @@ class OpReader:
 
     version: Version
     attributes: AttributeReader
-    cursor: Cursor = field(default_factory=lambda: Cursor(b""))
-    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    cursor: Cursor = factory(lambda: Cursor(b""))
+    values: list[SSAValue] = factory(list)
     place: Callable[[], Attribute] = lambda: UNKNOWN_LOC
-    made: list[tuple[Operation, int]] = field(default_factory=list[tuple[Operation, int]])
+    made: list[tuple[Operation, int]] = factory(list)
     depth: int = 0
     formats: Mapping[int, Encoding] = field(init=False)
 

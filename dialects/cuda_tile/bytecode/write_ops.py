@@ -1,7 +1,7 @@
 """The bytes of a function's ops."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, i1
@@ -18,6 +18,7 @@ from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp
 from tilewright.dialects.cuda_tile.ops.scalar_programs import ScalarProgram, SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.versions import Version
 from tilewright.dialects.field_counts import Arity
+from tilewright.dialects.frozen import factory
 from tilewright.source.diagnostic import OpError
 
 
@@ -28,8 +29,8 @@ class OpWriter:
     version: Version
     attributes: AttributeWriter
     debug: DebugWriter
-    out: Encoder = field(default_factory=Encoder)
-    values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    out: Encoder = factory(Encoder)
+    values: dict[SSAValue, int] = factory(dict)
     next_value: int = 0
 
     def body(self, block: Block) -> bytes:

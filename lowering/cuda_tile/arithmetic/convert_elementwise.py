@@ -16,7 +16,8 @@ from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryIn
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
+from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import (
     is_natural,

@@ -9,8 +9,9 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, known_integer
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
+from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 _AHEAD = 32

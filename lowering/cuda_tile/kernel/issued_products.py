@@ -10,13 +10,12 @@ stored or laid down what MMAs behind it overwrite or read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Literal
 
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 
 DONE: Literal["done"] = "done"
 GIVEN: Literal["given"] = "given"
@@ -35,7 +34,7 @@ class IssuedLoop:
     """A loop in which something is issued."""
 
     op: ForOp
-    events: list[Event] = field(default_factory=list["Event"])
+    events: list[Event] = factory(list)
 
 
 Event = IssuedProduct | IssuedLoop | Literal["done", "given"]

@@ -16,7 +16,7 @@ from struct import pack
 from typing import Any, Protocol
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -431,22 +431,3 @@ def _made(value: SSAValue) -> str:
     owner = value.owner
     made = f"'{owner.name}'" if isinstance(owner, Operation) else "what the region carries"
     return f"{tile_text(value)} of {made}"
-
-
-def integer(value: Attribute) -> int:
-    """The number of an integer attribute."""
-    assert isinstance(value, IntegerAttr)
-    return value.value.data
-
-
-def known_integer(value: SSAValue) -> int | None:
-    """The number that a scalar is, where it is a constant."""
-    owner = value.owner
-    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
-        return None
-    return owner.value.value.data
-
-
-def is_float(type_: Attribute) -> bool:
-    """True of types of floating-point numbers."""
-    return not isinstance(type_, IntegerType)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.dialects.frozen import frozen_entity
+from tilewright.dialects.frozen import factory, frozen_entity
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
@@ -32,7 +32,7 @@ class SharedTile:
     """Wait until it is there."""
     rounded: bool = False
     """True where the copy has rounded it to tf32."""
-    fragments: Registers = field(default_factory=Registers)
+    fragments: Registers = factory(Registers)
     """Those that threads have in registers."""
 
     def elements_in(self, layout: TileLayout, kernel: EntryLowering) -> Sequence[SSAValue]:

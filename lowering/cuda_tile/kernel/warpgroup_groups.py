@@ -8,10 +8,9 @@ either way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.cuda_tile.kernel.scratch import Scratch
 from tilewright.lowering.emit.emitter import Emitter
 
@@ -23,7 +22,7 @@ class MmaGroup:
 
     reads_scratch: bool = False
     before_wait: Callable[[], None] | None = None
-    completed: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    completed: list[Callable[[], None]] = factory(list)
 
 
 class MmaGroups:

@@ -12,7 +12,8 @@ from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
+from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 
 _HEAP_ALIGNMENT = 16

@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import (
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
+from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16

@@ -12,15 +12,16 @@ from functools import partial
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MakeTokenOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.memory import MakeTokenOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
 from tilewright.passes.cuda_tile.analysis.cost_model import products_of
+from tilewright.passes.cuda_tile.analysis.find_late_store import writes_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     BoxedAccess,
@@ -48,11 +49,7 @@ def stored_boxes(entry: EntryOp, arch: Target | None) -> dict[StoreViewTkoOp, Bo
             stored[op] = access
         else:
             _say_why(op, access)
-    writes = [
-        op
-        for op in entry.walk()
-        if isinstance(op, MemoryOp) and not isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)
-    ]
+    writes = writes_of(entry)
     # No fence is between the writes of threads and those of TMA.
     while lost := [op for op in stored if _meets_threads(op, writes, stored)]:
         for op in lost:

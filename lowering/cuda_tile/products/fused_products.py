@@ -25,7 +25,8 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_floats,
     on_integers,
 )
-from tilewright.lowering.cuda_tile.kernel.kernel import Elements, EntryLowering, is_float
+from tilewright.lowering.cuda_tile.kernel.kernel import Elements, EntryLowering
+from tilewright.lowering.cuda_tile.kernel.scalars import is_float
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder, converting

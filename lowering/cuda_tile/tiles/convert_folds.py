@@ -28,7 +28,8 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     on_integers,
 )
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
+from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.lowering.tile.convert_reduce import shuffled
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds

@@ -14,7 +14,8 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ScanOp
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, integer, lowers
+from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
+from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.lowering.cuda_tile.tiles.convert_folds import (
     Columns,
     Fold,

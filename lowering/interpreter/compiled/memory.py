@@ -85,8 +85,8 @@ class AccessCode(Code):
     @contextmanager
     def accesses(self) -> Generator[LaneWord]:
         """Code for each thread, with its address; behind it the function ends."""
-        with self.loop(self.threads) as self.lane, self.where(self.own(Env.ACTIVE, bool)):
-            yield self.own(Env.ADDRESSES)
+        with self.loop(self.threads) as self.lane, self.where(self.of(Env.ACTIVE, bool)):
+            yield self.of(Env.ADDRESSES)
         self.builder.ret(ir.Constant(I64, 1))
 
     def number(self, name: Env) -> LaneWord:
@@ -99,13 +99,17 @@ class AccessCode(Code):
     def array(self, name: Env) -> Any:
         return self.builder.inttoptr(self.number(name).value, POINTER)
 
-    def own(self, name: Env, dtype: Any = np.int64) -> LaneWord:
-        """The thread's element of an array."""
-        return self.load(self.array(name), dtype, self.lane)
+    def of(self, name: Env, dtype: Any = np.int64, index: Any = None) -> LaneWord:
+        """The thread's element of an array, or that at an index."""
+        return self.load(self.array(name), dtype, self.lane if index is None else index)
+
+    def put(self, name: Env, index: Any, word: LaneWord) -> None:
+        """Store an element of an array."""
+        self.store(self.array(name), index, word)
 
     def at(self, place: LaneWord) -> None:
         """The access is fine, and there."""
-        self.store(self.array(Env.PLACES), self.lane, place)
+        self.put(Env.PLACES, self.lane, place)
 
     def require(self, condition: LaneWord) -> None:
         """Where it does not hold the access is not fine."""
@@ -114,9 +118,9 @@ class AccessCode(Code):
     def learned(self, warp: LaneWord, stamp: LaneWord, columns: Env | None) -> LaneWord:
         """True where the thread knows of what a warp of its cluster did then."""
         if columns is not None:
-            warp = self.load(self.array(columns), np.int64, warp)
-        row = self.own(Env.LANES) * self.number(Env.CLOCKS)
-        return stamp < self.load(self.array(Env.SEEN), np.int32, row + warp)
+            warp = self.of(columns, index=warp)
+        row = self.of(Env.LANES) * self.number(Env.CLOCKS)
+        return stamp < self.of(Env.SEEN, np.int32, row + warp)
 
 
 def add_accesses(module: Any) -> None:
@@ -171,7 +175,7 @@ def _require_known(
 ) -> None:
     """The last access to a word is the thread's own, or it knows of it."""
     who = code.load(code.pointer(row, last), np.int64, place)
-    me = code.own(Env.WHO)
+    me = code.of(Env.WHO)
     with code.where((who != NOBODY) & (who != me)):
         local = who & LOCAL
         code.require((who >> CLUSTER_BITS == me >> CLUSTER_BITS) & (local < COPIES))
@@ -186,7 +190,7 @@ def _note_global(code: AccessCode, verb: str) -> None:
         unit = code.entry(row, BufferRow.UNIT)
         if verb == "write":
             code.store(row, BufferRow.WRITTEN, code.word(1))
-        me, now = code.own(Env.WHO), code.own(Env.NOW, np.int32)
+        me, now = code.of(Env.WHO), code.of(Env.NOW, np.int32)
         with code.loop(code.size >> unit) as index:
             place = (first >> unit) + code.word(index)
             if verb == "read":
@@ -230,12 +234,12 @@ def _check_shared(code: AccessCode, verb: str) -> None:
         code.require(address >> RANK_SHIFT == 0)
         code.require(address + size <= code.number(Env.SHARED_SIZE))
         code.require(address & size - 1 == 0)
-        code.at(code.number(Env.SHARED) + code.own(Env.SHARED_FIRST) + address)
+        code.at(code.number(Env.SHARED) + code.of(Env.SHARED_FIRST) + address)
         with _each_unit(code, address) as place:
-            who = code.load(code.array(Env.LAST_WHO), np.int32, place)
+            who = code.of(Env.LAST_WHO, np.int32, place)
             code.require(who >= (0 if verb == "read" else NOBODY))
-            with code.where((who != NOBODY) & (who.astype(np.int64) != code.own(Env.LANES))):
-                when = code.load(code.array(Env.LAST_WHEN), np.int32, place)
+            with code.where((who != NOBODY) & (who.astype(np.int64) != code.of(Env.LANES))):
+                when = code.of(Env.LAST_WHEN, np.int32, place)
                 warp = numpy.fmod(who.astype(np.int64) >> WARP_BITS, code.number(Env.WARPS))
                 code.require(code.learned(warp, when, Env.WROTE))
             (_require_reads_known if verb == "write" else _require_readers_alike)(code, place)
@@ -246,27 +250,27 @@ def _each_unit(code: AccessCode, address: LaneWord) -> Generator[LaneWord]:
     """Code for each unit of an access."""
     unit = code.number(Env.UNIT)
     with code.loop(code.size >> unit) as index:
-        yield (code.own(Env.SHARED_FIRST) + address >> unit) + code.word(index)
+        yield (code.of(Env.SHARED_FIRST) + address >> unit) + code.word(index)
 
 
 def _warp(code: AccessCode) -> LaneWord:
-    return numpy.fmod(code.own(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
+    return numpy.fmod(code.of(Env.LANES) >> WARP_BITS, code.number(Env.WARPS))
 
 
 def _bit(code: AccessCode) -> LaneWord:
-    return code.word(1, np.uint32) << (code.own(Env.LANES) & WARP - 1).astype(np.uint32)
+    return code.word(1, np.uint32) << (code.of(Env.LANES) & WARP - 1).astype(np.uint32)
 
 
 def _require_reads_known(code: AccessCode, unit: LaneWord) -> None:
     """The thread knows of all reads of a unit but its own."""
     with code.loop(code.number(Env.WARPS)) as index:
         warp = code.word(index)
-        latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
+        latest = code.of(Env.READ_LAST, np.int32, warp)
         with code.where((latest > 0) & ~code.learned(warp, latest, None)):
             place = warp * code.number(Env.UNITS) + unit
-            stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
+            stamp = code.of(Env.READ_STAMPS, np.int32, place)
             with code.where((stamp > 0) & ~code.learned(warp, stamp, None)):
-                readers = code.load(code.array(Env.READERS), np.uint32, place)
+                readers = code.of(Env.READERS, np.uint32, place)
                 code.require((warp == _warp(code)) & (readers == _bit(code)))
 
 
@@ -274,10 +278,10 @@ def _require_readers_alike(code: AccessCode, unit: LaneWord) -> None:
     """No other thread of the warp read a unit before the warp's time went on, unless the thread
     knows of it by the warp's clock: what it knows by their own clocks the first engine says."""
     place = _warp(code) * code.number(Env.UNITS) + unit
-    stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
-    late = (stamp > 0) & (stamp != code.own(Env.NOW, np.int32))
+    stamp = code.of(Env.READ_STAMPS, np.int32, place)
+    late = (stamp > 0) & (stamp != code.of(Env.NOW, np.int32))
     with code.where(late & ~code.learned(_warp(code), stamp, None)):
-        readers = code.load(code.array(Env.READERS), np.uint32, place)
+        readers = code.of(Env.READERS, np.uint32, place)
         code.require(readers & ~_bit(code) == 0)
 
 
@@ -287,27 +291,27 @@ def _note_shared(code: AccessCode, verb: str) -> None:
 
 
 def _note_writer(code: AccessCode, unit: LaneWord) -> None:
-    access = code.own(Env.LANES), code.own(Env.NOW, np.int32), code.op
+    access = code.of(Env.LANES), code.of(Env.NOW, np.int32), code.op
     for column, word in enumerate(access):
-        code.store(code.array(Env(Env.LAST_WHO + column)), unit, word.astype(np.int32))
+        code.put(Env(Env.LAST_WHO + column), unit, word.astype(np.int32))
         plain = Env(Env.PLAIN_WHO + column)
         with code.where(code.number(plain) != 0):
-            code.store(code.array(plain), unit, word.astype(np.int32))
-    fences = code.load(code.array(Env.FENCES), np.int32, code.own(Env.LANES))
-    code.store(code.array(Env.FENCED), unit, fences)
+            code.put(plain, unit, word.astype(np.int32))
+    fences = code.of(Env.FENCES, np.int32, code.of(Env.LANES))
+    code.put(Env.FENCED, unit, fences)
 
 
 def _note_reader(code: AccessCode, unit: LaneWord) -> None:
-    warp, now = _warp(code), code.own(Env.NOW, np.int32)
+    warp, now = _warp(code), code.of(Env.NOW, np.int32)
     place = warp * code.number(Env.UNITS) + unit
-    stamp = code.load(code.array(Env.READ_STAMPS), np.int32, place)
-    readers = code.load(code.array(Env.READERS), np.uint32, place)
+    stamp = code.of(Env.READ_STAMPS, np.int32, place)
+    readers = code.of(Env.READERS, np.uint32, place)
     kept = numpy.where(code.learned(warp, stamp, None), np.uint32(0), readers)
-    code.store(code.array(Env.READERS), place, kept | _bit(code))
-    code.store(code.array(Env.READ_STAMPS), place, now)
-    code.store(code.array(Env.READ_OPS), place, code.op.astype(np.int32))
-    latest = code.load(code.array(Env.READ_LAST), np.int32, warp)
-    code.store(code.array(Env.READ_LAST), warp, numpy.maximum(latest, now))
+    code.put(Env.READERS, place, kept | _bit(code))
+    code.put(Env.READ_STAMPS, place, now)
+    code.put(Env.READ_OPS, place, code.op.astype(np.int32))
+    latest = code.of(Env.READ_LAST, np.int32, warp)
+    code.put(Env.READ_LAST, warp, numpy.maximum(latest, now))
 
 
 _ADDED = {

@@ -5,13 +5,13 @@ may end rows early: what leaves a region is an exit (yield, continue, break, ret
 """
 
 from collections.abc import Callable, Container, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
@@ -93,7 +93,7 @@ class Prepared:
     """A block, ready to run. `terminator` is what ends it, `leaving` what it hands on."""
 
     arguments: tuple[SSAValue, ...]
-    steps: list[Step] = field(default_factory=lambda: list[Step]())
+    steps: list[Step] = factory(list)
     terminator: str = "yield"
     leaving: tuple[SSAValue, ...] = ()
     pointwise: bool = False

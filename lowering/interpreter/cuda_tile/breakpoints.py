@@ -3,7 +3,7 @@ that of the text or, in bytecode, the line of Python that its debug info names."
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -11,6 +11,7 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.frozen import factory
 from tilewright.lowering.interpreter.breakpoints import Breakpoints, Shown
 from tilewright.lowering.interpreter.cuda_tile.blocks import Prepared, Step
 from tilewright.lowering.interpreter.cuda_tile.fault_state import text_of
@@ -43,8 +44,8 @@ class LineStops:
     points: Breakpoints
     entry: Operation
     source: str | None
-    met: set[int] = field(default_factory=set[int])
-    lines: set[int] = field(default_factory=set[int])
+    met: set[int] = factory(set)
+    lines: set[int] = factory(set)
 
     def __post_init__(self) -> None:
         top = self.entry

@@ -6,12 +6,10 @@ barrier.cta and barrier.cluster.
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known, together
@@ -105,9 +103,9 @@ class Phase:
 
     expected: int
     arrived: int = 0
-    known: Known = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
-    waiting: list[Lanes] = field(default_factory=list[Lanes])
-    warps: list[Int64Array] = field(default_factory=list[Int64Array])
+    known: Known = factory(lambda: np.zeros(0, dtype=np.int32))
+    waiting: list[Lanes] = factory(list)
+    warps: list[Int64Array] = factory(list)
     votes: int = 0
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field
 from itertools import groupby
 from math import prod
 from typing import Any, NoReturn
@@ -19,7 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.async_copies import AsyncCopies
@@ -74,7 +73,7 @@ class Gang:
     lanes: Lanes
     regs: list[Any]
     block: CodeBlock
-    unfenced: set[int] = field(default_factory=set[int])
+    unfenced: set[int] = factory(set)
     awaited: Awaited | None = None
 
     @property

@@ -4,7 +4,7 @@ from dataclasses import field
 
 import numpy as np
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import Int32Array
 from tilewright.lowering.interpreter.machine.clocks import together
 from tilewright.lowering.interpreter.values import Lanes
@@ -15,7 +15,7 @@ class Arrivals:
     """The arrivals of one phase: threads and their clocks, and whether bytes or what threads
     started completed it too."""
 
-    arrivals: list[tuple[Lanes, Int32Array]] = field(default_factory=list[tuple[Lanes, Int32Array]])
+    arrivals: list[tuple[Lanes, Int32Array]] = factory(list)
     asynchronous: bool = False
 
     def note(self, lanes: Lanes, stamps: Int32Array, *, asynchronous: bool) -> None:
@@ -52,9 +52,9 @@ class Mbarrier:
     bytes: int = 0
     completed: int = 0
     fenced: bool = False
-    arrived: Arrivals = field(default_factory=Arrivals)
-    last: Arrivals = field(default_factory=Arrivals)
-    watched: dict[int, int] = field(default_factory=dict[int, int])
+    arrived: Arrivals = factory(Arrivals)
+    last: Arrivals = factory(Arrivals)
+    watched: dict[int, int] = factory(dict)
     known: Int32Array = field(init=False)
     written: Int32Array = field(init=False)
     handed_on: Int32Array = field(init=False)

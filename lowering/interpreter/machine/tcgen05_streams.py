@@ -6,9 +6,7 @@ epoch it is complete, as far as the looking threads know: they know what they ha
 their last `tcgen05.fence.after_thread_sync`.
 """
 
-from dataclasses import field
-
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.machine.clocks import Known
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
@@ -56,10 +54,10 @@ class Stream:
     wait: str | None
     epoch: int = 1
     waited: int = 0
-    fences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    commits: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
-    unfenced: set[int] = field(default_factory=set[int])
-    reads: dict[int, LastReads] = field(default_factory=dict[int, LastReads])
+    fences: list[tuple[int, int]] = factory(list)
+    commits: list[tuple[int, int, int]] = factory(list)
+    unfenced: set[int] = factory(set)
+    reads: dict[int, LastReads] = factory(dict)
 
     @property
     def asynchronous(self) -> bool:

@@ -7,13 +7,11 @@ it also waits for a warp of the pair's other CTA, and both get the same columns.
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANES
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
@@ -58,8 +56,8 @@ class CtaAllocations:
     every allocation that it ever asked for, the columns of the last one, and the op with which it
     gave up allocating."""
 
-    allocated: dict[int, AllocatedColumns] = field(default_factory=dict[int, AllocatedColumns])
-    asked: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    allocated: dict[int, AllocatedColumns] = factory(dict)
+    asked: list[tuple[int, int, int]] = factory(list)
     last: int = COLUMNS
     relinquished: int = 0
     exited: int = 0

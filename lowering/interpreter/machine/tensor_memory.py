@@ -6,13 +6,12 @@ before (`tcgen05_streams`). Asynchronous operations compute at once: what looks 
 before it is known to be complete is an error.
 """
 
-from dataclasses import field
 from typing import NoReturn
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
@@ -37,12 +36,12 @@ class CtaCells:
     Of each column: the op that allocated it (0 is none), and the op that gave it back last.
     """
 
-    data: UInt32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.uint32))
-    writer: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    written: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    write_op: Int32Array = field(default_factory=lambda: np.zeros(CELLS, dtype=np.int32))
-    allocated: Int32Array = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
-    freed: Int32Array = field(default_factory=lambda: np.zeros(COLUMNS, dtype=np.int32))
+    data: UInt32Array = factory(lambda: np.zeros(CELLS, dtype=np.uint32))
+    writer: Int32Array = factory(lambda: np.zeros(CELLS, dtype=np.int32))
+    written: Int32Array = factory(lambda: np.zeros(CELLS, dtype=np.int32))
+    write_op: Int32Array = factory(lambda: np.zeros(CELLS, dtype=np.int32))
+    allocated: Int32Array = factory(lambda: np.zeros(COLUMNS, dtype=np.int32))
+    freed: Int32Array = factory(lambda: np.zeros(COLUMNS, dtype=np.int32))
 
 
 @frozen

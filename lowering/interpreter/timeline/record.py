@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from math import inf
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
@@ -92,7 +91,7 @@ class Pipe:
     """A unit that does one thing at a time: the stretches of time that are taken, and when what it
     was given last is over."""
 
-    taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    taken: list[tuple[int, int]] = factory(list)
     last: int = 0
 
     def reserve(self, start: int, cycles: int) -> int:
@@ -121,9 +120,9 @@ class WarpClock:
     now: int = 0
     since: int = 0
     """When it began with its block of instructions, or waited last."""
-    ready: dict[int, int] = field(default_factory=dict[int, int])
-    open: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    groups: dict[str, list[int]] = field(default_factory=lambda: defaultdict[str, list[int]](list))
+    ready: dict[int, int] = factory(dict)
+    open: dict[str, int] = factory(lambda: defaultdict[str, int](int))
+    groups: dict[str, list[int]] = factory(lambda: defaultdict[str, list[int]](list))
 
 
 @entity

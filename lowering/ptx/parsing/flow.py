@@ -8,7 +8,7 @@ from dataclasses import field
 from xdsl.ir import Block
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import ReadingRule, constant_bits
 from tilewright.lowering.ptx.parsing.ssa import Variable
@@ -27,7 +27,7 @@ class BodyPart:
     its end. The rules of the statements, and the places where it writes its registers `last`, are
     filled later."""
 
-    block: Block = field(default_factory=Block)
+    block: Block = factory(Block)
     statements: list[tuple[PtxStatement, Names]] = field(
         default_factory=list[tuple[PtxStatement, Names]]
     )
@@ -129,11 +129,11 @@ class Flow:
     is_guarded: Callable[[str], bool]
     declare: Callable[[PtxStatement, Names], None]
     callees: dict[str, Callee]
-    parts: list[BodyPart] = field(default_factory=lambda: [BodyPart()])
+    parts: list[BodyPart] = factory(lambda: [BodyPart()])
     _branches: list[tuple[BodyPart, str, Names]] = field(
         default_factory=list[tuple[BodyPart, str, Names]]
     )
-    _calls: list[tuple[Callee, Block]] = field(default_factory=list[tuple[Callee, Block]])
+    _calls: list[tuple[Callee, Block]] = factory(list)
     _has_vectors: bool = False
     _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None
 

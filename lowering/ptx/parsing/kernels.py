@@ -5,7 +5,6 @@ import sys
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import field
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
@@ -26,7 +25,7 @@ from tilewright.dialects import locations
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.dominators import immediate_dominators
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
     MAX_REGISTERS,
@@ -72,10 +71,10 @@ class Source:
     text: str
     line_offset: int
     shared_limit: int = STATIC_SHARED_LIMIT + 1
-    files: dict[str, str] = field(default_factory=dict[str, str])
-    marked: list[int] = field(default_factory=list[int])
-    marks: list[re.Match[str] | None] = field(default_factory=list[re.Match[str] | None])
-    _starts: list[int] = field(default_factory=list[int])
+    files: dict[str, str] = factory(dict)
+    marked: list[int] = factory(list)
+    marks: list[re.Match[str] | None] = factory(list)
+    _starts: list[int] = factory(list)
 
     def mark(self, statement: PtxStatement) -> None:
         """Let what is behind a head, or a `.loc`, come from no line, or from its."""

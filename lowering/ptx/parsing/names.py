@@ -5,13 +5,12 @@ outside.
 """
 
 import re
-from dataclasses import field
 from string import digits
 
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.ptx.parsing.ssa import Variable
 from tilewright.lowering.ptx.parsing.statements import NAME
@@ -34,8 +33,8 @@ class Symbol:
     position: int = 0
     element: int = 1
     value: SSAValue | None = None
-    parts: dict[int, Variable] = field(default_factory=dict[int, Variable])
-    widths: dict[int, int] = field(default_factory=dict[int, int])
+    parts: dict[int, Variable] = factory(dict)
+    widths: dict[int, int] = factory(dict)
 
     def part(self, offset: int, kind: str, width: int = 0) -> Variable:
         """The register of a kind that stands for the parameter's bytes from an offset on."""
@@ -60,9 +59,9 @@ class Names:
     """The names between two braces."""
 
     outer: "Names | None" = None
-    names: dict[str, Variable | Symbol] = field(default_factory=dict[str, Variable | Symbol])
-    labels: dict[str, Block] = field(default_factory=dict[str, Block])
-    ranges: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    names: dict[str, Variable | Symbol] = factory(dict)
+    labels: dict[str, Block] = factory(dict)
+    ranges: dict[str, tuple[str, int]] = factory(dict)
 
     def find(self, name: str) -> Variable | Symbol | None:
         """The thing that a name stands for here, or None."""

@@ -11,11 +11,10 @@ import sys
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp
 from tilewright.dialects.ptx.types import RegType, reg
@@ -41,7 +40,7 @@ class VariableList:
 
     kind: str
     variables: Sequence[Variable]
-    meets: set[Block] = field(default_factory=set[Block])
+    meets: set[Block] = factory(set)
 
     @property
     def first(self) -> int:
@@ -56,7 +55,7 @@ class ListedRegister:
     type = None
     source: SSAValue
     position: int
-    alone: dict[Block | None, SSAValue] = field(default_factory=dict[Block | None, SSAValue])
+    alone: dict[Block | None, SSAValue] = factory(dict)
 
     def value(self, block: Block) -> SSAValue:
         """The register by itself; one that may be written until a wait, from where the block that
@@ -85,7 +84,7 @@ class Way:
 
     source: Block
     dest: Block
-    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    values: list[SSAValue] = factory(list)
 
 
 class SsaBuilder:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -14,7 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import constant_bits
@@ -43,8 +42,8 @@ class ModuleVariables:
     """The variables that the kernels of a module share, those that bodies declare too, and what is
     in each before one runs."""
 
-    ops: list[GlobalOp] = field(default_factory=list[GlobalOp])
-    contents: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    ops: list[GlobalOp] = factory(list)
+    contents: dict[str, bytes] = factory(dict)
 
     def declare(
         self, statement: PtxStatement, scope: Names, location: Callable[[int], LocationAttr], *,

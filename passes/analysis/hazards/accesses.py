@@ -1,13 +1,12 @@
 """Accesses to shared and tensor memory that later ones may conflict with, and which of them do."""
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.analysis.hazards.trace import Event
 
 Over = Callable[["RoleAccess"], bool]
@@ -69,11 +68,11 @@ class RoleAccess:
     writes: bool
     cells: int
     parts: list[Part]
-    done: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    fences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    group: dict[int, int] = field(default_factory=dict[int, int])
+    done: list[tuple[int, int]] = factory(list)
+    fences: list[tuple[int, int]] = factory(list)
+    group: dict[int, int] = factory(dict)
     """The number of the group that each role, or warp, has it in."""
-    waited: set[int] = field(default_factory=set[int])
+    waited: set[int] = factory(set)
     """Roles that have waited for it (of tensor memory: not yet fenced)."""
     signature: object = None
     key: object = None
@@ -81,7 +80,7 @@ class RoleAccess:
     committed: bool = False
     atomic: bool = False
     """Atomic operations and strong accesses, which others such may come beside."""
-    owners: Owners = field(default_factory=Owners)
+    owners: Owners = factory(Owners)
     """Of those of the parts that anything was compared with."""
 
     @property

@@ -6,12 +6,11 @@ followed, and what orders them is their kernel's affair.
 """
 
 from collections import defaultdict
-from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.analysis.hazards.arrays import ArgumentArray, Elements
 from tilewright.passes.analysis.hazards.mbarriers import MbarrierPhases
 from tilewright.passes.analysis.hazards.report import NO_ORDER, NO_PHASE, NO_SENT, Hazard
@@ -32,7 +31,7 @@ class ArrayAccess:
     writes: bool
     generic: bool
     done: list[tuple[int, int]]
-    fences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    fences: list[tuple[int, int]] = factory(list)
     group: int = 0
 
 

@@ -4,7 +4,7 @@ round as often as it takes to see everything that they do."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any, cast
@@ -17,6 +17,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import ancestors, descendants
 from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
+from tilewright.dialects.frozen import factory
 from tilewright.dialects.gpu import known_extents
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
@@ -66,7 +67,7 @@ class ClusterLaunch:
 
     block: Extents
     cluster: Extents
-    leaves: Mapping[Leaf, Any] = field(default_factory=dict["Leaf", Any])
+    leaves: Mapping[Leaf, Any] = factory(dict)
     guessed: bool = True
     is_kernel: bool = True
     first: Extents = (0, 0, 0)
@@ -75,7 +76,7 @@ class ClusterLaunch:
     others: tuple[int, int] = (1, 0)
     """The values of arguments that say nothing of loops: a first number, and how far they are
     apart."""
-    coming: Mapping[Block, Sequence[Edge]] = field(default_factory=dict[Block, Sequence[Edge]])
+    coming: Mapping[Block, Sequence[Edge]] = factory(dict)
     """Where control comes from to each block of the kernel."""
 
     @cached_property

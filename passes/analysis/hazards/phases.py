@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 
 Clock = list[int]
 
@@ -24,7 +24,7 @@ def join(into: Clock, other: Sequence[int]) -> None:
 class PhaseArrivals:
     """Who arrived at a phase: (role, its clock), and whether something asynchronous had a part."""
 
-    roles: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    roles: list[tuple[int, int]] = factory(list)
     asynchronous: bool = False
 
 
@@ -47,14 +47,14 @@ class MbarrierState:
     completed: int = 0
     before: int = 0
     """Phases of an mbarrier that was here before and has ended."""
-    known: Clock = field(default_factory=list[int])
-    released: list[Clock] = field(default_factory=list[Clock])
+    known: Clock = factory(list)
+    released: list[Clock] = factory(list)
     """By phase, what who waited for it learns: of other CTAs what they have read alone."""
-    written: Clock = field(default_factory=list[int])
-    handed_on: list[Clock] = field(default_factory=list[Clock])
+    written: Clock = factory(list)
+    handed_on: list[Clock] = factory(list)
     """By phase, what waits of scope `cluster` learn besides: what other CTAs wrote."""
-    now: PhaseArrivals = field(default_factory=PhaseArrivals)
-    last: PhaseArrivals = field(default_factory=PhaseArrivals)
+    now: PhaseArrivals = factory(PhaseArrivals)
+    last: PhaseArrivals = factory(PhaseArrivals)
     waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
         default_factory=dict[int, list[tuple[int, int, Operation, bool]]]
     )
@@ -64,11 +64,11 @@ class MbarrierState:
         default_factory=dict[int, tuple[int, Operation]]
     )
     """By role, when it last arrived or looked, and with which op."""
-    arrived: dict[int, int] = field(default_factory=dict[int, int])
+    arrived: dict[int, int] = factory(dict)
     """By role, the phase of its last arrival, whose state it may wait for."""
     copy: tuple[int, Operation] | None = None
     """The phase that the last copy or commit arrives at, and its op."""
-    blocked: list[int] = field(default_factory=list[int])
+    blocked: list[int] = factory(list)
 
     def make(self, count: int, made: tuple[Operation, int, int]) -> None:
         """`mbarrier.init`."""
@@ -113,11 +113,11 @@ class Barrier:
     rounds: int = 0
     threads: int = 0
     expected: int | None = None
-    roles: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
-    known: Clock = field(default_factory=list[int])
-    waiting: list[int] = field(default_factory=list[int])
-    released: Clock = field(default_factory=list[int])
-    last: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    roles: list[tuple[int, int]] = factory(list)
+    known: Clock = factory(list)
+    waiting: list[int] = factory(list)
+    released: Clock = factory(list)
+    last: list[tuple[int, int]] = factory(list)
 
     def arrive(self, role: int, threads: int, known: Clock) -> None:
         """A role arrives."""

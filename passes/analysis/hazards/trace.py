@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
-from tilewright.dialects.frozen import entity, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.placement import Placement, is_tensor, placement_of
 
@@ -105,24 +105,24 @@ class Operands:
 class EventTrace:
     """The events of all threads, and what could not be decided."""
 
-    events: list[Event] = field(default_factory=list[Event])
-    unproven: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    events: list[Event] = factory(list)
+    unproven: dict[Operation, str] = factory(dict)
     undecided: bool = False
-    taken: set[tuple[Operation, bool]] = field(default_factory=set[tuple[Operation, bool]])
+    taken: set[tuple[Operation, bool]] = factory(set)
     """The ways that threads went at what decides of events, by its op."""
     guessed: bool = False
     """Some condition was guessed."""
     covers: bool = True
     """Accesses of which not all is known are taken to be to all that they may be to."""
-    covering: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    covering: dict[Operation, str] = factory(dict)
     """Those, and what is not known."""
     arrays: Any = None
     """The arrays of the kernel that are reached both ways (`arrays.Arrays`)."""
     pair: Callable[[int], None] = lambda _: None
     """The count of the accesses that an access is looked at beside."""
-    whole: set[Operation] = field(default_factory=set[Operation])
+    whole: set[Operation] = factory(set)
     """The ops of whole warps that some have come to."""
-    columns: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    columns: dict[int, tuple[int, int]] = factory(dict)
     """The first column that an instruction allocates, and how many, by the number of its event."""
     beside: dict[Operation, tuple[int, int]] = field(
         default_factory=dict[Operation, tuple[int, int]]

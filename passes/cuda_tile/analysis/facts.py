@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
@@ -194,7 +194,7 @@ def trips_of(loop: ForOp) -> int:
     """The most iterations that a loop can have one behind the other: as many as there are, where
     they are known, and it is in no other loop."""
     low, high, step = map(known_integer, (loop.lower_bound, loop.upper_bound, loop.step))
-    inner = any(isinstance(outer, ForOp | LoopOp) for outer in ancestors(loop))
+    inner = any(enclosing(loop, ForOp | LoopOp))
     return (
         ANYTHING if inner or low is None or high is None or not step else -(-(high - low) // step)
     )

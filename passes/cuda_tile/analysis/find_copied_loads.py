@@ -11,18 +11,18 @@ may have written it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp, is_reached, may_leave
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice import CP_ASYNC
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.dialects.frozen import entity, frozen_entity
+from tilewright.dialects.frozen import entity, factory, frozen_entity
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     Load,
     LoopSlice,
@@ -110,7 +110,7 @@ class CopiedLoop(LoopSlice):
     """The loads of a loop, in `stages`."""
 
     loop: ForOp
-    loads: list[CopiedLoad] = field(default_factory=list[CopiedLoad])
+    loads: list[CopiedLoad] = factory(list)
     stages: int = 0
     trailing: bool = False
     """True where `wgmma`s that read a stage may be in flight while the next iteration begins."""
@@ -172,9 +172,8 @@ class CopiedLoop(LoopSlice):
 
     def line(self, load: CopiedLoad) -> LineKey:
         """The memory of such a load, which loops that do not run within one another share."""
-        around = [op for op in ancestors(self.loop) if isinstance(op, ForOp)]
         number, elements = self.matrices.index(load), self.stages * load.order.elements
-        return number, len(around), elements, load.order.width, load.element
+        return number, len([*enclosing(self.loop, ForOp)]), elements, load.order.width, load.element
 
 
 LineKey = tuple[int, int, int, int, Attribute]
@@ -185,10 +184,10 @@ class CopiedLoads:
     """The loads of a kernel that come by `cp.async`, by loop; why others do not; and the layouts in
     which threads read those that are not multiplied as they lie."""
 
-    by_loop: dict[ForOp, CopiedLoop] = field(default_factory=dict[ForOp, CopiedLoop])
-    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    read: dict[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
-    crowded: dict[ForOp, int] = field(default_factory=dict[ForOp, int])
+    by_loop: dict[ForOp, CopiedLoop] = factory(dict)
+    refused: dict[Operation, str] = factory(dict)
+    read: dict[Operation, TileLayout] = factory(dict)
+    crowded: dict[ForOp, int] = factory(dict)
     """The bytes of a stage of loops for whose stages there is no room."""
 
     @property
@@ -334,7 +333,7 @@ def _add(copied: CopiedLoad, copies: CopiedLoads, plan: Pipelines) -> str | None
 
 def _is_alone(own: CopiedLoop, product: Multiplication) -> bool:
     """True of a loop within another that adds one product, whose operands both lie in stages."""
-    nested = any(isinstance(around, ForOp | LoopOp) for around in ancestors(own.loop))
+    nested = any(enclosing(own.loop, ForOp | LoopOp))
     both = [load.product for load in own.matrices] == [product, product]
     return nested and both and is_trailing(product, own.loop)
 

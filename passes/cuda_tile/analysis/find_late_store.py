@@ -18,6 +18,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
@@ -60,16 +61,18 @@ class LateStore:
     """The registers of a thread for half of the tile."""
 
 
+def writes_of(entry: EntryOp) -> list[MemoryOp]:
+    """The accesses to memory but for loads."""
+    loads = LoadPtrTkoOp, LoadViewTkoOp
+    return [op for op in descendants(entry, MemoryOp) if not isinstance(op, loads)]
+
+
 def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
     """That of a kernel, if there is one: the only write, of narrower elements than sums, and blocks
     of as many iterations as each other."""
     if TAKES_BLOCKS not in entry.attributes:
         return None
-    writes = [
-        op
-        for op in entry.walk()
-        if isinstance(op, MemoryOp) and not isinstance(op, LoadPtrTkoOp | LoadViewTkoOp)
-    ]
+    writes = writes_of(entry)
     store = writes[0] if len(writes) == 1 else None
     if not isinstance(store, StorePtrTkoOp | StoreViewTkoOp) or store.result_token.first_use:
         return None
@@ -83,7 +86,7 @@ def find_late_store(entry: EntryOp, table: LayoutTable) -> LateStore | None:
     ):
         return None
     loop, layout = loops[0], table.layouts.get(tile)
-    products = [op for op in loop.walk() if isinstance(op, Multiplication)]
+    products = descendants(loop, Multiplication)
     own = table.products.get(products[0].result) if len(products) == 1 else None
     size = bytes_of(scalar_type(store, element_of(tile)))
     if (

@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.cuda_tile.analysis.computed_again import LoopSlice, needed_ahead
 from tilewright.passes.cuda_tile.analysis.cost_model import is_asynchronous, tiled_products
 from tilewright.passes.cuda_tile.analysis.facts import trips_of
@@ -111,7 +111,7 @@ class Pipelines:
     by_loop: dict[ForOp | None, LoadPipeline] = field(
         default_factory=dict[ForOp | None, LoadPipeline]
     )
-    refused: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    refused: dict[Operation, str] = factory(dict)
     ctas: int = 1
     """The CTAs that share a multiprocessor."""
     cluster: int = 1

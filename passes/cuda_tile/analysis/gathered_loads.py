@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import enclosing
+from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -15,7 +17,7 @@ from tilewright.passes.cuda_tile.analysis.cost_model import has_room_for_warpgro
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, CopiedLoop
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
-from tilewright.passes.cuda_tile.analysis.specialized_warps import around, needed_for
+from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 
 
@@ -34,7 +36,7 @@ def give_to_warpgroup(
     boxed = [load.op for load in ahead.loads()]
     places = [place for op in loads for place in places_of(op)]
     places += [index for op in boxed for index in op.index]  # type: ignore[attr-defined]
-    loops = {loop for op in (*loads, *boxed) for loop in around(op)}
+    loops = {loop for op in (*loads, *boxed) for loop in enclosing(op, ForOp)}
     needed = needed_for(places, loops, entry, tiles=True)
     if needed is None:
         return None

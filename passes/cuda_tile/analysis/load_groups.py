@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Protocol
 
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.cuda_tile.analysis.tensor_maps import BoxedAccess
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import PAIR, in_tensor_memory
@@ -32,8 +31,8 @@ class LoadGroup:
     begins; `alone` where none but multiplications of its block read them."""
 
     product: Operation
-    loads: list[BoxedAccess] = field(default_factory=list[BoxedAccess])
-    gathered: list[StagedLoad] = field(default_factory=list[StagedLoad])
+    loads: list[BoxedAccess] = factory(list)
+    gathered: list[StagedLoad] = factory(list)
     """The loads that the threads of a warpgroup copy beside those, to the same stages."""
     alone: bool = False
     trailing: bool = False

@@ -11,7 +11,7 @@ loads is there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.ir import BlockArgument, SSAValue
@@ -21,7 +21,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.tma import MAX_RANK
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.polynomials import (
     ONE,
@@ -87,7 +87,7 @@ class PointedTile:
 class PointerTiles:
     """The tiles of tensors that a kernel's tiles of pointers are."""
 
-    known: Polynomials = field(default_factory=Polynomials)
+    known: Polynomials = factory(Polynomials)
 
     # --- masks ---
 

@@ -16,7 +16,6 @@ and strides are not, nor is what numbers are divided by. Launches say which para
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
 from itertools import product
 from math import gcd, prod
 from typing import Any
@@ -32,7 +31,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.cuda_tile.analysis.facts import known_integer, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.guards import guards
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -55,12 +54,12 @@ class Factor:
 
     natural: bool = False
     """True where it is not negative."""
-    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    values: list[SSAValue] = factory(list)
     axis: int | None = None
     times: int = 1
     """The neighbours along the dimension that have one place."""
-    inner: Polynomial = field(default_factory=dict[Monomial, int])
-    limit: Polynomial = field(default_factory=dict[Monomial, int])
+    inner: Polynomial = factory(dict)
+    limit: Polynomial = factory(dict)
     divided: tuple[Polynomial, int] | None = None
     """The polynomial that it is a quotient of without a remainder, and the divisor."""
     parts: tuple[Polynomial, ...] = ()

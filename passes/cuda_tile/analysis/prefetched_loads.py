@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, Region, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, ReturnOp, may_leave
@@ -105,7 +105,7 @@ def _is_sure(
     """True of a load that every block makes, or every iteration, whatever its number is."""
     if row.loop is not None:
         return not may_leave(row.loop.region.block)
-    branches = [op for op in ancestors(load) if isinstance(op, IfOp)]
+    branches = list(enclosing(load, IfOp))
     return not leave and not any(is_computed_from(op.condition, numbers) for op in branches)
 
 

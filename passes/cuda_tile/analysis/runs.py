@@ -11,12 +11,12 @@ the first one of each group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
@@ -25,7 +25,7 @@ from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.passes.cuda_tile.analysis.facts import (
     ANYTHING,
     divisor,
@@ -61,7 +61,7 @@ class ElementRuns:
 class _WayBack:
     """The way back through ops: what is known already, and how deep it is."""
 
-    known: dict[SSAValue, ElementRuns] = field(default_factory=dict[SSAValue, ElementRuns])
+    known: dict[SSAValue, ElementRuns] = factory(dict)
     depth: int = 0
 
 
@@ -137,7 +137,7 @@ def _is_natural(op: BinaryInteger) -> bool:
     of addresses."""
     if is_natural(op.lhs):
         return True
-    known, entries = Polynomials(), (x for x in ancestors(op) if isinstance(x, EntryOp))
+    known, entries = Polynomials(), enclosing(op, EntryOp)
     if not any(NEGATIVE in entry.attributes for entry in entries):
         return False
     number = known.of(op.lhs)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, enclosing
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp, ForOp, IfOp, ReturnOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
@@ -35,7 +35,7 @@ def needed_for_copies(
     of those loops, or they are in one."""
     if not all(isinstance(op, ForOp) for load in loads for op in ancestors(load, entry)):
         return None
-    loops = {loop for load in loads for loop in around(load)}
+    loops = {loop for load in loads for loop in enclosing(load, ForOp)}
     indices = [index for load in loads for index in load.index]
     return needed_for(indices, loops, entry) if loops else None
 
@@ -58,11 +58,6 @@ def _leaves(op: Operation, loops: set[ForOp]) -> bool:
     if not isinstance(op.parent_op(), IfOp):
         return False
     return isinstance(op, ReturnOp) or (isinstance(op, ContinueOp) and region_of(op) in loops)
-
-
-def around(op: Operation) -> Iterator[ForOp]:
-    """The loops over ranges that an op is in."""
-    return (parent for parent in ancestors(op) if isinstance(parent, ForOp))
 
 
 def _add(value: SSAValue, loops: set[ForOp], needed: set[Operation], tiles: bool) -> bool:

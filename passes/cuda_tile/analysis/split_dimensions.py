@@ -11,7 +11,7 @@ order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -36,6 +36,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
     StoreViewTkoOp,
 )
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, TileType
+from tilewright.dialects.frozen import factory
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.layouts import dim_bits
 from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
@@ -57,8 +58,8 @@ class SplitTiles:
     parts: int
     folds: bool = False
     """Tiles are split along what is folded, too."""
-    axes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    whole: set[SSAValue] = field(default_factory=set[SSAValue])
+    axes: dict[SSAValue, int] = factory(dict)
+    whole: set[SSAValue] = factory(set)
 
     def type_of(self, value: SSAValue) -> TileType:
         """The type of a part of a tile."""

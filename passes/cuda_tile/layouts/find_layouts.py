@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops.core import ConstantOp, ExtractOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import factory
 from tilewright.dialects.op_rules import OpRules
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import (
@@ -54,7 +55,7 @@ class LayoutTable:
         default_factory=dict[SSAValue, "AccumulatorLayouts"]
     )
     """Where the accumulators are whose values these are, or are carried on from."""
-    wanted: Mapping[Operation, TileLayout] = field(default_factory=dict[Operation, TileLayout])
+    wanted: Mapping[Operation, TileLayout] = factory(dict)
     """The layouts in which threads read what has been loaded ahead."""
     layouts: dict[SSAValue, TileLayout | None] = field(
         default_factory=dict[SSAValue, "TileLayout | None"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
     ContinueOp,
@@ -37,5 +37,5 @@ def region_of(op: Operation) -> Operation | None:
     """The loop or the branch that a terminator passes values to."""
     holder = op.parent_op()
     if isinstance(op, ContinueOp | BreakOp):
-        return next(loop for loop in ancestors(op) if isinstance(loop, ForOp | LoopOp))
+        return next(enclosing(op, ForOp | LoopOp))
     return holder if isinstance(op, YieldOp) and isinstance(holder, IfOp) else None

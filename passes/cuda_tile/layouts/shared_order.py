@@ -8,11 +8,10 @@ in different banks.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.layout import stacked
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
@@ -38,7 +37,7 @@ class SharedOrder:
 
     position: Mapping[int, int]
     size: int
-    swizzle: Mapping[int, int] = field(default_factory=dict[int, int])
+    swizzle: Mapping[int, int] = factory(dict)
 
     @property
     def bytes(self) -> int:

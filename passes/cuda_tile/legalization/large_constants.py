@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, UnitAt
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.elements import ElementsAttr
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
@@ -55,7 +55,7 @@ def loaded_constant(op: core.ConstantOp, before: ShapedBuilder) -> SSAValue:
 
 def _variable(op: Operation, value: ElementsAttr) -> GlobalOp:
     """A new global of the module that an op is in."""
-    entry = next(holder for holder in ancestors(op) if isinstance(holder, EntryOp))
+    entry = next(enclosing(op, EntryOp))
     block = entry.parent_block()
     assert block is not None
     taken = [other.properties.get("sym_name") for other in block.ops]

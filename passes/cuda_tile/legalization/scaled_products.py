@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops.floating_point import FmaOp, MulFOp
 from tilewright.dialects.cuda_tile.ops.integer import AddIOp, ShLIOp, ShRIOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp
@@ -54,7 +54,7 @@ def scaled_product(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
 def _may_be_parted(op: MmaFScaledOp) -> bool:
     """True where the rows or the columns of a product may be computed one after the other."""
     for axis in (-2, -1):
-        split = SplitTiles(next(x for x in ancestors(op) if isinstance(x, EntryOp)), 2)
+        split = SplitTiles(next(enclosing(op, EntryOp)), 2)
         try:
             split.spread(op.result, tile_type(op.result).rank + axis)
         except UnsplitError:

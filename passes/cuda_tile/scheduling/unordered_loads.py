@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, FToIOp, PtrToPtrOp
@@ -87,7 +87,7 @@ def _alone(stores: Iterable[_Weak], times: Counter[SSAValue | None]) -> Iterator
     once."""
     for op in stores:
         alone = times[_parameter(op)] == 1 and not reads_only(op.token)
-        if alone and not any(isinstance(around, ForOp | LoopOp) for around in ancestors(op)):
+        if alone and not any(enclosing(op, ForOp | LoopOp)):
             yield op
 
 
