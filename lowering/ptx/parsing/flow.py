@@ -28,14 +28,12 @@ class BodyPart:
     filled later."""
 
     block: Block = factory(Block)
-    statements: list[tuple[PtxStatement, Names]] = field(
-        default_factory=list[tuple[PtxStatement, Names]]
-    )
+    statements: list[tuple[PtxStatement, Names]] = factory(list)
     ending: tuple[PtxStatement, Names] | None = None
     then: Block | None = None
     following: Block | None = None
-    rules: list[ReadingRule] = field(default_factory=list[ReadingRule])
-    last: dict[Variable, int] = field(default_factory=dict[Variable, int])
+    rules: list[ReadingRule] = factory(list)
+    last: dict[Variable, int] = factory(dict)
 
     @property
     def is_open(self) -> bool:
