@@ -1,5 +1,5 @@
-"""Loops that multiply what they add up, as the state of a recurrence: an iteration waits for the
-sums of the one before.
+"""Loops that multiply or store what they add up, as the state of a recurrence: an iteration waits
+for the sums of the one before.
 
     for %i iter_values(%h = 0): %v = mmaf %w, (ftof %h), 0
                                 %x = mmaf %k, (ftof %v), %h
@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.core import PermuteOp, ReshapeOp
 from tilewright.dialects.cuda_tile.ops.operation import PureOp
+from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import FINDERS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -24,8 +25,10 @@ def is_recurrent(loop: ForOp) -> bool:
     """True of such a loop."""
     products = [op for op in loop.region.block.ops if isinstance(op, Multiplication)]
     sums = {x for op in products for x in _elements(op.operands[2])}
-    factors = {x for op in products for operand in op.operands[:2] for x in _elements(operand)}
-    return not sums.isdisjoint(factors.intersection(loop.region.block.args))
+    used = [operand for op in products for operand in op.operands[:2]]
+    used += [op.tile for op in loop.region.block.ops if isinstance(op, StoreViewTkoOp)]
+    read = {x for value in used for x in _elements(value)}
+    return not sums.isdisjoint(read.intersection(loop.region.block.args))
 
 
 def _elements(value: SSAValue) -> Iterator[SSAValue]:

@@ -65,7 +65,7 @@ def stages_and_ctas(
     while the other begins or ends, if both have stages enough; of loops one of which is
     `recurrent`, while the other waits for its sums."""
     wanted = hint(entry, "occupancy", arch)
-    fewest = 2 if wanted is not None or not copied else _IN_FLIGHT + 1
+    fewest = 2 if wanted is not None or recurrent or not copied else _IN_FLIGHT + 1
     wanted, stage = wanted or (2 if copied or recurrent else 1), stage + copied
     most = held_ctas(thread_count(entry, arch), registers_of(entry, arch))
     stages = _MOST_STAGES if alone else _FEW_STAGES

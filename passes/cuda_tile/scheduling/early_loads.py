@@ -51,6 +51,7 @@ from tilewright.passes.cuda_tile.analysis.view_access import tile_dimensions
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
+from tilewright.passes.cuda_tile.scheduling.carried_loads import carry_loads
 
 _MOST = 64
 """The bytes of a load that a thread has room for beside the operands of a product."""
@@ -67,6 +68,7 @@ def make_loads_early(entry: EntryOp, arch: Target | None) -> None:
             _make_early(loop, _MOST * threads)
             _make_few_early(loop, threads, arch)
             _make_earlier(loop, threads, arch, multiplies=multiplies)
+            carry_loads(loop, threads, arch)
 
 
 def _lift(branch: IfOp, room: int, numbers: Polynomials) -> None:

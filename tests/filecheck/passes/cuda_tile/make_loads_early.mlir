@@ -47,7 +47,7 @@ cuda_tile.module @m {
 // CHECK: %u, {{.*}} = load_ptr_tko
 // CHECK: %c = mmaf
 
-// So is what is as few elements as there are threads, and that nobody copies ahead.
+// So is what is as few elements as there are threads, and that nobody copies ahead, nor is known an iteration ahead.
 
 cuda_tile.module @few {
   entry @k(%p: tile<ptr<f32>>) {
@@ -56,7 +56,33 @@ cuda_tile.module @few {
     %0 = constant <i32: 0> : tile<i32>
     %1 = constant <i32: 1> : tile<i32>
     %9 = constant <i32: 9> : tile<i32>
-    %s = for %i in (%0 to %9, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<16x16xf32>) {
+    %s:2 = for %i in (%0 to %9, step %1) : tile<i32> iter_values(%acc = %z, %j = %0) -> (tile<16x16xf32>, tile<i32>) {
+      %b = mmaf %x, %x, %acc : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+      %q = offset %p, %j : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+      %n, %t = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token
+      %r = reshape %n : tile<f32> -> tile<1x1xf32>
+      %g = broadcast %r : tile<1x1xf32> -> tile<16x16xf32>
+      %c = mulf %b, %g : tile<16x16xf32>
+      %k = xori %j, %i : tile<i32>
+      continue %c, %k : tile<16x16xf32>, tile<i32>
+    }
+    return
+  }
+}
+
+// CHECK: entry @k(%p: tile<ptr<f32>>)
+// CHECK: %n, {{.*}} = load_ptr_tko
+// CHECK-NEXT: %b = mmaf
+
+// An iteration makes that of the next one, where there is one, if the loop's variable says where.
+
+cuda_tile.module @carried {
+  entry @k(%p: tile<ptr<f32>>, %n9: tile<i32>) {
+    %x = constant <f16: 1.0> : tile<16x16xf16>
+    %z = constant <f32: 1.0> : tile<16x16xf32>
+    %0 = constant <i32: 0> : tile<i32>
+    %1 = constant <i32: 1> : tile<i32>
+    %s = for %i in (%0 to %n9, step %1) : tile<i32> iter_values(%acc = %z) -> (tile<16x16xf32>) {
       %b = mmaf %x, %x, %acc : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
       %q = offset %p, %i : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
       %n, %t = load_ptr_tko weak %q : tile<ptr<f32>> -> tile<f32>, token
@@ -69,9 +95,17 @@ cuda_tile.module @few {
   }
 }
 
-// CHECK: entry @k(%p: tile<ptr<f32>>)
-// CHECK: %n, {{.*}} = load_ptr_tko
-// CHECK-NEXT: %b = mmaf
+// CHECK: entry @k(%p: tile<ptr<f32>>, %n9: tile<i32>)
+// CHECK: %[[RUNS:.*]] = cmpi less_than %{{.*}}, %n9, signed
+// CHECK: %[[FIRST:.*]] = if %[[RUNS]] -> (tile<f32>) {
+// CHECK: load_ptr_tko
+// CHECK: for %i in {{.*}} iter_values(%acc = %z, %[[NUMBER:.*]] = %[[FIRST]])
+// CHECK: %[[AHEAD:.*]] = select
+// CHECK: offset %p, %[[AHEAD]]
+// CHECK: %[[NEXT:.*]], {{.*}} = load_ptr_tko
+// CHECK: mmaf
+// CHECK: reshape %[[NUMBER]]
+// CHECK: continue %c, %[[NEXT]]
 
 // Nothing is loaded in iterations that end before it.
 
