@@ -83,6 +83,18 @@ MAX_REGISTERS = "nvvm.maxnreg"
 """The attribute of a kernel that says how many registers a thread may have (`.maxnreg`). PTX ISA
 11.4.1."""
 
+SHARED_VARIABLES = "ptx.shared_variables"
+"""The attribute of a kernel that says where the variables in its shared memory begin: the text has
+a symbol for each, which ptxas gives addresses of their own."""
+
+EXPLICIT_CLUSTER = "ptx.explicitcluster"
+"""The attribute of a kernel that is launched in clusters as it says (`.explicitcluster`). PTX ISA
+11.7.2."""
+
+GUARDED = "ptx.guarded"
+"""The attribute of a branch whose first block is instructions under its predicate, as the text that
+it was read from has them."""
+
 COMPUTES_LATE = "cuda_tile.computes_late"
 """The attribute of a kernel whose instructions are computed right in front of what needs them: one
 whose threads have as many elements of a tile as its author says."""

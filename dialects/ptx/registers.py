@@ -49,6 +49,12 @@ VARYING = {**TIMES, **{name: kind for name, (kind, _) in OF_LAUNCH.items()}}
 """Others, and the kinds of their registers."""
 
 
+NAMED = "ptx.named"
+"""The attribute of an op whose result is its operand's register in the text that it was read from:
+bits of either kind, or the low half of an address of 64 bits; of a constant that is in a register
+there."""
+
+
 class NameOp(PtxOp):
     """A name of registers, no instruction."""
 

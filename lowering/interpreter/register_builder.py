@@ -13,7 +13,8 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.ptx.registers import NameOp, UndefOp
+from tilewright.dialects.ptx.registers import NAMED, NameOp, UndefOp
+from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder, Step
@@ -38,7 +39,8 @@ class RegisterBuilder(Builder):
         self._holding = defaultdict[Hashable, set[int]](set)
         self._registers_of: dict[int, tuple[Hashable, ...]] = {}
         for value in _values(body):
-            own = registers(value)
+            is_half = isinstance(value.owner, CvtOp) and NAMED in value.owner.attributes
+            own = (value,) if is_half else registers(value)
             if own not in slots:
                 slots[own] = self.fresh()
                 self._registers_of[slots[own]] = own
@@ -66,6 +68,8 @@ class RegisterBuilder(Builder):
     def add(
         self, op: Operation, step: Step, reads: Slots, writes: Slots, *, fenced: bool = False
     ) -> None:
+        if NAMED in op.attributes and reads == writes:
+            return
         if isinstance(op, NameOp):
             super().add(op, Naming(step, reads, writes), reads, writes, fenced=True)
             return

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WaitsForWgmmas
-from tilewright.dialects.ptx.registers import NameOp, UndefOp
+from tilewright.dialects.ptx.registers import NAMED, NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.tcgen05_sync import WaitLdOp
 from tilewright.dialects.ptx.types import B64
@@ -196,7 +196,7 @@ class InFlightRegisters:
             is_event = type(op) in _EVENT_TYPES
             if is_event and isinstance(op, WgmmaOp):
                 self._note_accumulator(op, state)
-            elif coming and state and not isinstance(op, NameOp):
+            elif coming and state and not (isinstance(op, NameOp) or NAMED in op.attributes):
                 # What a block writes first is in flight there if it comes round.
                 self._note_writes(op, state)
             if is_event:

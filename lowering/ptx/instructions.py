@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import NAMED, ConstOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.signature import FactsBySignature, signature
 from tilewright.source.diagnostic import OpError
@@ -27,10 +27,10 @@ from tilewright.source.diagnostic import OpError
 
 class OpPlace(NamedTuple):
     """A place of an instruction's text: the registers of an operand or, counted on
-    behind these, of a result; of -1 the symbol of the kernel's shared memory, of -2 that of the
-    thread's own. A constant may stand there as a `literal` of that type, if its form takes it."""
+    behind these, of a result; or a place in memory. A constant may stand there as a `literal` of
+    that type, if its form takes it."""
 
-    value: int
+    value: int | SharedPlace
     form: OperandForm
     literal: str | None
 
@@ -92,9 +92,9 @@ def _words(
 ) -> Sequence[str]:
     """The words of a part of an operand; those that each op has for itself get a place."""
     match item:
-        case SharedPlace(offset, local):
-            places.append(OpPlace(-2 if local else -1, form, None))
-            return (f"%s+{offset}" if offset else "%s",)
+        case SharedPlace():
+            places.append(OpPlace(item, form, None))
+            return ("%s",)
         case str():
             return (item.replace("%", "%%"),)
         case int():
@@ -148,11 +148,17 @@ def immediate(op: ConstOp, type_: str) -> str:
 @frozen
 class InstructionPrinter:
     """Instructions of one kernel: `names` are those of the registers of a value, `shared` the
-    symbol of the kernel's shared memory, `local` that of the thread's."""
+    symbols in the kernel's shared memory by where they begin, `local` that of the thread's."""
 
     names: Mapping[SSAValue, Sequence[str]]
-    shared: str
+    shared: Mapping[int, str]
     local: str
+
+    def place(self, place: SharedPlace) -> str:
+        """The symbol that a place is in, and the bytes from there on."""
+        start = 0 if place.local else max(at for at in self.shared if at <= place.offset)
+        name, offset = self.local if place.local else self.shared[start], place.offset - start
+        return f"{name}+{offset}" if offset else name
 
     def text(self, op: PtxOp, shape: Shape) -> str:
         """The instruction, without what guards it. Raises OpError for a constant that it does not
@@ -160,9 +166,13 @@ class InstructionPrinter:
         words: list[str] = []
         values = (*op._operands, *op.results)  # pyright: ignore[reportPrivateUsage]
         for index, form, literal in shape.places:
-            if index < 0:
-                words.append(self.shared if index == -1 else self.local)
-            elif literal is None or type(owner := values[index].owner) is not ConstOp:
+            if isinstance(index, SharedPlace):
+                words.append(self.place(index))
+            elif (
+                literal is None
+                or type(owner := values[index].owner) is not ConstOp
+                or NAMED in owner.attributes
+            ):
                 words += self.names[values[index]]
             elif form.takes(owner.unsigned):
                 words.append(immediate(owner, literal))

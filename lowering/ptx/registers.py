@@ -20,8 +20,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
-from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
-from tilewright.dialects.ptx.types import RegType
+from tilewright.dialects.ptx.registers import NAMED, ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
 from tilewright.lowering.ptx.in_flight import InFlightRegisters, RegisterConflict, Tie
@@ -124,7 +124,7 @@ class RegisterNames:
     # Slots
 
     def _define(self, region: Region) -> None:
-        names, uses = list[ListMakeOp | ListGetOp](), self._uses
+        names, uses = list[Operation](), self._uses
         for block in region.blocks:
             for argument in block.args:
                 self._slots[argument] = self._fresh(argument, block, -1)
@@ -133,8 +133,8 @@ class RegisterNames:
             for position, op in enumerate(block.ops):
                 for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
                     uses[operand][block] = position
-                if (role := _role(type(op))) == "name":
-                    names.append(op)  # type: ignore[arg-type]
+                if (role := _role(type(op))) == "name" or (role is None and NAMED in op.attributes):
+                    names.append(op)
                     continue
                 for result in op.results:
                     self._slots[result] = self._fresh(result, block, position)
@@ -164,7 +164,7 @@ class RegisterNames:
             return [Slot(kind, block, position, uses)]
         return [Slot(kind, block, position, uses) for _ in range(count)]
 
-    def _named(self, op: ListMakeOp | ListGetOp) -> bool:
+    def _named(self, op: Operation) -> bool:
         """True where the registers that it names are known."""
         parts = [self._slots.get(part, []) for part in op.operands]
         if not all(parts):
@@ -175,6 +175,8 @@ class RegisterNames:
         for result, slots in zip(op.results, named, strict=False):
             self._slots[result], uses, before, after = slots, self._uses[result], None, ()
             for slot in slots:
+                if NAMED in op.attributes:
+                    slot.kind = f"b{KINDS[slot.kind]}"
                 if slot.uses is not before:
                     before, after = slot.uses, (*slot.uses, uses)
                 slot.uses = after
@@ -244,7 +246,7 @@ class RegisterNames:
         unions = self._unions
         for a, b in pairs:
             a, b = a if a.joined is None else a.root, b if b.joined is None else b.root
-            if a is b or a.kind != b.kind or a.constant or b.constant or b in a.apart:
+            if a is b or KINDS[a.kind] != KINDS[b.kind] or a.constant or b.constant or b in a.apart:
                 continue
             both = a.ranges or self._ranges_of(a), b.ranges or self._ranges_of(b)
             if both not in unions:
@@ -252,6 +254,8 @@ class RegisterNames:
                 unions[both] = both[0].union(both[1])
             if (union := unions[both]) is not None:
                 a.ranges, b.joined = union, a
+                if a.kind != b.kind:
+                    a.kind = f"b{KINDS[a.kind]}"
                 a.apart |= b.apart
                 for other in b.apart:
                     other.apart.add(a)
@@ -289,6 +293,11 @@ def names_of(region: Region) -> RegisterNames:
 
 
 def needs_register(constant: ConstOp, shapes: Mapping[Operation, Shape]) -> bool:
-    """True where some reader of the constant in the kernel takes a register alone."""
+    """True where some reader of the constant in the kernel takes a register alone, or an
+    instruction has one in the text that it was read from."""
+    named = NAMED in constant.attributes
     readers = ((shapes.get(use.operation), use.index) for use in constant.result.uses)
-    return not all(shape is None or shape.immediates[index] for shape, index in readers)
+    return any(
+        shape is not None and ((named and not shape.ends_block) or not shape.immediates[index])
+        for shape, index in readers
+    )

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import cache, cached_property
 from io import StringIO
 
-from xdsl.dialects.builtin import IntegerAttr, LocationAttr, ModuleOp, NameLoc
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, LocationAttr, ModuleOp, NameLoc
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
@@ -14,9 +14,12 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
+    EXPLICIT_CLUSTER,
+    GUARDED,
     MAX_REGISTERS,
     MIN_CTAS,
     PARAMETER_TYPES,
+    SHARED_VARIABLES,
     TENSORMAP,
     BraOp,
     CondBraOp,
@@ -29,7 +32,8 @@ from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.launch_control import QueryCancelOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
-from tilewright.dialects.ptx.types import B64
+from tilewright.dialects.ptx.registers import NAMED
+from tilewright.dialects.ptx.types import B64, PRED
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
@@ -96,9 +100,15 @@ class KernelText:
 
     def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str]):
         self.entry, self._shapes = entry, shapes
-        self.shared_name, self.local_name = unique(
-            [f"{self.name}_shared", f"{self.name}_local"], taken
+        size = self._shared_bytes = entry.shared.value.data
+        begins = entry.attributes.get(SHARED_VARIABLES)
+        starts = [0]
+        if isinstance(begins, DenseArrayBase) and size <= STATIC_SHARED_LIMIT:
+            starts += sorted(at for at in begins.get_values() if 0 < at < size)
+        self.local_name, *shared_names = unique(
+            [f"{self.name}_local", *[f"{self.name}_shared"] * len(starts)], taken
         )
+        self._shared = dict(zip(starts, shared_names, strict=True))
         self.registers = names_of(entry.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
@@ -109,11 +119,12 @@ class KernelText:
         # The kernel's shared memory is called after it like its parameters.
         self._parameter_names = unique(
             (f"{self.name}_{name}" for name in names),
-            (self.shared_name, self.local_name, *taken),
+            (*shared_names, self.local_name, *taken),
         )
-        self._printer = InstructionPrinter(self.registers.names, self.shared_name, self.local_name)
+        self._printer = InstructionPrinter(self.registers.names, self._shared, self.local_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
+        self._guard = ""
         self._comment: str | None = None
         self._location: LocationAttr | None = None
         self._sources: dict[int, str | None] = {}  # by the identities of locations
@@ -140,12 +151,13 @@ class KernelText:
             f"\t{_parameter(kind.data, name)}"
             for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
         )
-        shared = ""
-        size, align = self.entry.shared.value.data, self.entry.align.value.data
-        if size > STATIC_SHARED_LIMIT:
-            shared = f".extern .shared .align {align} .b8 {self.shared_name}[];\n"
-        elif size:
-            shared = f".shared .align {align} .b8 {self.shared_name}[{size}];\n"
+        shared, end, align = "", self._shared_bytes, self.entry.align.value.data
+        is_static = end <= STATIC_SHARED_LIMIT
+        for start, name in reversed(self._shared.items()) if end else ():
+            aligned, size = min(align, start & -start or align), end - start if is_static else ""
+            kind = "" if is_static else ".extern "
+            shared = f"{kind}.shared .align {aligned} .b8 {name}[{size}];\n{shared}"
+            end = start
         bound, (fixed, most) = "", (self.entry.reqntid, self.entry.maxntid)
         if (threads := fixed or most) is not None:
             directive = "maxntid" if fixed is None else "reqntid"
@@ -153,12 +165,15 @@ class KernelText:
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif any(type(op) is SetmaxnregOp for op in self.entry.walk()):
-                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
+            elif fixed and any(type(op) is SetmaxnregOp for op in self.entry.walk()):
+                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508), as
+                # it does where another compiler's text says no more than `.maxntid`.
                 bound += "\n.minnctapersm 1"
         most = self.entry.attributes.get(MAX_REGISTERS)
         if isinstance(most, IntegerAttr):
             bound += f"\n.maxnreg {most.value.data}"
+        if EXPLICIT_CLUSTER in self.entry.attributes:
+            bound += "\n.explicitcluster"
         if self.entry.cluster is not None:
             bound += f"\n.reqnctapercluster {', '.join(map(str, self.entry.cluster.get_values()))}"
         opened = f"(\n{parameters}\n)" if parameters else "()"
@@ -196,7 +211,7 @@ class KernelText:
     # Blocks and edges
 
     def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
-        if not first:
+        if not first and not self._guard:
             self._body.write(f"{self._labels[block]}:\n")
         last = block.last_op
         for op in block.ops:
@@ -211,11 +226,15 @@ class KernelText:
             self.line("ret;", op)
         elif isinstance(op, BraOp):
             self._moves(edges[0])
+            self._guard = ""
             if op.dest is not following:
                 self.line(f"bra.uni {self._labels[op.dest]};", op)
         elif isinstance(op, CondBraOp):
-            then, other = (self._target(edge) for edge in edges)
             predicate = self.register(op.condition)
+            if GUARDED in op.attributes and self._is_guarded(following, edges, predicate):
+                self._guard = f"@{predicate} " if op.then_block is following else f"@!{predicate} "
+                return
+            then, other = (self._target(edge) for edge in edges)
             if op.then_block is following and then == self._labels[op.then_block]:
                 self.line(f"@!{predicate} bra {other};", op)
                 return
@@ -224,6 +243,22 @@ class KernelText:
                 self.line(f"bra.uni {other};", op)
         else:
             raise OpError(op, f"'{op.name}' ends a block but is no ptx terminator")
+
+    def _is_guarded(self, inside: Block | None, ways: list[Edge], predicate: str) -> bool:
+        """True where the block behind a branch, at one of whose ways it stands and leads to the
+        other, is instructions that may each be under the predicate, which none of them writes."""
+        if inside is None or not isinstance(last := inside.last_op, BraOp):
+            return False
+        *inner, _ = inside.ops
+        written = {move.dest for edge in edges_of(last) for move in self._pending(edge)}
+        results = (result for op in inner for result in op.results if result.type == PRED)
+        return (
+            {inside, last.dest} == {way.dest for way in ways}
+            and not any(map(self._pending, ways))
+            and written.isdisjoint({predicate, *self._unfenced})
+            and predicate not in map(self.register, results)
+            and all(_is_plain(type(op)) or isinstance(op, _UNWRITTEN) for op in inner)
+        )
 
     def _target(self, edge: Edge) -> str:
         """Where an edge of a conditional branch goes: to its block, or to the moves before it."""
@@ -272,7 +307,8 @@ class KernelText:
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for another op."""
         if _is_plain(type(op)):
-            self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
+            if NAMED not in op.attributes:
+                self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
             return
         if _is_name(type(op)):
             return
@@ -322,7 +358,7 @@ class KernelText:
     def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
         """An instruction under a predicate, behind its result where it is not executed: nothing
         waits for a load to choose."""
-        if op.unguarded is not None:
+        if op.unguarded is not None and not isinstance(op.unguarded.owner, registers.UndefOp):
             for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
                 self.line(f"mov.{kind} {into}, {source};", op)
         self.line(f"@{guard} {text}", op)
@@ -352,7 +388,7 @@ class KernelText:
             if source is not None and source != self._comment:
                 self._body.write(f"\t{source}\n")
                 self._comment = source
-        self._body.write(f"\t{text}\n")
+        self._body.write(f"\t{self._guard}{text}\n")
 
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""
@@ -367,6 +403,9 @@ def _is_plain(op: type[Operation]) -> bool:
         | QueryCancelOp
     )  # fmt: skip
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
+
+
+_UNWRITTEN = registers.NameOp, registers.ConstOp
 
 
 @cache

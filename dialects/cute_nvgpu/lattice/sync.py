@@ -83,7 +83,12 @@ BARRIER_ARRIVE = replace(
     does=f"{BAR_ARRIVE.does}; threads of a warp may come one by one",
 )  # fmt: skip
 REGISTER_BARRIERS = tuple(
-    replace(row, op="ptx.barrier", does=f"{row.does}; registers say which, and of how many threads")
+    replace(
+        row,
+        op="ptx.barrier",
+        does=f"{row.does}; registers say which, and of how many threads",
+        operands=tuple(replace(form, type_="u32") for form in row.operands),
+    )
     for row in (BAR_SYNC, BAR_ARRIVE, BARRIER_SYNC, BARRIER_ARRIVE)
 )
 BAR_WARP_SYNC = InstructionRow(

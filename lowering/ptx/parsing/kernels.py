@@ -11,12 +11,15 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     FileLineColLoc,
     FusedLoc,
     IntegerAttr,
     NoneAttr,
     StringAttr,
+    UnitAttr,
     i32,
+    i64,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -28,8 +31,11 @@ from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.ptx.control_flow import (
+    EXPLICIT_CLUSTER,
+    GUARDED,
     MAX_REGISTERS,
     MIN_CTAS,
+    SHARED_VARIABLES,
     TENSORMAP,
     BraOp,
     CondBraOp,
@@ -150,6 +156,10 @@ class KernelReading:
         for name, word in ((MIN_CTAS, "minnctapersm"), (MAX_REGISTERS, "maxnreg")):
             if word in bounds:
                 op.attributes[name] = IntegerAttr(bounds[word][0], i32)
+        if ".explicitcluster" in rest:
+            op.attributes[EXPLICIT_CLUSTER] = UnitAttr()
+        if len(places := list(shared.places.values())) > 1:
+            op.attributes[SHARED_VARIABLES] = DenseArrayBase.from_list(i64, places)
         op.located = partial(self.source.location, self.head.position)
         return op
 
@@ -270,6 +280,8 @@ class KernelReading:
             assert part.ending is not None
             then, other = ways if part.ending[0].guard[0] != "!" else reversed(ways)
             op = CondBraOp(condition, then.dest, other.dest, then.values, other.values)
+            if part.ending[0].name.partition(".")[0] not in ("bra", "ret", "exit"):
+                op.attributes[GUARDED] = UnitAttr()
         if part.ending is not None:
             op.located = partial(self.source.location, part.ending[0].position)
         return op

@@ -3,6 +3,7 @@ hints."""
 
 import re
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
@@ -129,6 +130,8 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
             True,
         )
     if stays and (isinstance(named, Symbol) or not _moves_here(reader, variable, named)):
+        if isinstance(value, SSAValue) and isinstance(value.owner, registers.ConstOp):
+            value.owner.attributes[registers.NAMED] = UnitAttr()
         return value
     given = named.kind if isinstance(named, Variable) else kind
     moved = registers.MovOp(reader.converted(value, given, source.text), reg(kind))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import LocationAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.rewriter import Rewriter
 
@@ -23,6 +23,7 @@ from tilewright.dialects.ptx.cluster import MapaLeaderOp, RankOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
+    NAMED,
     SPECIAL_REGISTERS,
     VARYING,
     ConstOp,
@@ -36,7 +37,7 @@ from tilewright.dialects.ptx.registers import (
     UndefOp,
 )
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
-from tilewright.dialects.ptx.types import KINDS, RegType, reg
+from tilewright.dialects.ptx.types import B32, KINDS, RegType, reg
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import (
@@ -81,10 +82,11 @@ class Variables:
     addresses: list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]] = field(
         default_factory=list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]]
     )
+    places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
 
     def place(self) -> None:
         """Let the addresses, so many bytes behind their variables, be offsets."""
-        places = dict[Symbol, int]()
+        places = self.places
         named = dict.fromkeys(symbol for symbol, _, _ in self.addresses)
         for symbol in sorted(named, key=lambda one: (one.size is None, one.position)):
             places[symbol] = place = -(-self.end // symbol.align) * symbol.align
@@ -293,6 +295,8 @@ class Reader:
         else:
             register = self.take(base, kind)
         if apart or not offset:
+            if register.type == B32 and isinstance(named, Variable) and named.kind == "b64":
+                register.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
             return register, offset
         amount = self.constant(offset, kind)
         return self.add(AddOp.of(f"s{kind[1:]}", [register, amount])).results[0], 0

@@ -12,10 +12,11 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.frozen import entity, factory
-from tilewright.dialects.ptx.registers import ListGetOp, ListMakeOp, MovOp, UndefOp
+from tilewright.dialects.ptx.registers import NAMED, ConstOp, ListGetOp, ListMakeOp, MovOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp
 from tilewright.dialects.ptx.types import RegType, reg
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -183,6 +184,10 @@ class SsaBuilder:
             return value
         if (moved := self._moved.get((value, kind))) is None:
             move = MovOp(value, reg(kind))
+            listed = value.owner.source if isinstance(value.owner, ListGetOp) else None
+            is_moved = listed is not None and isinstance(listed.owner, WgmmaOp | Block)
+            if not is_moved and not isinstance(value.owner, ConstOp):
+                move.attributes[NAMED] = UnitAttr()
             add = _add_behind if isinstance(value.owner, Operation) else _add_first
             add(value.owner, move)  # type: ignore[arg-type]  # an op or a block
             moved = self._moved[value, kind] = move.result

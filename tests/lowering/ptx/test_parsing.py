@@ -193,6 +193,40 @@ def test_constants_in_registers() -> None:
     assert "ptx.bar.sync 3" in str(module)
 
 
+def test_instructions_come_back() -> None:
+    """Instructions stand under predicates, read registers of either kind and of 64 bits, and
+    constants in registers, as in the text that was read."""
+    body = (
+        "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 0;\nmov.b64 %rd2, own;\n"
+        "@%p1 mbarrier.init.shared.b64 [%rd2], 1;\n@!%p1 mbarrier.init.shared.b64 [%rd2], 2;\n"
+        "mov.b32 %r2, 7;\nadd.s32 %r3, %r1, %r2;\nmax.f32 %r4, %r3, %r1;\nadd.s32 %r5, %r4, 1;\n"
+        "bar.sync %r5, 64;\n@%p1 add.s32 %r5, %r5, %r3;\n@%p1 ld.shared.b32 %r6, [%rd2];\n"
+        "st.global.v2.b32 [%rd1], {%r5, %r6};\n"
+    )
+    text = kernel(f".shared .align 8 .b8 own[8];\n{body}").replace(
+        ")\n{", ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{"
+    )
+    module = parse_module(text.replace("sm_80", "sm_90a"))
+    again = module_text(module)
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+    assert ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{" in again
+    lines = [line.strip() for line in again.splitlines() if not line.startswith("$")]
+    assert lines[lines.index("mov.u32 %r1, %tid.x;") + 4 :] == [
+        "@%p1 mbarrier.init.shared.b64 [%rd2], 1;",
+        "@!%p1 mbarrier.init.shared.b64 [%rd2], 2;",
+        "mov.b32 %r3, 7;",
+        "add.s32 %r4, %r1, %r3;",
+        "max.f32 %r5, %r4, %r1;",
+        "add.s32 %r6, %r5, 1;",
+        "bar.sync %r6, 64;",
+        "@%p1 add.s32 %r6, %r6, %r4;",
+        "@%p1 ld.shared.b32 %r7, [%rd2];",
+        "st.global.v2.b32 [%rd1], {%r6, %r7};",
+        "ret;",
+        "}",
+    ]
+
+
 def test_what_ptxas_sees_comes_back() -> None:
     """Bounds of a launch, variables in the order of their declarations, moves where they are."""
     text = kernel(
@@ -208,7 +242,8 @@ def test_what_ptxas_sees_comes_back() -> None:
     for part in (
         ".maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n",
         ".local .align 8 .b8 k_local[24];",
-        "mov.u32 %r1, k_shared+8;\n\tmov.u32 %r2, k_shared;",
+        ".shared .align 8 .b8 k_shared[8];\n.shared .align 8 .b8 k_shared_1[8];\n",
+        "mov.u32 %r1, k_shared_1;\n\tmov.u32 %r2, k_shared;",
         "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
         "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
     ):
@@ -313,7 +348,7 @@ def test_registers_become_arguments_where_ways_meet() -> None:
         "\n".join(str(module).splitlines()[1:-1])
         == """\
   ptx.entry @k(%0: u64) {
-    %1 = ptx.const 0 : !ptx.reg<b32>
+    %1 = ptx.const 0 {ptx.named} : !ptx.reg<b32>
     %2 = ptx.sreg "tid.x"
     ptx.bra ^loop(%1 : !ptx.reg<b32>)
   ^loop(%3: !ptx.reg<b32>):
@@ -322,7 +357,7 @@ def test_registers_become_arguments_where_ways_meet() -> None:
     %6 = ptx.setp lt.s32 %4, %5
     ptx.cond_bra %6, ^loop(%4 : !ptx.reg<b32>), ^bb2
   ^bb2:
-    ptx.cond_bra %6, ^bb4(%2 : !ptx.reg<b32>), ^bb3
+    ptx.cond_bra %6, ^bb4(%2 : !ptx.reg<b32>), ^bb3 {ptx.guarded}
   ^bb3:
     %7 = ptx.const 1 : !ptx.reg<b32>
     %8 = ptx.add s32 %2, %7
