@@ -27,7 +27,7 @@ class CombinedWords:
     _accesses: GlobalAccesses
     _spans: Sequence[tuple[Span, Shadow]]
     _words: Bits
-    _held: Bits
+    _content: Bits
     _index: Int64Array
     _when: Int32Array
     _changed: BoolArray
@@ -54,14 +54,14 @@ class CombinedWords:
         """The next accesses, each to another word: what was there."""
         turns = slice(self._done, self._done + len(when))
         index, self._done = self._index[turns], turns.stop
-        before = self._held[index]
-        self._held[index] = after = change(before, *values)
+        before = self._content[index]
+        self._content[index] = after = change(before, *values)
         self._when[turns, 0], self._changed[turns] = when, after != before
         return before
 
     def settle(self, order: AccessOrder, op: int) -> None:
         """Memory has the words, and knows of the accesses."""
-        self._accesses.memory.store(self._words, self._held, self._held.itemsize)
+        self._accesses.memory.store(self._words, self._content, self._content.itemsize)
         for span, shadow in self._spans:
             who, _ = self._accesses.stamp(span.lanes)
             when, places = self._when[span.rows], shadow.words(span)

@@ -49,7 +49,7 @@ def _call(_: str) -> ReadingRule:
         reader.add(VprintfOp(values, format_))
         if isinstance(printed := reader.scope.find(match[1]), Symbol):
             part = printed.part(0, "b32")
-            reader.held[part] = reader.constant(len(values), "b32")
+            reader.registers[part] = reader.constant(len(values), "b32")
 
     return ReadingRule(rule)
 

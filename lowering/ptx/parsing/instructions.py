@@ -92,6 +92,7 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
         return _carry(mnemonic)
     types, result = form.types, REGISTER_OF[form.result]
     counts = len(types), len(row.operands(suffix)) - 1
+    operand_types = [(type_, REGISTER_OF[type_]) for type_ in (*types, types[-1])]
 
     def rule(reader: Reader, operands: str) -> None:
         dest, *sources = pieces(operands)
@@ -100,11 +101,11 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
             sources = [part.strip() for one in sources for part in one.strip("{}").split(",")]
         if len(sources) not in counts:
             raise reader.fail(f"expected {len(types) + 1} operands of {mnemonic}, got {operands}")
-        typed = zip(sources, (*types, types[-1]), strict=False)
         if name == "isspacep":
             inputs = [reader.address(read(sources[0])[0], "b64", apart=False)[0]]
         else:
-            inputs = [reader.take(text, type_) for text, type_ in typed]
+            typed = zip(sources, operand_types, strict=False)
+            inputs = [reader.take(text, type_, kind) for text, (type_, kind) in typed]
         if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
@@ -160,7 +161,7 @@ def _carry(mnemonic: str) -> ReadingRule | None:
         reader.add(made)
         reader.give(dest, made.result)
         if ".cc" in mnemonic:
-            reader.held[reader.carry] = made.carry_out
+            reader.registers[reader.carry] = made.carry_out
 
     return ReadingRule(rule, kind=kind)
 

@@ -218,11 +218,13 @@ class KernelReading:
             for statement, scope in part.statements:
                 rule, position = self._rule(statement), statement.position
                 part.rules.append(rule)
-                results, address, _ = statement.text.partition("[")
-                if not address:
-                    results = results.partition("}" if results[:1] == "{" else ",")[0]
-                for name in NAMES.findall(results):
-                    variable = scope.find(name)
+                variables = [scope.find(statement.text.partition(",")[0])]
+                if variables[0] is None:  # as of most it is not
+                    results, address, _ = statement.text.partition("[")
+                    if not address:
+                        results = results.partition("}" if results[:1] == "{" else ",")[0]
+                    variables = map(scope.find, NAMES.findall(results))
+                for variable in variables:
                     if isinstance(variable, Variable):
                         if not variable.writes or position < variable.first:
                             variable.first = position
@@ -246,7 +248,7 @@ class KernelReading:
 
     def _fill(self, reader: Reader, part: BodyPart) -> SSAValue | None:
         """Read the instructions of a part: the predicate of its end, where it has one."""
-        reader.block, reader.held = part.block, reader.ssa.defined[part.block]
+        reader.block, reader.registers = part.block, reader.ssa.defined[part.block]
         reader.last = part.last
         reader.tail = sys.maxsize if len(part.ways()) > 1 else _tail(part.statements)
         locate = self.source.location

@@ -186,7 +186,7 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
                     f"expected no bytes of {symbol.name} that are stored, got {start}"
                 )
         part = symbol.part(start, REGISTER_OF[type_], width)
-        reader.held[part] = value
+        reader.registers[part] = value
 
 
 @reads("atom", "red")
@@ -255,7 +255,7 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
                 own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
                 name = f"$place{len(texts)}"
                 places[name] = place = Variable("b32")
-                reader.held[place] = reader.resized(own, "b32")
+                reader.registers[place] = reader.resized(own, "b32")
                 texts[-1] = f"[{name}]"
         reader.scope = Names(outer, places)
         shared.read(reader, ", ".join(texts))
@@ -341,7 +341,7 @@ def _unless_ignored(copy: ReadingRule, reader: Reader, operands: str) -> None:
         sizes = reader.constant(0, "b32"), reader.constant(size.value, "b32")
         left, outer = Variable("b32"), reader.scope
         chosen = reader.add(scalars.SelpOp.of("b32", [*sizes, ignored])).results[0]
-        reader.held[left] = chosen
+        reader.registers[left] = chosen
         reader.scope = Names(outer, {"$left": left})
         texts = into.text, source.text, size.text, "$left", *(one.text for one in rest[1:])
         copy.read(reader, ", ".join(texts))

@@ -106,8 +106,8 @@ def width_of(value: Value) -> int:
 class Reader:
     """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
     predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
-    registers may be wider than; `last` the places where the block writes its registers last, `tail`
-    where nothing but moves follows on its one way."""
+    registers may be wider than; `registers` are their values so far, `last` the places where the
+    block writes them last, `tail` where nothing but moves follows on its one way."""
 
     def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: Variables):
         self.ssa = ssa
@@ -117,7 +117,7 @@ class Reader:
         self.local = Variables()
         self.carry = Variable("pred")
         self.position = 0
-        self.held = ssa.defined[block]
+        self.registers = ssa.defined[block]
         self.guard: SSAValue | None = None
         self.resizes = ""
         self.last: dict[Variable, int] = {}
@@ -166,7 +166,7 @@ class Reader:
             return self.constant(bits, kind)
         named = self.scope.find(text)
         if isinstance(named, Variable):
-            value = self.held.get(named) or self.ssa.read(self.block, named)
+            value = self.registers.get(named) or self.ssa.read(self.block, named)
             if value.type is reg(kind):  # most are
                 return value  # type: ignore[return-value]  # a listed register has no type
             return self.converted(value, kind, text)
@@ -311,7 +311,7 @@ class Reader:
         variable = self.variable(name)
         type_ = self.resizes
         if not type_ and value.type is reg(variable.kind):  # most are
-            self.held[variable] = value
+            self.registers[variable] = value
             return
         given, width = width_of(value), KINDS[variable.kind]
         if type_[:1] == "s" and int(type_[1:]) < width:
@@ -320,7 +320,7 @@ class Reader:
             if not type_ or given > width:
                 raise self.fail(f"expected a register of {given} bits, got {name} of {width}")
             value = self.resized(self.register(value, f"b{given}"), variable.kind)
-        self.held[variable] = value
+        self.registers[variable] = value
 
     def sink(self, name: str) -> bool:
         """True for a register, which gets what no op gives: nothing may read that."""
@@ -328,7 +328,7 @@ class Reader:
         if not isinstance(variable, Variable):
             return False
         self.add(op := UndefOp(reg(variable.kind)))
-        self.held[variable] = op.result
+        self.registers[variable] = op.result
         self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
         return True
 

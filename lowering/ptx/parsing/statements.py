@@ -46,7 +46,7 @@ _STATEMENT = re.compile(
     |(?P<function>\.(?:(?:visible|weak|extern)\s+\.)*(?:entry|func)\b(?:\.pragma[^;{{]*;|[^{{;])*)(?=\{{)
     |(?P<declaration>\.\w[^;]*);
     |(?P<label>{NAME})\s*:(?!:)
-    |(?:@\s*(?P<guard>!?\s*{NAME})\s+)?(?P<name>[a-z]\w*(?:(?:\.|::)\w+)*)\s*(?P<instruction>[^;]*);
+    |(?:@\s*(?P<guard>!?\s*{NAME})\s+)?(?P<name>[a-z]\w*+(?:(?:\.|::)\w++)*+)\s*+(?P<instruction>[^;]*+);
     )[\s;]*
     """,
     re.VERBOSE | re.ASCII,
