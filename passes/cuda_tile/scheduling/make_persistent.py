@@ -51,8 +51,10 @@ from tilewright.passes.cuda_tile.legalization.shaped_builder import (
 from tilewright.passes.cuda_tile.scheduling.common_divisors import divide_by_reciprocals
 from tilewright.passes.cuda_tile.scheduling.order_blocks import (
     are_simple,
+    in_patches,
     long_dimension,
     numbers_of,
+    share_both_ways,
     slow_dimension,
 )
 
@@ -141,6 +143,8 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     dim = next((x for x in (long, slow) if x is not None), 2)
     zero = inner.constant(0, i32)
     numbers = [number, zero, zero] if along_x else numbers_of(inner, number, grid, dim)
+    if not along_x and (long, slow) == (None, None) and share_both_ways(entry.walk()):
+        numbers = in_patches(inner, numbers, grid)
     if long is not None:
         last = inner.add(integer.SubIOp, [grid[dim], 1])
         numbers[dim] = inner.add(integer.SubIOp, [last, numbers[dim]])

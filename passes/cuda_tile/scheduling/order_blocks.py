@@ -20,6 +20,7 @@ from collections.abc import Container, Iterable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.attributes import BoundedAttr
+from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
@@ -27,7 +28,8 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp, Sto
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
-from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from
+from tilewright.passes.cuda_tile.analysis.computed_again import is_computed_from, places_of
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
@@ -42,6 +44,8 @@ _RISING = (
 )  # fmt: skip
 _FIRST = (integer.SubIOp, integer.DivIOp, integer.ShLIOp, integer.ShRIOp)
 """The ops whose result rises with any of their operands, and with the first."""
+_ROWS = 4
+"""The rows of blocks that are taken at a time."""
 _SIMPLE = (LoadViewTkoOp, StoreViewTkoOp, LoadPtrTkoOp, StorePtrTkoOp)
 
 
@@ -122,6 +126,37 @@ def numbers_of(
         outer: at.add(integer.DivIOp, [left, extents[inner]], **UNSIGNED),
     }
     return [new[i] for i in range(3)]
+
+
+def share_both_ways(ops: Iterable[Operation]) -> bool:
+    """True of products one of whose operands is the same in blocks along x, and one along y."""
+    ops = list(ops)
+    sources = [
+        loaded_by(x) for op in ops if isinstance(op, Multiplication) for x in op.operands[:2]
+    ]
+    places = [places_of(source.load) for source in sources if source is not None]
+    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    along = ({number[dim] for number in numbers} for dim in range(2))
+    return all(
+        any(not any(is_computed_from(x, own) for x in place) for place in places) for own in along
+    )
+
+
+def in_patches(
+    at: ShapedBuilder, numbers: Sequence[SSAValue], extents: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """The numbers of a block of a grid whose rows are taken four at a time, column by column, those
+    behind the last four as they are: of a GPU's part with 16 multiprocessors, which ask the L2 once
+    for what several of them load, neighbours have four rows and four columns."""
+    x, y, z = numbers
+    row = at.add(integer.AndIOp, [y, _ROWS - 1])
+    first = at.add(integer.SubIOp, [y, row])
+    place = at.add(integer.AddIOp, [at.add(integer.MulIOp, [row, extents[0]]), x])
+    behind = at.add(integer.AddIOp, [first, _ROWS])
+    whole = at.compare(ComparisonPredicate.LESS_THAN_OR_EQUAL, behind, extents[1])
+    column = at.add(integer.DivIOp, [place, _ROWS], **UNSIGNED)
+    own = at.select(whole, at.add(integer.AndIOp, [place, _ROWS - 1]), row)
+    return [at.select(whole, column, x), at.add(integer.AddIOp, [first, own]), z]
 
 
 def _numbers(entry: EntryOp, dim: int, *, falls: bool) -> list[SSAValue]:

@@ -42,6 +42,7 @@ def taken(text: str, *, along_x: bool = False) -> ModuleOp:
     "arch, tile, sizes, grid, ctas, hints, more",
     [
         ("sm_90a", (64, 64, 16), (72, 72, 40), (2, 2, 1), 3, "", True),
+        ("sm_90a", (64, 64, 16), (136, 328, 24), (3, 6, 1), 5, "", True),
         ("sm_90a", (128, 64, 16), (264, 64, 24), (3, 1, 1), 2, "num_cta_in_cga = 2", False),
         ("sm_100a", (128, 64, 16), (264, 64, 24), (3, 1, 1), 1, "", False),
         ("sm_80", (32, 32, 16), (40, 40, 24), (2, 2, 1), 2, "", False),
@@ -75,6 +76,22 @@ def test_blocks_taken_in_turn(
     kernel = tw.compile(taken(text, along_x=along_x), arch)
     assert kernel.entry().takes_blocks and not tw.compile(text, arch).entry().takes_blocks
     assert along_x is not bool(re.search(r"(div|rem)\.[su]32", kernel.ptx))
+
+
+@pytest.mark.parametrize(
+    "first, end, x, y",
+    [(0, 16, (0, 4), (0, 4)), (16, 24, (4, 6), (0, 4)), (24, 27, (0, 3), (4, 5))],
+)
+def test_blocks_of_four_rows(first: int, end: int, x: tuple[int, int], y: tuple[int, int]) -> None:
+    """CTAs side by side have neighbouring blocks in both directions; rows behind the last four are
+    taken as they lie."""
+    text = product(TYPES, (16, 16, 16))
+    a, b, c = operand(96, 16, "bf16"), operand(16, 80, "bf16"), np.zeros((96, 80), np.float32)
+    args = [a, 16, b, 80, c, 80, 96, 80, 16, 6, 5, 1, first, end]
+    got = tw.interpret(taken(text), "k", grid=(2, 1, 1), args=args, level="tile", arch="sm_90a")[2]
+    want = np.zeros((6, 5), bool)
+    want[slice(*x), slice(*y)] = True
+    assert (got.reshape(6, 16, 5, 16).any((1, 3)) == want).all()
 
 
 @pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
