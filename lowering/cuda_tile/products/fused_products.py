@@ -73,10 +73,10 @@ def multiply_fused(op: MmaFOp | MmaIOp, kernel: EntryLowering) -> None:
     acc = kernel.elements(op.acc, layout)
     if ("totals", op) not in emitter.known:
         together = _together(op, layout, kernel)
-        for one, totals in zip(
-            together, _totals(together, layout, acc[0].type, kernel), strict=True
-        ):
-            emitter.remembered(("totals", one), partial(list, totals))
+        sums = _totals(together, layout, acc[0].type, kernel)
+        totals = dict(zip(together, sums, strict=True))
+        for one in together:
+            emitter.remembered(("totals", one), partial(totals.__getitem__, one))
     pairs = zip(emitter.known["totals", op], acc, strict=True)
     kernel.place(op.result, layout, [_sum(kernel, *pair) for pair in pairs])
 
@@ -97,8 +97,8 @@ def _together(op: MmaFOp | MmaIOp, layout: TileLayout, kernel: EntryLowering) ->
         )
 
     assert op.parent is not None
-    left = [one for one in op.parent.ops if is_like(one)]
-    group, read = [op], {op.lhs, op.rhs}
+    left: list[Any] = [one for one in op.parent.ops if is_like(one)]
+    group, read = list[Any]([op]), {op.lhs, op.rhs}
     while more := [one for one in left if one not in group and read & {one.lhs, one.rhs}]:
         group += more
         read.update(value for one in more for value in (one.lhs, one.rhs))

@@ -17,7 +17,8 @@ def test_a_warp_copies_ahead_of_ldmatrix() -> None:
     in the loop."""
     text = product(("bf16", "f32"), (64, 64, 32))
     kernel = tw.compile(text, ARCH)
-    assert "cp.async.bulk.tensor" in kernel.ptx and "st.shared" not in kernel.ptx
+    assert "cp.async.bulk.tensor.2d.shared::cta.global" in kernel.ptx
+    assert "shared::cluster" not in kernel.ptx and "st.shared" not in kernel.ptx
     assert "ldmatrix" in kernel.ptx and "bar.sync 1" not in kernel.ptx
     assert kernel.entry().block == (160, 1, 1)
     check(text, (136, 56, 216), TYPES, (2, 1), schedule=3, arch=ARCH)
