@@ -1,7 +1,7 @@
 """Tables of rules: what to do with an operation, by its type."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar, get_args, overload
 
 from xdsl.ir import Operation
 
@@ -10,11 +10,25 @@ from tilewright.source.diagnostic import OpError
 Rule = TypeVar("Rule")
 
 
+def _said(function: Any) -> tuple[Any, ...]:
+    """The types of a function's first parameter."""
+    said = next(iter(function.__annotations__.values()))
+    types = eval(said, function.__globals__) if isinstance(said, str) else said
+    return get_args(types) or (types,)
+
+
 class OpRules(dict[type[Operation], Rule]):
     """A rule for each op type; the modules that write them fill it."""
 
-    def of(self, *op_types: type[Operation]) -> Callable[[Rule], Rule]:
-        """Register a function as the rule of these op types."""
+    @overload
+    def of(self, rule: Rule, /) -> Rule: ...
+    @overload
+    def of(self, *op_types: type[Operation]) -> Callable[[Rule], Rule]: ...
+    def of(self, *op_types: Any) -> Any:
+        """Register a function as the rule of these op types; by itself, of those that its first
+        parameter says, as `functools.singledispatch` does."""
+        if not isinstance(op_types[0], type):
+            return self.of(*_said(op_types[0]))(op_types[0])
 
         def register(rule: Rule) -> Rule:
             self.update(dict.fromkeys(op_types, rule))

@@ -26,10 +26,10 @@ def _ops_by_row() -> dict[int, list[type[Operation]]]:
     return dict(ops)
 
 
-def ops_of(*keys: Any) -> Iterator[type[Operation]]:
-    """The ops of some rows, of both dialects; the type of an op stands for itself."""
+def ops_of(*keys: Any) -> Iterator[Any]:
+    """The ops of some rows, of both dialects; the type of an op, or a rule, stands for itself."""
     for key in keys:
-        yield from (key,) if isinstance(key, type) else _ops_by_row()[id(key)]
+        yield from (key,) if callable(key) else _ops_by_row()[id(key)]
 
 
 class MemoryOperand(NamedTuple):

@@ -7,7 +7,7 @@ sides of an `if` before what follows it.
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, Concatenate
+from typing import Any, Concatenate, overload
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -35,8 +35,13 @@ RULES = OpRules[Rule]()
 """The rule of each op type: it returns the op's step, or None where it added blocks itself."""
 
 
-def runs(*keys: Any) -> Callable[[Rule], Rule]:
-    """Register a function as the rule of some types of op, and of the ops of some rows."""
+@overload
+def runs(rule: Rule, /) -> Rule: ...  # pyright: ignore[reportOverlappingOverload]
+@overload
+def runs(*keys: Any) -> Callable[[Rule], Rule]: ...
+def runs(*keys: Any) -> Any:
+    """Register a function as the rule of some types of op, and of the ops of some rows; by itself,
+    of what its first parameter says."""
     return RULES.of(*ops_of(*keys))
 
 

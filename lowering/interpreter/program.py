@@ -6,7 +6,7 @@ They know neither the IR that they come from nor the machine, so one machine run
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -82,9 +82,7 @@ class CodeBlock:
     """Steps, with the op of each and the registers that it writes, and what comes after."""
 
     number: int = -1
-    steps: list[tuple[Operation, Step, tuple[int, ...]]] = field(
-        default_factory=list[tuple[Operation, Step, tuple[int, ...]]]
-    )
+    steps: list[tuple[Operation, Step, tuple[int, ...]]] = factory(list)
     ending: Ending = factory(Exit)
     ending_op: Operation | None = None
     reads: set[int] = factory(set)

@@ -57,7 +57,7 @@ from tilewright.source.diagnostic import OpError
 WRITES[CopyOp] = lambda op: op.destination
 
 
-@lowers(CopyOp)
+@lowers
 def _copy(op: CopyOp, kernel: KernelLowering) -> None:
     copier = None if op.tiled is None else kernel.typed(op.tiled)
     if copier is not None and copier.kind == "tma_copy":

@@ -34,7 +34,7 @@ from tilewright.lowering.tile.written_registers import WRITES
 WRITES[GemmOp] = lambda op: op.d
 
 
-@lowers(GemmOp)
+@lowers
 def _gemm(op: GemmOp, kernel: KernelLowering) -> None:
     gemm = Gemm(op, kernel)
     _, m, n = static_extents(gemm.d)

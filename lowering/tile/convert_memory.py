@@ -46,7 +46,7 @@ def line_type(tensor: Tensor) -> LineType:
     return shared_line(item_type(tensor), -(-footprint(layout) // per), swizzle)
 
 
-@lowers(AllocOp)
+@lowers
 def _alloc(op: AllocOp, kernel: KernelLowering) -> None:
     assert isinstance(op.result.type, MemRefType)
     tensor = op.result.type.tensor
@@ -60,7 +60,7 @@ def _alloc(op: AllocOp, kernel: KernelLowering) -> None:
     kernel[op.result] = _based(tensor, base)
 
 
-@lowers(MapSharedOp)
+@lowers
 def _map_shared(op: MapSharedOp, kernel: KernelLowering) -> None:
     (there,) = op.evaluate([kernel.typed(op.source), kernel.typed(op.rank)])
     assert isinstance(there, Typed)
@@ -78,12 +78,12 @@ def _based(tensor: Tensor, base: object) -> Typed:
     return Typed("memref", based)
 
 
-@lowers(AllocaOp, MakeFragmentLikeOp)
+@lowers
 def _registers(op: AllocaOp | MakeFragmentLikeOp, kernel: KernelLowering) -> None:
     make_registers(op, op.result, kernel)
 
 
-@lowers(MakeFragmentOp)
+@lowers
 def _fragment(op: MakeFragmentOp, kernel: KernelLowering) -> None:
     assert isinstance(op.result.type, MemRefType)
     if op.result.type.tensor.space == "rmem":
@@ -114,13 +114,13 @@ def _all(tensor: Tensor) -> range:
     return range(count)
 
 
-@lowers(LoadVecOp)
+@lowers
 def _load_vec(op: LoadVecOp, kernel: KernelLowering) -> None:
     tensor = kernel.tensor(op.source)
     kernel[op.result] = VectorValue(tuple(read_scalars(op, tensor, _all(tensor), kernel)))
 
 
-@lowers(LoadOp)
+@lowers
 def _load(op: LoadOp, kernel: KernelLowering) -> None:
     source, at = kernel.typed(op.source), kernel.typed(op.coord)
     if source.kind == "coord_tensor":
@@ -129,25 +129,25 @@ def _load(op: LoadOp, kernel: KernelLowering) -> None:
         (kernel[op.result],) = read_scalars(op, source.value, [at.value], kernel)
 
 
-@lowers(CoordsOp)
+@lowers
 def _coords(op: CoordsOp, kernel: KernelLowering) -> None:
     coordinates = coords(kernel.typed(op.source), path_of(op.mode))
     kernel[op.result] = VectorValue(tuple(sized(kernel.emitter, at, 32) for at in coordinates))
 
 
-@lowers(StoreVecOp)
+@lowers
 def _store_vec(op: StoreVecOp, kernel: KernelLowering) -> None:
     tensor = kernel.tensor(op.destination)
     write_scalars(op, tensor, _all(tensor), kernel.vector(op.value).elements, kernel)
 
 
-@lowers(StoreOp)
+@lowers
 def _store(op: StoreOp, kernel: KernelLowering) -> None:
     tensor, at = kernel.tensor(op.destination), kernel.typed(op.coord).value
     write_scalars(op, tensor, [at], [kernel[op.value]], kernel)
 
 
-@lowers(FillOp)
+@lowers
 def _fill(op: FillOp, kernel: KernelLowering) -> None:
     tensor, value = kernel.tensor(op.destination), kernel[op.value]
     places = _all(tensor)

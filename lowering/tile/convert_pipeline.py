@@ -80,7 +80,7 @@ def pipeline_of(kernel: KernelLowering, value: SSAValue) -> LoweredPipeline:
     return pipeline
 
 
-@lowers(PipelineCreateOp)
+@lowers
 def _create(op: PipelineCreateOp, kernel: KernelLowering) -> None:
     type_ = op.type
     if type_.kind.data == "cp_async":
@@ -140,13 +140,13 @@ def _used(op: Any, kernel: KernelLowering) -> tuple[LoweredPipeline, Scalar]:
     return pipeline_of(kernel, op.pipeline), use_of(kernel, op.use)
 
 
-@lowers(PipelineStageOp)
+@lowers
 def _stage(op: PipelineStageOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     kernel[op.result] = Typed("scalar", pipeline.stage(use))
 
 
-@lowers(ProducerAcquireOp)
+@lowers
 def _acquire(op: ProducerAcquireOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:
@@ -170,14 +170,14 @@ def _wait_until_empty(pipeline: LoweredPipeline, use: Scalar, kernel: KernelLowe
     return at
 
 
-@lowers(ProducerTailOp)
+@lowers
 def _tail(op: ProducerTailOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     for stage in range(pipeline.stages if pipeline.has_barriers else 0):
         _wait_until_empty(pipeline, scalar.add(use, stage), kernel)
 
 
-@lowers(ProducerCommitOp)
+@lowers
 def _commit(op: ProducerCommitOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if pipeline.kind == "cp_async":
@@ -195,7 +195,7 @@ def _commit_mmas(
     commit_mmas(kernel.emitter, barriers, at, ctas, ctas)
 
 
-@lowers(ConsumerWaitOp)
+@lowers
 def _wait(op: ConsumerWaitOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     emitter = kernel.emitter
@@ -217,7 +217,7 @@ def _wait(op: ConsumerWaitOp, kernel: KernelLowering) -> None:
         emitter.add(tcgen05_sync.FenceAfterThreadSyncOp())
 
 
-@lowers(ConsumerReleaseOp)
+@lowers
 def _release(op: ConsumerReleaseOp, kernel: KernelLowering) -> None:
     pipeline, use = _used(op, kernel)
     if not pipeline.has_barriers:

@@ -24,7 +24,7 @@ _COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
 """The ops that combine two floats, and two integers."""
 
 
-@lowers(ReduceOp)
+@lowers
 def _reduce(op: ReduceOp, kernel: KernelLowering) -> None:
     source, dest = kernel.tensor(op.source), kernel.tensor(op.destination)
     element = element_type(source.element)

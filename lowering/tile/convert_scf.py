@@ -138,7 +138,7 @@ def _finish(kernel: KernelLowering, op: Operation, new: Operation, carried: Carr
     carried.enter(new.results[len(_plain_types(op.results)) :])
 
 
-@lowers(scf.ForOp)
+@lowers
 def _for(op: scf.ForOp, kernel: KernelLowering) -> None:
     _check_carried(op, op.iter_args)
     lower, upper, step = (kernel[operand] for operand in (op.lb, op.ub, op.step))
@@ -182,7 +182,7 @@ def _counted(kernel: KernelLowering, lower: SSAValue, upper: SSAValue, step: SSA
     return Fact(max(factor, 1), end.bound if end.bound is not None else 1 << 31)
 
 
-@lowers(scf.IfOp)
+@lowers
 def _if(op: scf.IfOp, kernel: KernelLowering) -> None:
     _check_carried(op, op.results)
     carried = Carried(op, kernel)
@@ -211,7 +211,7 @@ def _branch(
     return Region(block)
 
 
-@lowers(scf.WhileOp)
+@lowers
 def _while(op: scf.WhileOp, kernel: KernelLowering) -> None:
     _check_carried(op, [*op.arguments, *op.results])
     carried = Carried(op, kernel)

@@ -108,7 +108,7 @@ def _synchronise(kernel: KernelLowering, ctas: int) -> None:
         kernel.emitter.add(cluster.WaitOp())
 
 
-@lowers(DeallocOp)
+@lowers
 def _dealloc(op: DeallocOp, kernel: KernelLowering) -> None:
     _check_together(op, kernel)
     assert isinstance(op.source.owner, AllocOp)

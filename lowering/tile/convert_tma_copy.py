@@ -21,7 +21,7 @@ from tilewright.lowering.tile.places import flat_tuple, zeros_like
 from tilewright.source.diagnostic import OpError
 
 
-@lowers(MakeTmaCopyOp)
+@lowers
 def _make(op: MakeTmaCopyOp, kernel: KernelLowering) -> None:
     if op.source not in kernel.arguments:
         raise OpError(

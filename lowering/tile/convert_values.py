@@ -28,7 +28,7 @@ from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.written_registers import WRITES
 
 
-@lowers(StaticOp, MakeTiledMmaOp, MakeTiledCopyOp)
+@lowers
 def _constant(op: StaticOp | MakeTiledMmaOp | MakeTiledCopyOp, kernel: KernelLowering) -> None:
     kernel[op.result] = typed_of(op.result.type)
 
@@ -47,7 +47,7 @@ def _compare(op: CompareOp, kernel: KernelLowering) -> None:
     kernel[op.results[0]] = condition_value(condition, kernel.emitter)
 
 
-@lowers(PrintOp)
+@lowers
 def _print(op: PrintOp, kernel: KernelLowering) -> None:
     shown = typed_of(op.value.type)
     assert shown is not None
@@ -76,7 +76,7 @@ def _as_printed(value: Any) -> Iterator[Any]:
             yield value
 
 
-@lowers(TileSchedulerBoundsOp)
+@lowers
 def _bounds(op: TileSchedulerBoundsOp, kernel: KernelLowering) -> None:
     """From the CTA's own number on: one tile, or every so many as there are CTAs."""
     rows, columns = kernel.typed(op.tiles).value
@@ -98,7 +98,7 @@ def _of_grid(op_type: type[gpu.BlockIdOp | gpu.GridDimOp], kernel: KernelLowerin
     return leaf
 
 
-@lowers(ConvertOp)
+@lowers
 def _convert(op: ConvertOp, kernel: KernelLowering) -> None:
     source, dest, *random = (kernel.tensor(operand) for operand in op.operands)
     every = range(source.modes.size())

@@ -14,7 +14,7 @@ from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.vectors import VectorValue
 
 
-@lowers(arith.ConstantOp)
+@lowers
 def _constant(op: arith.ConstantOp, kernel: KernelLowering) -> None:
     if not isa(op.result.type, VectorType):
         kernel.keep(op)
@@ -28,7 +28,7 @@ def _constant(op: arith.ConstantOp, kernel: KernelLowering) -> None:
     kernel[op.result] = VectorValue(tuple(made * count if len(made) == 1 else made))
 
 
-@lowers(vector.BroadcastOp)
+@lowers
 def _broadcast(op: vector.BroadcastOp, kernel: KernelLowering) -> None:
     count = prod(shape_of(op.vector.type))
     elements = (
@@ -37,13 +37,13 @@ def _broadcast(op: vector.BroadcastOp, kernel: KernelLowering) -> None:
     kernel[op.vector] = VectorValue(elements * (count // len(elements)))
 
 
-@lowers(vector.ExtractOp)
+@lowers
 def _extract(op: vector.ExtractOp, kernel: KernelLowering) -> None:
     elements = kernel.vector(op.vector).elements[window_of(op, op.vector.type, op.result.type)]
     kernel[op.result] = VectorValue(elements) if shape_of(op.result.type) else elements[0]
 
 
-@lowers(vector.InsertOp)
+@lowers
 def _insert(op: vector.InsertOp, kernel: KernelLowering) -> None:
     window = window_of(op, op.dest.type, op.source.type)
     elements = list(kernel.vector(op.dest).elements)
@@ -53,7 +53,7 @@ def _insert(op: vector.InsertOp, kernel: KernelLowering) -> None:
     kernel[op.result] = VectorValue(tuple(elements))
 
 
-@lowers(vector.FMAOp)
+@lowers
 def _fma(op: vector.FMAOp, kernel: KernelLowering) -> None:
     columns = [kernel.vector(operand).elements for operand in (op.lhs, op.rhs, op.acc)]
     made = [kernel.emitter.emit(FmaOp(*operands)) for operands in zip(*columns, strict=True)]

@@ -27,7 +27,7 @@ _WORD = 4
 """The bytes of a register that holds several narrow elements."""
 
 
-@lowers(address.AddressOp)
+@lowers
 def _address(op: address.AddressOp, to: Conversion) -> None:
     to[op.result] = to.tile(op.memref).address
 
@@ -67,7 +67,7 @@ def _elements(op: Any, to: Conversion) -> None:
 # Atomic operations and copies
 
 
-@lowers(address.AtomicOp)
+@lowers
 def _atomic(op: address.AtomicOp, to: Conversion) -> None:
     fields: dict[str, Any] = {"address": to[op.address], "predicate": to.given(op.predicate)}
     values, form = [to[value] for value in op.values], op.form.data
@@ -80,13 +80,13 @@ def _atomic(op: address.AtomicOp, to: Conversion) -> None:
     to[op.result] = to.emit(instruction_of(op, AtomOp, fields))
 
 
-@lowers(address.CpAsyncOp)
+@lowers
 def _cp_async(op: address.CpAsyncOp, to: Conversion) -> None:
     source = to[op.source], op.source_offset.value.data
     _copy_async(op, source, (to[op.dest], op.offset.value.data), to)
 
 
-@lowers(copy.CpAsyncOp)
+@lowers
 def _cp_async_of_memrefs(op: copy.CpAsyncOp, to: Conversion) -> None:
     source = locate(op, to.tile(op.source), op.source_indices, to)
     _copy_async(op, source, locate(op, to.tile(op.dest), op.dest_indices, to), to)

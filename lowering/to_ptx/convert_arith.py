@@ -68,7 +68,7 @@ def storage_of(op: Operation, type_: Attribute) -> ScalarType:
 # Constants
 
 
-@lowers(arith.ConstantOp)
+@lowers
 def _constant(op: arith.ConstantOp, to: Conversion) -> None:
     storage = storage_of(op, op.result.type)
     bits = constant_bits(op.value)
@@ -86,7 +86,7 @@ def known_predicate(value: bool, to: Conversion) -> SSAValue:
     return to.scalar(scalars.SetpOp, "eq.s32" if value else "ne.s32", zero, zero)
 
 
-@lowers(ub.PoisonOp)
+@lowers
 def _poison(op: ub.PoisonOp, to: Conversion) -> None:
     def undefined(type_: Attribute) -> SSAValue:
         registers = register_type(type_)
@@ -252,7 +252,7 @@ def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValu
     return emitted(single, name, (a, b), to)
 
 
-@lowers(RoundedOp)
+@lowers
 def _rounded(op: RoundedOp, to: Conversion) -> None:
     name, form = op.instruction
     to[op.result] = to.scalar(
@@ -263,7 +263,7 @@ def _rounded(op: RoundedOp, to: Conversion) -> None:
 # Selection
 
 
-@lowers(arith.SelectOp)
+@lowers
 def _select(op: arith.SelectOp, to: Conversion) -> None:
     condition, a, b = to[op.cond], to[op.lhs], to[op.rhs]
     if isinstance(op.result.type, FragmentType):
@@ -289,7 +289,7 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
     return listed(parts, to)
 
 
-@lowers(arith.BitcastOp)
+@lowers
 def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
     source, result = storage_of(op, op.input.type), storage_of(op, op.result.type)
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:

@@ -11,12 +11,12 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 
 
-@lowers(cluster.RankOp)
+@lowers
 def _rank(op: cluster.RankOp, to: Conversion) -> None:
     to[op.result] = to.pure(ptx.RankOp)
 
 
-@lowers(cluster.MapOp)
+@lowers
 def _map(op: cluster.MapOp, to: Conversion) -> None:
     tile, rank = to.tile(op.memory), to[op.rank]
     base, address = (in_cluster(place, rank, to) for place in (tile.base, tile.address))
@@ -28,7 +28,7 @@ def in_cluster(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:
     return to.pure(ptx.MapaOp, address, rank)
 
 
-@lowers(cluster.MbarrierArriveOp)
+@lowers
 def _mbarrier_arrive(op: cluster.MbarrierArriveOp, to: Conversion) -> None:
     address, offset = locate(op, to.tile(op.barrier), op.indices, to)
     to.add(ptx.MbarrierArriveOp(in_cluster(address, to[op.rank], to), offset, reads=op.reads))

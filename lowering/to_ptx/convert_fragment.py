@@ -88,7 +88,7 @@ def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Convers
     return taken_apart(register, one.bits // 8, one.per_register, to)[place]
 
 
-@lowers(fragment.SplatOp)
+@lowers
 def _splat(op: fragment.SplatOp, to: Conversion) -> None:
     fragment = op.fragment.type
     _check_scalar(op, fragment)
@@ -96,7 +96,7 @@ def _splat(op: fragment.SplatOp, to: Conversion) -> None:
     to[op.fragment] = listed([word] * fragment.registers, to)
 
 
-@lowers(fragment.FromElementsOp)
+@lowers
 def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     fragment, width = op.fragment.type, op.fragment.type.element.per_register
     _check_scalar(op, fragment)
@@ -105,7 +105,7 @@ def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
     to[op.fragment] = listed(words, to)
 
 
-@lowers(fragment.ExtractOp)
+@lowers
 def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
     fragment = op.fragment.type
     assert isinstance(fragment, FragmentType)
@@ -115,7 +115,7 @@ def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
         to[scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
 
 
-@lowers(fragment.InsertOp)
+@lowers
 def _insert(op: fragment.InsertOp, to: Conversion) -> None:
     fragment, width = op.result.type, op.result.type.element.per_register
     _check_scalar(op, fragment)
@@ -127,7 +127,7 @@ def _insert(op: fragment.InsertOp, to: Conversion) -> None:
     to[op.result] = listed(words, to)
 
 
-@lowers(fragment.SliceOp)
+@lowers
 def _slice(op: fragment.SliceOp, to: Conversion) -> None:
     fragment = op.result.type
     first = op.position.value.data // fragment.element.per_register
@@ -135,12 +135,12 @@ def _slice(op: fragment.SliceOp, to: Conversion) -> None:
     to[op.result] = listed(words, to)
 
 
-@lowers(fragment.ConcatOp)
+@lowers
 def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
     to[op.result] = listed([to[part] for part in op.fragments], to)
 
 
-@lowers(fragment.CastOp)
+@lowers
 def _cast(op: fragment.CastOp, to: Conversion) -> None:
     value = to[op.source]
     source, result = value.type, reg(op.result.type.element.register, op.result.type.registers)

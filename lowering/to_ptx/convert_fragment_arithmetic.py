@@ -13,7 +13,7 @@ from tilewright.lowering.to_ptx.convert_fragment import packed, unpacked
 from tilewright.lowering.to_ptx.programs import element, listed
 
 
-@lowers(FmaOp)
+@lowers
 def _fma(op: FmaOp, to: Conversion) -> None:
     fragment, form = op.result.type, op.fma.form.suffix
     operands = [to[operand] for operand in op.operands]
@@ -24,7 +24,7 @@ def _fma(op: FmaOp, to: Conversion) -> None:
     to[op.result] = listed(words, to)
 
 
-@lowers(ConvertOp)
+@lowers
 def _convert(op: ConvertOp, to: Conversion) -> None:
     conversion, fragment = op.conversion, op.result.type
     source, count = op.source.type, conversion.count

@@ -36,7 +36,7 @@ def _id(op: gpu.ThreadIdOp, to: Conversion) -> None:
     to[op.result] = _index(special(register, to), to)
 
 
-@lowers(gpu.GlobalIdOp)
+@lowers
 def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> None:
     """ctaid * ntid + tid, in 64 bits."""
     axis = op.dimension.data.value
@@ -47,12 +47,12 @@ def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> None:
     to[op.result] = to.scalar(AddOp, "s64", first, thread)
 
 
-@lowers(gpu.LaneIdOp)
+@lowers
 def _lane_id(op: gpu.LaneIdOp, to: Conversion) -> None:
     to[op.result] = _index(special("laneid", to), to)
 
 
-@lowers(gpu.SubgroupIdOp)
+@lowers
 def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
     """The number of the warp: the thread's place in its CTA, x fastest, over 32."""
     place = special("tid.z", to)
@@ -62,23 +62,23 @@ def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
     to[op.result] = _index(to.scalar(ShrOp, "u32", place, to.const(5, "b32")), to)
 
 
-@lowers(gpu.SubgroupSizeOp)
+@lowers
 def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
     to[op.result] = to.const(32, "b64")
 
 
-@lowers(SpecialRegisterOp)
+@lowers
 def _special_register(op: SpecialRegisterOp, to: Conversion) -> None:
     kind = TIMES.get(name := op.register.data)
     to[op.result] = special(name, to) if kind is None else to.emit(TimeOp(reg(kind), name))
 
 
-@lowers(gpu.BarrierOp)
+@lowers
 def _barrier(op: gpu.BarrierOp, to: Conversion) -> None:
     to.add(BarSyncOp(0))
 
 
-@lowers(ShflIdxOp)
+@lowers
 def _of_lane(op: ShflIdxOp, to: Conversion) -> None:
     value, lane, last, every = to[op.value], to[op.lane], to.const(31, "b32"), to.const(-1, "b32")
     to[op.result] = to.emit(ShuffleOp(value, lane, last, every, result=B32, mode="idx"))

@@ -71,7 +71,7 @@ def _flat(fields: Any) -> list[Any]:
 # Their fields
 
 
-@lowers(ExtractValueOp)
+@lowers
 def _extract(op: ExtractValueOp, to: Conversion) -> None:
     value = to.values[op.container]
     for number in op.position.get_values():
@@ -79,7 +79,7 @@ def _extract(op: ExtractValueOp, to: Conversion) -> None:
     to[op.res] = value
 
 
-@lowers(InsertValueOp)
+@lowers
 def _insert(op: InsertValueOp, to: Conversion) -> None:
     path = [int(number) for number in op.position.get_values()]
     to[op.res] = _with(to.values[op.container], path, to.values[op.value])

@@ -10,7 +10,7 @@ from tilewright.lowering.to_ptx.convert_gpu import special
 from tilewright.lowering.to_ptx.convert_memref import locate
 
 
-@lowers(matrix_copy.LdmatrixOp)
+@lowers
 def _ldmatrix(op: matrix_copy.LdmatrixOp, to: Conversion) -> None:
     tile, copy = to.tile(op.source), op.matrix_copy
     address, offset = locate(op, tile, op.indices, to)

@@ -66,7 +66,7 @@ def module_variable(op: memref.GlobalOp) -> GlobalOp:
     return variable
 
 
-@lowers(memref.GetGlobalOp)
+@lowers
 def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
     name = identifier(op.name_.string_value())
     assert is_memref(op.memref.type)
@@ -275,7 +275,7 @@ def footprint(layout: Layout | ComposedLayout) -> int:
     return -(-(offset + layout.cosize()) // run) * run
 
 
-@lowers(memref.ReinterpretCastOp)
+@lowers
 def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     check_space(op, op.source.type)
     check_layout(op, op.result.type)
@@ -316,7 +316,7 @@ def _place(op: Any, to: Conversion) -> tuple[str, SSAValue, int]:
     return tile.ptx_space, *locate(op, tile, op.indices, to)
 
 
-@lowers(memref.LoadOp)
+@lowers
 def _load(op: memref.LoadOp, to: Conversion) -> None:
     storage, (space, address, offset) = storage_of(op, op.res.type), _place(op, to)
     value = to.emit(LdOp(space, storage.access, address, offset))
@@ -325,7 +325,7 @@ def _load(op: memref.LoadOp, to: Conversion) -> None:
     to[op.res] = value
 
 
-@lowers(memref.StoreOp)
+@lowers
 def _store(op: memref.StoreOp, to: Conversion) -> None:
     storage, (space, address, offset) = storage_of(op, op.value.type), _place(op, to)
     value = to[op.value]
@@ -334,7 +334,7 @@ def _store(op: memref.StoreOp, to: Conversion) -> None:
     to.add(StOp(space, storage.access, address, value, offset))
 
 
-@lowers(memref.AtomicRMWOp)
+@lowers
 def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
     form = form_of(op.kind.value.data, str(op.value.type))
     if form not in ATOMICS:

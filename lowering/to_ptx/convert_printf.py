@@ -16,7 +16,7 @@ from tilewright.lowering.to_ptx.convert_gpu import special
 from tilewright.lowering.to_ptx.programs import Emitted
 
 
-@lowers(PrintfOp)
+@lowers
 def _printf(op: PrintfOp, to: Conversion) -> None:
     format_ = FormatString.of(op, op.format.data, op.args.types)
     values = [
@@ -37,7 +37,7 @@ def _promoted(
     return as_integer(as_integer(x, letter), letter, 32).handle
 
 
-@lowers(cf.AssertOp)
+@lowers
 def _assert(op: cf.AssertOp, to: Conversion) -> None:
     name = to.fresh("assert")
     failed, end = to.new_block(f"{name}_failed"), to.new_block(f"{name}_end")

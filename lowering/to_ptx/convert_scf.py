@@ -28,7 +28,7 @@ def _terminator(block: Block) -> Operation:
     return last
 
 
-@lowers(scf.ForOp)
+@lowers
 def _for(op: scf.ForOp, to: Conversion) -> None:
     storage = scalar(op, op.lb.type)
     if storage.bits < 16:
@@ -59,7 +59,7 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     give(op.results, header.args[1:], to)
 
 
-@lowers(scf.WhileOp)
+@lowers
 def _while(op: scf.WhileOp, to: Conversion) -> None:
     name = to.fresh("while")
     before, after = op.before_region.block, op.after_region.block
@@ -85,7 +85,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     give(op.results, passed, to)
 
 
-@lowers(scf.IfOp)
+@lowers
 def _if(op: scf.IfOp, to: Conversion) -> None:
     name = to.fresh("if")
     then = to.new_block(f"{name}_then")
@@ -106,12 +106,12 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
     give(op.results, end.args, to)
 
 
-@lowers(cf.BranchOp)
+@lowers
 def _branch(op: cf.BranchOp, to: Conversion) -> None:
     to.add(BraOp(to.block_of(op.successor), registers_of(op.arguments, to)))
 
 
-@lowers(cf.ConditionalBranchOp)
+@lowers
 def _conditional_branch(op: cf.ConditionalBranchOp, to: Conversion) -> None:
     then, other = to.block_of(op.then_block), to.block_of(op.else_block)
     arguments = (registers_of(op.then_arguments, to), registers_of(op.else_arguments, to))

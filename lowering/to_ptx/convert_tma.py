@@ -48,7 +48,7 @@ def _tensor(op: tma.TmaLoadOp | tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion
     return {"map": to[op.map], "coordinates": coordinates, "cache_hint": hint}
 
 
-@lowers(tma.TmaLoadOp)
+@lowers
 def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     dest = _box_address(op, op.dest, op.dest_indices, to)
     barrier, offset = locate(op, to.tile(op.barrier), op.barrier_indices, to)
@@ -62,7 +62,7 @@ def _load(op: tma.TmaLoadOp, to: Conversion) -> None:
     to.add(instruction_of(op, bulk_copy.TensorLoadOp, fields))
 
 
-@lowers(tma.TmaStoreOp, tma.TmaReduceOp)
+@lowers
 def _store(op: tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> None:
     source = _box_address(op, op.source, op.source_indices, to)
     reduces = isinstance(op, tma.TmaReduceOp)
@@ -73,7 +73,7 @@ def _store(op: tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> None:
 # Warps
 
 
-@lowers(warp_specialization.SetmaxnregOp)
+@lowers
 def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
     kernel = next(enclosing(op, func.FuncOp | gpu.FuncOp))
     if "gpu.known_block_size" not in kernel.attributes:

@@ -81,14 +81,14 @@ def _sum(
 # Allocation
 
 
-@lowers(tmem.RetrieveOp)
+@lowers
 def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
     slot, offset = locate(op, to.tile(op.slot), op.indices, to)
     address = to.emit(LdOp("shared", "b32", slot, offset))
     to[op.result] = tmem_tile(op.result.type, address)
 
 
-@lowers(tmem.SliceOp)
+@lowers
 def _slice(op: tmem.SliceOp, to: Conversion) -> None:
     address, offset = locate_cell(op, to.values[op.source], op.indices, to)
     address = to.plus(address, to.const(offset, "b32"), "u32")

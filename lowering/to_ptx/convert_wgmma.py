@@ -33,7 +33,7 @@ _ROW_SHIFT = 7
 """Base offset counts rows of 128 bytes. PTX ISA 9.7.15.5.1.2.2."""
 
 
-@lowers(MakeSmemDescOp)
+@lowers
 def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     """The descriptor's two halves: its start address and LBO, its SBO, base offset and swizzle.
 
@@ -90,7 +90,7 @@ def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SS
     return to.scalar(OrOp, "b32", moved, high)
 
 
-@lowers(MmaOp, SparseMmaOp)
+@lowers
 def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
     known = None if op.scale_d is None else constant_index(op.scale_d)
     sparse = isinstance(op, SparseMmaOp)

@@ -20,7 +20,7 @@ def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
     return to.const(stride * several, "b32")
 
 
-@lowers(LoadOp, StoreOp)
+@lowers
 def _access(op: LoadOp | StoreOp, to: Conversion) -> None:
     tile = to.tile(op.memory)
     address, offset = locate(op, tile, op.indices, to)
@@ -32,6 +32,6 @@ def _access(op: LoadOp | StoreOp, to: Conversion) -> None:
         to.add(wmma.StoreOp(op.access, space, address, to[op.fragment], stride, offset))
 
 
-@lowers(MmaOp)
+@lowers
 def _mma(op: MmaOp, to: Conversion) -> None:
     to[op.d] = to.emit(wmma.MmaOp([to[operand] for operand in op.operands], op.mma_atom))

@@ -47,7 +47,7 @@ def update(
     ))  # fmt: skip
 
 
-@converts(triton.AtomicCASOp)
+@converts
 def _cas(op: triton.AtomicCASOp, at: TritonConversion) -> SSAValue:
     pointers, compared, value = at.all(op.operands)
     return _ordered(at, "xchg", value, lambda token: AtomicCASTkoOp(

@@ -31,7 +31,7 @@ def _advance(op: Any, at: TritonConversion) -> Sequence[TensorDescriptor]:
     return [replace(block, offsets=[at.add(AddIOp, [*pair]) for pair in pairs])]
 
 
-@converts(triton.LoadOp)
+@converts
 def _load(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
     block = at[op.ptr]
     if not isinstance(block, TensorDescriptor):
@@ -44,7 +44,7 @@ def _load(op: triton.LoadOp, at: TritonConversion) -> SSAValue:
     return load(at, pointers, inside, padding)
 
 
-@converts(triton.StoreOp)
+@converts
 def _store(op: triton.StoreOp, at: TritonConversion) -> None:
     block = at[op.ptr]
     if not isinstance(block, TensorDescriptor):

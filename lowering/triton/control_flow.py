@@ -62,7 +62,7 @@ def _passed_on(
     return rebuilt(like, results[:count])
 
 
-@converts(scf.IfOp)
+@converts
 def _if(op: scf.IfOp, at: TritonConversion) -> Sequence[SSAValue]:
     def branch(region: Region) -> Branch:
         return lambda: at.convert_body(region.block) if region.blocks else []
@@ -70,7 +70,7 @@ def _if(op: scf.IfOp, at: TritonConversion) -> Sequence[SSAValue]:
     return branches(op, at, at[op.cond], *map(branch, op.regions))
 
 
-@converts(scf.ForOp)
+@converts
 def _for(op: scf.ForOp, at: TritonConversion) -> Sequence[Any]:
     bounds, before = at.all([op.lb, op.ub, op.step]), at.order
     tokens, like = before.enter(at, op), at.all(op.iter_args)
@@ -93,7 +93,7 @@ def _for(op: scf.ForOp, at: TritonConversion) -> Sequence[Any]:
     return _passed_on(at, new, before, op, like, len(tokens))
 
 
-@converts(scf.WhileOp)
+@converts
 def _while(op: scf.WhileOp, at: TritonConversion) -> Sequence[Any]:
     before, tokens, like = at.order, at.order.enter(at, op), at.all(op.arguments)
     carried = [*flat(like), *tokens]

@@ -19,7 +19,7 @@ from tilewright.lowering.triton.memory import in_memory
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 
-@converts(triton.AssertOp)
+@converts
 def _assert(op: triton.AssertOp, at: TritonConversion) -> None:
     at.insert(AssertOp(at[op.condition], op.message))
 

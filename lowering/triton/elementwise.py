@@ -164,7 +164,7 @@ def _elementwise(op: Operation, at: TritonConversion) -> SSAValue:
     return at.add(kind, values, type_, **properties)
 
 
-@converts(arith.RemSIOp)
+@converts
 def _signed_remainder(op: arith.RemSIOp, at: TritonConversion) -> SSAValue:
     """Of narrow integers in 32 bits, as on a GPU: the least one's by -1 is 0, and not undefined."""
     element = element_of(at[op.lhs])
@@ -173,7 +173,7 @@ def _signed_remainder(op: arith.RemSIOp, at: TritonConversion) -> SSAValue:
     return at.resized(at.add(integer.RemIOp, operands, **SIGNED), element)
 
 
-@converts(RemFOp)
+@converts
 def _remainder(op: RemFOp, at: TritonConversion) -> SSAValue:
     """x - trunc(x / y) y, the quotient rounded, as Triton computes it; of f16 and bf16 in f32."""
     type_ = at.tile(op.result.type)
@@ -188,7 +188,7 @@ def _remainder(op: RemFOp, at: TritonConversion) -> SSAValue:
     return at.float(rest, type_.element_type)
 
 
-@converts(math.ErfOp)
+@converts
 def _erf(op: math.ErfOp, at: TritonConversion) -> SSAValue:
     return library_function(at, "erf", at[op.operand])
 
@@ -199,7 +199,7 @@ def library_function(at: TritonConversion, name: str, value: SSAValue) -> SSAVal
     return at.add(LibdeviceOp, [value], value.type, function=StringAttr(f"__nv_{name}{end}"))
 
 
-@converts(arith.ConstantOp)
+@converts
 def _constant(op: arith.ConstantOp, at: TritonConversion) -> SSAValue:
     value: Any = op.value
     with at.lifted(()):
@@ -215,7 +215,7 @@ def _constant(op: arith.ConstantOp, at: TritonConversion) -> SSAValue:
     return at.constant(abs(number) if type_.element_type == i1 else number, type_)
 
 
-@converts(ub.PoisonOp)
+@converts
 def _poison(op: ub.PoisonOp, at: TritonConversion) -> SSAValue:
     return at.constant(0, at.tile(op.result.type))
 
@@ -235,14 +235,14 @@ _INTEGER_PREDICATES = (0, 5, 3, 4, 1, 2, 3, 4, 1, 2)
 _FIRST_UNSIGNED = 6
 
 
-@converts(arith.CmpiOp)
+@converts
 def _cmpi(op: arith.CmpiOp, at: TritonConversion) -> SSAValue:
     number = op.predicate.value.data
     sign = SIGNED if number < _FIRST_UNSIGNED else UNSIGNED
     return at.compare(_PREDICATES[_INTEGER_PREDICATES[number]], at[op.lhs], at[op.rhs], sign)
 
 
-@converts(arith.CmpfOp)
+@converts
 def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
     number = op.predicate.value.data
     lhs, rhs = at[op.lhs], at[op.rhs]
@@ -258,7 +258,7 @@ def _cmpf(op: arith.CmpfOp, at: TritonConversion) -> SSAValue:
     return at.compare_floats(_PREDICATES[(number - 1) % 7], lhs, rhs, ordering)
 
 
-@converts(arith.SelectOp)
+@converts
 def _select(op: arith.SelectOp, at: TritonConversion) -> SSAValue:
     condition, *values = at.all(op.operands)
     type_ = tile_type(values[0])
@@ -281,7 +281,7 @@ def _bitcast(op: Operation, at: TritonConversion) -> SSAValue:
     return at.bitcast(value, type_.element_type)
 
 
-@converts(triton.FpToFpOp)
+@converts
 def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
     value, type_ = at[op.src], at.tile(op.result.type)
     if value.type == type_:
@@ -298,7 +298,7 @@ def _fp_to_fp(op: triton.FpToFpOp, at: TritonConversion) -> SSAValue:
     return at.add(conversions.FToFOp, [value], type_, rounding_mode=mode)
 
 
-@converts(triton.ClampFOp)
+@converts
 def _clamp(op: triton.ClampFOp, at: TritonConversion) -> SSAValue:
     nan = _NAN if op.word("propagateNan") == "all" else {}
     raised = at.add(floating_point.MaxFOp, at.all([op.x, op.min]), **nan)

@@ -94,7 +94,7 @@ def _combined(
         return at.convert_body(block)
 
 
-@converts(triton.ReduceOp)
+@converts
 def _reduce(op: triton.ReduceOp, at: TritonConversion) -> Sequence[SSAValue]:
     axis, (block,) = op.number("axis"), op.combineOp.blocks
     values, types = at.all(op.srcs), [at.tile(result.type) for result in op.results]
@@ -109,7 +109,7 @@ def _reduce(op: triton.ReduceOp, at: TritonConversion) -> Sequence[SSAValue]:
     return [at.reshape(value, type_.shape) for value, type_ in zip(values, types, strict=True)]
 
 
-@converts(triton.ScanOp)
+@converts
 def _scan(op: triton.ScanOp, at: TritonConversion) -> Sequence[SSAValue]:
     axis, reverse, (block,) = op.number("axis"), op.number("reverse"), op.combineOp.blocks
     values, backwards = at.all(op.srcs), bool(reverse)
@@ -149,7 +149,7 @@ def _scanned_pairs(
     return [at.reshape(value, shape) for value in joined]
 
 
-@converts(triton.MapElementwiseOp)
+@converts
 def _map(op: triton.MapElementwiseOp, at: TritonConversion) -> Sequence[SSAValue]:
     block, pack = op.scalarOp.blocks[0], op.number("pack")
     values, types = at.all(op.srcs), [at.tile(result.type) for result in op.results]

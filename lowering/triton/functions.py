@@ -13,7 +13,7 @@ from tilewright.lowering.triton.conversion import TritonConversion, converts
 from tilewright.source.diagnostic import OpError
 
 
-@converts(triton.CallOp)
+@converts
 def _call(op: triton.CallOp, at: TritonConversion) -> Sequence[Any]:
     callee = SymbolTable.lookup_symbol(op, op.callee)
     if not isinstance(callee, triton.FuncOp) or not callee.body.blocks:

@@ -21,7 +21,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import EQUAL
 
 
-@converts(triton.HistogramOp)
+@converts
 def _histogram(op: triton.HistogramOp, at: TritonConversion) -> SSAValue:
     values, type_ = at[op.src], at.tile(op.result.type)
     shape = (*shape_of(values), *type_.shape)
@@ -32,7 +32,7 @@ def _histogram(op: triton.HistogramOp, at: TritonConversion) -> SSAValue:
     return combined(at, integer.AddIOp, at.resized(hit, type_.element_type), 0, 0)
 
 
-@converts(triton.GatherOp)
+@converts
 def _gather(op: triton.GatherOp, at: TritonConversion) -> SSAValue:
     source, indices, axis = in_memory(at, at[op.src]), at[op.indices], op.number("axis")
     assert source is not None

@@ -35,7 +35,7 @@ _SPLIT: dict[str, tuple[Attribute, int, tuple[tuple[int, int], ...]]] = {
 multiplied, the smallest products first."""
 
 
-@converts(triton.DotOp)
+@converts
 def _dot(op: triton.DotOp, at: TritonConversion) -> SSAValue:
     lhs, rhs, acc = at.all(op.operands)
     precision, imprecise = op.word("inputPrecision"), op.word("maxNumImpreciseAcc")

@@ -19,7 +19,7 @@ def _shape(value: SSAValue) -> tuple[int, ...]:
     return types.shape_of(value.type)
 
 
-@converts(triton.SplatOp)
+@converts
 def _splat(op: triton.SplatOp, at: TritonConversion) -> SSAValue:
     return at.spread(at[op.src], _shape(op.result))
 
@@ -29,7 +29,7 @@ def _reshape(op: triton.ReshapeOp, at: TritonConversion) -> SSAValue:
     return at.reshape(at[op.src], _shape(op.result))
 
 
-@converts(triton.BroadcastOp)
+@converts
 def _broadcast(op: triton.BroadcastOp, at: TritonConversion) -> SSAValue:
     return at.broadcast(at[op.src], _shape(op.result))
 
@@ -42,25 +42,25 @@ def _trans(op: Any, at: TritonConversion) -> SSAValue:
     return at.add(core.PermuteOp, [at[op.src]], at.tile(op.result.type), permutation=order)
 
 
-@converts(triton.JoinOp)
+@converts
 def _join(op: triton.JoinOp, at: TritonConversion) -> SSAValue:
     shape = _shape(op.lhs)
     return at.joined([at.reshape(at[x], (*shape, 1)) for x in op.operands], len(shape))
 
 
-@converts(triton.SplitOp)
+@converts
 def _split(op: triton.SplitOp, at: TritonConversion) -> Sequence[SSAValue]:
     *shape, _ = _shape(op.src)
     halves = (at.part(at[op.src], len(shape), i, 1) for i in range(2))
     return [at.reshape(half, shape) for half in halves]
 
 
-@converts(triton.CatOp)
+@converts
 def _cat(op: triton.CatOp, at: TritonConversion) -> SSAValue:
     return at.joined(at.all(op.operands), 0)
 
 
-@converts(triton.MakeRangeOp)
+@converts
 def _make_range(op: triton.MakeRangeOp, at: TritonConversion) -> SSAValue:
     (extent,), start = _shape(op.result), op.number("start")
     numbers = at.iota(extent, i32)
@@ -69,11 +69,11 @@ def _make_range(op: triton.MakeRangeOp, at: TritonConversion) -> SSAValue:
     return at.add(integer.AddIOp, [numbers, start])
 
 
-@converts(triton.GetProgramIdOp)
+@converts
 def _program_id(op: triton.GetProgramIdOp, at: TritonConversion) -> SSAValue:
     return at.grid(core.GetTileBlockIdOp)["xyz".index(op.word("axis"))]
 
 
-@converts(triton.GetNumProgramsOp)
+@converts
 def _num_programs(op: triton.GetNumProgramsOp, at: TritonConversion) -> SSAValue:
     return at.grid(core.GetNumTileBlocksOp)["xyz".index(op.word("axis"))]

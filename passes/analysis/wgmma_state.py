@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from xdsl.ir import Operation, SSAValue
@@ -42,16 +42,10 @@ class State:
     """
 
     unfenced: bool = True
-    touched: dict[SSAValue, Operation | None] = field(
-        default_factory=dict[SSAValue, "Operation | None"]
-    )
+    touched: dict[SSAValue, Operation | None] = factory(dict)
     pending: frozenset[Issue] = frozenset()
-    in_flight: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = field(
-        default_factory=dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]]
-    )
-    names: dict[SSAValue, frozenset[SSAValue]] = field(
-        default_factory=dict[SSAValue, frozenset[SSAValue]]
-    )
+    in_flight: dict[SSAValue, frozenset[tuple[WarpgroupMmaOp, int]]] = factory(dict)
+    names: dict[SSAValue, frozenset[SSAValue]] = factory(dict)
     gone: dict[SSAValue, WarpgroupMmaOp] = factory(dict)
     writes: dict[Operation, int] = factory(dict)
 

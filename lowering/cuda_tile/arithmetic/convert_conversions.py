@@ -64,7 +64,7 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of
 from tilewright.source.diagnostic import OpError
 
 
-@lowers(conversions.ExtIOp, conversions.TruncIOp)
+@lowers
 def _resize(op: conversions.ExtIOp | conversions.TruncIOp, kernel: EntryLowering) -> None:
     kernel.scalar_type(op, op.from_)
     type_ = kernel.scalar_type(op, op.to)
@@ -90,7 +90,7 @@ def half_octet(kernel: EntryLowering, octet: SSAValue, *, signed: bool) -> SSAVa
     return on_integers(kernel, back, high.value, high.like(4).value)
 
 
-@lowers(conversions.IToFOp)
+@lowers
 def _integer_to_float(op: conversions.IToFOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.to)
     kind = arith.SIToFPOp if is_signed(op) else arith.UIToFPOp
@@ -109,7 +109,7 @@ def _integer_to_float(op: conversions.IToFOp, kernel: EntryLowering) -> None:
     elementwise(op, kernel, compute)
 
 
-@lowers(conversions.FToIOp)
+@lowers
 def _float_to_integer(op: conversions.FToIOp, kernel: EntryLowering) -> None:
     """Beyond the range the nearest integer of the type, and 0 for NaN."""
     kernel.scalar_type(op, op.from_)
@@ -142,7 +142,7 @@ def _float_to_integer(op: conversions.FToIOp, kernel: EntryLowering) -> None:
     elementwise(op, kernel, compute)
 
 
-@lowers(conversions.FToFOp)
+@lowers
 def _float_to_float(op: conversions.FToFOp, kernel: EntryLowering) -> None:
     source, to = element_of(op.from_), element_of(op.to)
     rounding = word(op, "rounding_mode", "nearest_even")
@@ -268,7 +268,7 @@ def _to_tf32(kernel: EntryLowering, value: SSAValue, rounding: str) -> SSAValue:
     return bits.where(finite, rounded).to(f32)
 
 
-@lowers(conversions.BitcastOp)
+@lowers
 def _bitcast(op: conversions.BitcastOp, kernel: EntryLowering) -> None:
     kernel.scalar_type(op, op.source)
     type_ = kernel.scalar_type(op, op.result)

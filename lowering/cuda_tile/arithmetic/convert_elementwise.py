@@ -257,7 +257,7 @@ def _magnitude(op: UnaryInteger, kernel: EntryLowering) -> None:
     elementwise(op, kernel, lambda x: on_integers(kernel, arith.MaxSIOp, x, _negated(kernel, x)))
 
 
-@lowers(integer.MulhiIOp)
+@lowers
 def _upper_half(op: integer.MulhiIOp, kernel: EntryLowering) -> None:
     _half(op, kernel, 1)
 
@@ -287,7 +287,7 @@ RELATIONS = {
 """arith's numbers of a relation for signed integers, unsigned integers, and ordered floats."""
 
 
-@lowers(integer.CmpIOp)
+@lowers
 def _compare(op: integer.CmpIOp, kernel: EntryLowering) -> None:
     relation, signed = word(op, "comparison_predicate"), is_signed(op)
     number = IntegerAttr(RELATIONS[relation][not signed], i64)
@@ -331,7 +331,7 @@ def resized(
     return kernel.emit(kind, [value], type_)
 
 
-@lowers(core.SelectOp)
+@lowers
 def _select(op: core.SelectOp, kernel: EntryLowering) -> None:
     nested = op.cond.has_one_use() and _is_shared(op.cond)
 
@@ -354,7 +354,7 @@ def _is_shared(condition: SSAValue) -> bool:
     return isinstance(both, core.BroadcastOp) or condition.has_more_than_one_use()
 
 
-@lowers(core.OffsetOp)
+@lowers
 def _offset(op: core.OffsetOp, kernel: EntryLowering) -> None:
     size = pointee_bytes(op.ptr)
 

@@ -69,7 +69,7 @@ _EXTREMES: dict[type[Operation], tuple[type[Operation], type[Operation]]] = {
 }
 
 
-@lowers(scalar_programs.LibdeviceOp)
+@lowers
 def _libdevice(op: scalar_programs.LibdeviceOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.result)
     elementwise(op, kernel, kernel.emits(LibdeviceOp, type_, function=op.function))
@@ -178,7 +178,7 @@ _UNORDERED = 7
 """The distance of an unordered relation of floats from the ordered one, in their numbers."""
 
 
-@lowers(floating_point.CmpFOp)
+@lowers
 def _compare_floats(op: floating_point.CmpFOp, kernel: EntryLowering) -> None:
     *_, ordered = RELATIONS[word(op, "comparison_predicate")]
     above = 0 if word(op, "comparison_ordering") == "ordered" else _UNORDERED

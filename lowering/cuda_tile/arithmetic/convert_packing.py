@@ -47,7 +47,7 @@ class _Regrouping:
         self.joins = isinstance(op, PackOp) is bool(shared)
 
 
-@finds(PackOp, UnpackOp)
+@finds
 def _regrouped(op: PackOp | UnpackOp, table: LayoutTable) -> TileLayout:
     group = _Regrouping(op)
     if not group.joins:
@@ -57,7 +57,7 @@ def _regrouped(op: PackOp | UnpackOp, table: LayoutTable) -> TileLayout:
     return known or table.default(shape_of(op.result))
 
 
-@lowers(PackOp, UnpackOp)
+@lowers
 def _regroup(op: PackOp | UnpackOp, kernel: EntryLowering) -> None:
     group, layout = _Regrouping(op), kernel.layout(op.result)
     assert layout is not None

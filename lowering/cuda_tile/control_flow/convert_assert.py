@@ -18,7 +18,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import log2
 from tilewright.source.diagnostic import place_of
 
 
-@lowers(AssertOp)
+@lowers
 def _assert(op: AssertOp, kernel: EntryLowering) -> None:
     emitter, layout = kernel.emitter, kernel.table.of(op.condition)
     elements = zip(kernel.elements(op.condition, layout), layout.places, strict=True)

@@ -154,7 +154,7 @@ class _Yields:
         return self.carried.registers(terminator.operands)
 
 
-@lowers(IfOp)
+@lowers
 def _if(op: IfOp, kernel: EntryLowering) -> None:
     leaf = _Yields(op, kernel)
     leaf.carried.bind(_branch(op, leaf, kernel))
@@ -178,7 +178,7 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: EntryLow
     kernel.at(op)
 
 
-@lowers(ForOp)
+@lowers
 def _for(op: ForOp, kernel: EntryLowering) -> None:
     _Loop(op, kernel).lower()
 
@@ -367,7 +367,7 @@ class _Turn:
         ]
 
 
-@lowers(LoopOp)
+@lowers
 def _loop(op: LoopOp, kernel: EntryLowering) -> None:
     source = op.region.block
     carried, results = CarriedTiles(source.args, kernel), CarriedTiles(op.results, kernel)

@@ -34,7 +34,7 @@ def wait_for_grids(kernel: EntryLowering) -> None:
         kernel.emitter.add(sync.GridDependencyWaitOp())
 
 
-@lowers(GdcWaitTkoOp, GdcLaunchDependentsTkoOp)
+@lowers
 def _grid_dependency(op: GdcWaitTkoOp | GdcLaunchDependentsTkoOp, kernel: EntryLowering) -> None:
     """No thread's memory depends on when the next grids start: they wait for all of this one."""
     kernel[op.result_token] = kernel.token_of(op)

@@ -61,6 +61,6 @@ def give_back(heap: SSAValue, kernel: EntryLowering) -> None:
     emitter.when(kernel.threads.is_first, lambda: emitter.add(address.FreeOp(heap)))
 
 
-@lowers(AllocaOp)
+@lowers
 def _placed(op: AllocaOp, kernel: EntryLowering) -> None:
     """It has its place from the start."""

@@ -42,12 +42,12 @@ def _form(mode: AtomicRMWMode, type_: Attribute) -> str:
     return f"{_FORMS[mode]}{address.bytes_of(type_) * 8}"
 
 
-@finds(AtomicRMWTkoOp, AtomicCASTkoOp)
+@finds
 def _pointed(op: AtomicRMWTkoOp | AtomicCASTkoOp, table: LayoutTable) -> TileLayout:
     return table.of(op.pointers)
 
 
-@lowers(AtomicRMWTkoOp)
+@lowers
 def _rmw(op: AtomicRMWTkoOp, kernel: EntryLowering) -> None:
     element = kernel.scalar_type(op, op.arg)
     form = _form(choice_in(op, "mode", AtomicRMWMode), element)
@@ -59,7 +59,7 @@ def _rmw(op: AtomicRMWTkoOp, kernel: EntryLowering) -> None:
     write(op, op.pointers, op.arg, widest, partial(add, op), kernel)
 
 
-@lowers(AtomicCASTkoOp)
+@lowers
 def _cas(op: AtomicCASTkoOp, kernel: EntryLowering) -> None:
     bits = address.bytes_of(kernel.scalar_type(op, op.cmp)) * 8
     _through_pointers(op, f"cas.b{bits}", [op.cmp, op.val], kernel)
@@ -84,7 +84,7 @@ def _through_pointers(
     kernel.place(op.result, layout, results)
 
 
-@lowers(AtomicRedViewTkoOp)
+@lowers
 def _reduce(op: AtomicRedViewTkoOp, kernel: EntryLowering) -> None:
     element = kernel.scalar_type(op, op.value)
     form = _form(op.rmw_mode, element)

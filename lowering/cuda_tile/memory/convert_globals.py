@@ -43,7 +43,7 @@ def module_variable(op: GlobalOp) -> memref.GlobalOp:
     return lowered
 
 
-@lowers(GetGlobalOp)
+@lowers
 def _address(op: GetGlobalOp, kernel: EntryLowering) -> None:
     name = op.name_.string_value()
     global_ = symbol(op, name)

@@ -69,12 +69,12 @@ def _words(
             yield access, access.registers[i : i + step], access.offset + i * size
 
 
-@finds(MultimemLoadReduceViewTkoOp)
+@finds
 def _loaded(op: MultimemLoadReduceViewTkoOp, table: LayoutTable) -> TileLayout:
     return access_layout(op, table)
 
 
-@lowers(MultimemLoadReduceViewTkoOp)
+@lowers
 def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: EntryLowering) -> None:
     _check_target(op, kernel)
     layout, type_ = kernel.layout(op.reduced_values), kernel.scalar_type(op, op.reduced_values)
@@ -93,7 +93,7 @@ def _load_reduce(op: MultimemLoadReduceViewTkoOp, kernel: EntryLowering) -> None
     kernel.place(op.reduced_values, layout, [loaded[i] for i in range(layout.count)])
 
 
-@lowers(MultimemStoreViewTkoOp, MultimemReduceViewTkoOp)
+@lowers
 def _write(op: MultimemStoreViewTkoOp | MultimemReduceViewTkoOp, kernel: EntryLowering) -> None:
     _check_target(op, kernel)
     layout, type_ = access_layout(op, kernel.table), kernel.scalar_type(op, op.tile)

@@ -33,7 +33,7 @@ Piece = tuple[str, SSAValue | None]
 """Text, and the value that it prints."""
 
 
-@lowers(PrintTkoOp)
+@lowers
 def _print(op: PrintTkoOp, kernel: EntryLowering) -> None:
     pieces: list[Piece] = []
     for piece in _pieces(op, kernel):

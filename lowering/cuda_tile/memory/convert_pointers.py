@@ -24,7 +24,7 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, bits_of, gathered, log2
 
 
-@finds(memory.LoadPtrTkoOp)
+@finds
 def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
     if LOADED_PLACES in op.attributes:
         return None
@@ -35,7 +35,7 @@ def _loaded(op: memory.LoadPtrTkoOp, table: LayoutTable) -> TileLayout | None:
     return table.dealt(bits, pointer_run(op.source, op.mask, WIDEST))
 
 
-@lowers(memory.LoadPtrTkoOp)
+@lowers
 def _load(op: memory.LoadPtrTkoOp, kernel: EntryLowering) -> None:
     if (ahead := kernel.ahead.load(op) or kernel.copied.load(op)) is not None:
         kernel[op.result], token = ahead, kernel.token_of(op)
@@ -54,7 +54,7 @@ def _load(op: memory.LoadPtrTkoOp, kernel: EntryLowering) -> None:
     load_tile(op, prepared, kernel)
 
 
-@lowers(memory.StorePtrTkoOp)
+@lowers
 def _store(op: memory.StorePtrTkoOp, kernel: EntryLowering) -> None:
     write(op, op.destination, op.value, WIDEST, partial(store, op), kernel)
 
@@ -122,17 +122,17 @@ def pointed(
 # --- tokens ---
 
 
-@lowers(memory.MakeTokenOp)
+@lowers
 def _make_token(op: memory.MakeTokenOp, kernel: EntryLowering) -> None:
     kernel[op.result] = Token()
 
 
-@lowers(memory.JoinTokensOp)
+@lowers
 def _join(op: memory.JoinTokensOp, kernel: EntryLowering) -> None:
     kernel[op.result] = kernel.order.joined(kernel[token] for token in op.tokens)
 
 
-@lowers(memory.MemoryFenceAliasTkoOp)
+@lowers
 def _fence_aliases(op: memory.MemoryFenceAliasTkoOp, kernel: EntryLowering) -> None:
     """A fence of every thread, behind a barrier after what the token is behind."""
     with kernel.access(op, reads=True, writes=True):

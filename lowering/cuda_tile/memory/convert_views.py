@@ -75,14 +75,14 @@ def _scalars(op: views.Extents, table: LayoutTable) -> TileLayout:
     return table.scalar
 
 
-@lowers(views.GetTensorShapeOp)
+@lowers
 def _tensor_shape(op: views.GetTensorShapeOp, kernel: EntryLowering) -> None:
     sizes, _ = extents_of(tensor_of(op.src))
     for result, size in zip(op.result, sizes, strict=True):
         _give(op, result, wide(kernel, size, _width_of(op, result, size, kernel)), kernel)
 
 
-@lowers(views.GetIndexSpaceShapeOp)
+@lowers
 def _index_space(op: views.GetIndexSpaceShapeOp, kernel: EntryLowering) -> None:
     view = op.src.type
     dimensions = dimensions_of(view, tensor_of(op.src), (False,) * view.index_rank)  # type: ignore[attr-defined]
@@ -111,7 +111,7 @@ def _give(op: views.Extents, result: SSAValue, number: SSAValue, kernel: EntryLo
 # --- accesses ---
 
 
-@finds(views.LoadViewTkoOp)
+@finds
 def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout | None:
     if LOADED_PLACES in op.attributes:
         return None
@@ -120,7 +120,7 @@ def _loaded(op: views.LoadViewTkoOp, table: LayoutTable) -> TileLayout | None:
     return access_layout(op, table)
 
 
-@lowers(views.LoadViewTkoOp)
+@lowers
 def _load(op: views.LoadViewTkoOp, kernel: EntryLowering) -> None:
     ahead = kernel.ahead.load(op) or kernel.copied.load(op)
     if ahead is not None:
@@ -213,7 +213,7 @@ SECTOR = 32
 """The bytes that memory is written by."""
 
 
-@lowers(views.StoreViewTkoOp)
+@lowers
 def _store(op: views.StoreViewTkoOp, kernel: EntryLowering) -> None:
     if (boxed := kernel.stored.get(op)) is not None:
         # Behind a barrier of its own, and so behind whatever the token is.

@@ -123,7 +123,7 @@ class Fold:
         return upper, [emitter.select(is_set, y, x) for x, y in pairs]
 
 
-@finds(ReduceOp)
+@finds
 def _reduced(op: ReduceOp, table: LayoutTable) -> TileLayout:
     find_body(op, table)
     layout, gone = folded_layout(op, table), _dimension(op)
@@ -156,7 +156,7 @@ def _grows(tile: SSAValue) -> bool:
     return False
 
 
-@lowers(ReduceOp)
+@lowers
 def _reduce(op: ReduceOp, kernel: EntryLowering) -> None:
     if op in kernel.folded:
         kernel.folded.remove(op)

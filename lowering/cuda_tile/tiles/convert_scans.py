@@ -26,13 +26,13 @@ from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout
 
 
-@finds(ScanOp)
+@finds
 def _scanned(op: ScanOp, table: LayoutTable) -> TileLayout:
     find_body(op, table)
     return folded_layout(op, table)
 
 
-@lowers(ScanOp)
+@lowers
 def _scan(op: ScanOp, kernel: EntryLowering) -> None:
     layout = folded_layout(op, kernel.table)
     for result, column in zip(op.results, _Scan(op, kernel, layout).scanned(), strict=True):

@@ -37,7 +37,7 @@ def _anywhere(op: core.ConstantOp, table: LayoutTable) -> None:
     return None
 
 
-@lowers(core.ConstantOp)
+@lowers
 def _constant(op: core.ConstantOp, kernel: EntryLowering) -> None:
     value: Any = op.value
     type_, numbers = kernel.scalar_type(op, op.result), value.array().reshape(-1)
@@ -70,7 +70,7 @@ def _chosen(
     return choose([(i, bit) for i, bit in enumerate(layout.threads) if bit is not None], place)
 
 
-@lowers(core.IotaOp)
+@lowers
 def _iota(op: core.IotaOp, kernel: EntryLowering) -> None:
     type_ = kernel.scalar_type(op, op.result)
 
@@ -99,23 +99,23 @@ def resized(kernel: EntryLowering, number: SSAValue, type_: Any) -> SSAValue:
 # --- the same elements elsewhere ---
 
 
-@lowers(core.ReshapeOp)
+@lowers
 def _reshape(op: core.ReshapeOp, kernel: EntryLowering) -> None:
     kernel[op.result] = kernel[op.source]
 
 
-@finds(core.ReshapeOp)
+@finds
 def _as_source(op: core.ReshapeOp, table: LayoutTable) -> TileLayout | None:
     return table.layouts.get(op.source)
 
 
-@lowers(core.BroadcastOp)
+@lowers
 def _broadcast(op: core.BroadcastOp, kernel: EntryLowering) -> None:
     bits = broadcast_bits(shape_of(op.source), shape_of(op.result))
     _renumbered(op, op.source, bits, kernel)
 
 
-@lowers(core.PermuteOp)
+@lowers
 def _permute(op: core.PermuteOp, kernel: EntryLowering) -> None:
     source = kernel[op.source]
     if isinstance(source, SharedTile | StageTile):
@@ -124,7 +124,7 @@ def _permute(op: core.PermuteOp, kernel: EntryLowering) -> None:
     _renumbered(op, op.source, permutation_of(op), kernel)
 
 
-@finds(core.PermuteOp)
+@finds
 def _permuted(op: core.PermuteOp, table: LayoutTable) -> TileLayout | None:
     source = table.layouts.get(op.source)
     return None if source is None else source.renumbered(inverse(permutation_of(op)))
@@ -155,7 +155,7 @@ def _moved(place: int, bits: dict[int, int]) -> int:
 # --- parts and wholes ---
 
 
-@finds(core.CatOp)
+@finds
 def _joined(op: core.CatOp, table: LayoutTable) -> TileLayout:
     """The halves' own layout, the bit that says which half being a register's."""
     half, bits = joined_bits(op)
@@ -163,7 +163,7 @@ def _joined(op: core.CatOp, table: LayoutTable) -> TileLayout:
     return TileLayout(own.threads, (*own.registers, half))
 
 
-@lowers(core.CatOp)
+@lowers
 def _cat(op: core.CatOp, kernel: EntryLowering) -> None:
     layout = kernel.layout(op.result)
     assert layout is not None
@@ -172,7 +172,7 @@ def _cat(op: core.CatOp, kernel: EntryLowering) -> None:
     kernel.place(op.result, layout, elements)
 
 
-@finds(core.ExtractOp)
+@finds
 def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
     """That of the source, where registers alone say which part it is."""
     own = table.of(op.source)
@@ -182,7 +182,7 @@ def _extracted(op: core.ExtractOp, table: LayoutTable) -> TileLayout:
     return own.renumbered(inverse(inner))
 
 
-@lowers(core.ExtractOp)
+@lowers
 def _extract(op: core.ExtractOp, kernel: EntryLowering) -> None:
     """Each thread chooses among its own elements; where other threads have some of the parts, those
     that have the one tell the rest."""
@@ -253,7 +253,7 @@ def _scalars(op: Operation, table: LayoutTable) -> TileLayout:
     return table.scalar
 
 
-@lowers(core.GetTileBlockIdOp, core.GetNumTileBlocksOp)
+@lowers
 def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: EntryLowering) -> None:
     kind = gpu.BlockIdOp if isinstance(op, core.GetTileBlockIdOp) else gpu.GridDimOp
     for result, axis in zip(op.results, gpu.DimensionEnum, strict=True):
@@ -261,7 +261,7 @@ def _place(op: core.GetTileBlockIdOp | core.GetNumTileBlocksOp, kernel: EntryLow
         kernel.place(result, kernel.table.scalar, [number])
 
 
-@lowers(SpecialRegisterTkoOp)
+@lowers
 def _special_register(op: SpecialRegisterTkoOp, kernel: EntryLowering) -> None:
     """One thread reads it: the others would see another moment."""
     kernel[op.result_token] = kernel.token_of(op)

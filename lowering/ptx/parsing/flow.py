@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
 
 from xdsl.ir import Block
 
@@ -128,9 +127,7 @@ class Flow:
     declare: Callable[[PtxStatement, Names], None]
     callees: dict[str, Callee]
     parts: list[BodyPart] = factory(lambda: [BodyPart()])
-    _branches: list[tuple[BodyPart, str, Names]] = field(
-        default_factory=list[tuple[BodyPart, str, Names]]
-    )
+    _branches: list[tuple[BodyPart, str, Names]] = factory(list)
     _calls: list[tuple[Callee, Block]] = factory(list)
     _has_vectors: bool = False
     _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None

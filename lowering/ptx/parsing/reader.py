@@ -5,7 +5,7 @@ import re
 import struct
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.ptx.cluster import MapaLeaderOp, RankOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
@@ -79,10 +79,8 @@ class Variables:
     limit: int = 0
     end: int = 0
     align: int = 1
-    addresses: list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]] = field(
-        default_factory=list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]]
-    )
-    places: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
+    addresses: list[tuple[Symbol, int, SharedAddressOp | LocalAddressOp]] = factory(list)
+    places: dict[Symbol, int] = factory(dict)
 
     def place(self) -> None:
         """Let the addresses, so many bytes behind their variables, be offsets."""

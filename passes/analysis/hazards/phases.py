@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
@@ -55,14 +55,10 @@ class MbarrierState:
     """By phase, what waits of scope `cluster` learn besides: what other CTAs wrote."""
     now: PhaseArrivals = factory(PhaseArrivals)
     last: PhaseArrivals = factory(PhaseArrivals)
-    waits: dict[int, list[tuple[int, int, Operation, bool]]] = field(
-        default_factory=dict[int, list[tuple[int, int, Operation, bool]]]
-    )
+    waits: dict[int, list[tuple[int, int, Operation, bool]]] = factory(dict)
     """By phase, the roles that have waited for it, when, with which op, and whether they knew that
     it was over."""
-    users: dict[int, tuple[int, Operation]] = field(
-        default_factory=dict[int, tuple[int, Operation]]
-    )
+    users: dict[int, tuple[int, Operation]] = factory(dict)
     """By role, when it last arrived or looked, and with which op."""
     arrived: dict[int, int] = factory(dict)
     """By role, the phase of its last arrival, whose state it may wait for."""

@@ -2,7 +2,7 @@
 on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -124,9 +124,7 @@ class EventTrace:
     """The ops of whole warps that some have come to."""
     columns: dict[int, tuple[int, int]] = factory(dict)
     """The first column that an instruction allocates, and how many, by the number of its event."""
-    beside: dict[Operation, tuple[int, int]] = field(
-        default_factory=dict[Operation, tuple[int, int]]
-    )
+    beside: dict[Operation, tuple[int, int]] = factory(dict)
     """Elements of rings of mbarriers that are none of theirs: the last, and how many there are."""
 
     def reaches(self, op: Operation) -> bool:

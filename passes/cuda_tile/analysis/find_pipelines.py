@@ -8,7 +8,6 @@ before any loop, has one stage.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
 
 from xdsl.ir import Attribute, BlockArgument, Operation
 
@@ -108,9 +107,7 @@ class LoadPipeline(LoopSlice):
 class Pipelines:
     """The pipelines of a kernel, and why other loads have none."""
 
-    by_loop: dict[ForOp | None, LoadPipeline] = field(
-        default_factory=dict[ForOp | None, LoadPipeline]
-    )
+    by_loop: dict[ForOp | None, LoadPipeline] = factory(dict)
     refused: dict[Operation, str] = factory(dict)
     ctas: int = 1
     """The CTAs that share a multiprocessor."""

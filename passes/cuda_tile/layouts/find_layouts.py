@@ -9,7 +9,7 @@ the layout that it comes with first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -51,15 +51,11 @@ class LayoutTable:
 
     thread_bits: int
     arch: Target | None
-    products: dict[SSAValue, AccumulatorLayouts] = field(
-        default_factory=dict[SSAValue, "AccumulatorLayouts"]
-    )
+    products: dict[SSAValue, AccumulatorLayouts] = factory(dict)
     """Where the accumulators are whose values these are, or are carried on from."""
     wanted: Mapping[Operation, TileLayout] = factory(dict)
     """The layouts in which threads read what has been loaded ahead."""
-    layouts: dict[SSAValue, TileLayout | None] = field(
-        default_factory=dict[SSAValue, "TileLayout | None"]
-    )
+    layouts: dict[SSAValue, TileLayout | None] = factory(dict)
 
     @property
     def scalar(self) -> TileLayout:

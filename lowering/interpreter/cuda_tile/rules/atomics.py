@@ -177,7 +177,7 @@ def _through_pointers(op: Any, compare: Any, plain: Any, left_out: int | None = 
     return taking_poison(acting(op, run))
 
 
-@runs(AtomicRMWTkoOp)
+@runs
 def _rmw(op: AtomicRMWTkoOp, preparation: Preparation) -> Step:
     combine = combination(_case(op, "mode", AtomicRMWMode), pointee_of(op.pointers.type))
     argument = op.arg
@@ -191,7 +191,7 @@ def _rmw(op: AtomicRMWTkoOp, preparation: Preparation) -> Step:
     return _through_pointers(op, change, argument, preparation.left_open(op, MASKED))
 
 
-@runs(AtomicCASTkoOp)
+@runs
 def _cas(op: AtomicCASTkoOp, _: Preparation) -> Step:
     expected, desired = op.cmp, op.val
 
@@ -243,11 +243,11 @@ def _into_view(op: Any, mode: str, tile_value: Any) -> Step:
     return taking_poison(acting(op, run))
 
 
-@runs(AtomicRedViewTkoOp)
+@runs
 def _reduce(op: AtomicRedViewTkoOp, _: Preparation) -> Step:
     return _into_view(op, _case(op, "mode", AtomicRMWMode), op.value)
 
 
-@runs(MultimemReduceViewTkoOp)
+@runs
 def _reduce_all(op: MultimemReduceViewTkoOp, _: Preparation) -> Step:
     return _into_view(op, op.kind.value, op.tile)

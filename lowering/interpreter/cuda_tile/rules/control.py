@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, merged
 from tilewright.lowering.interpreter.errors import Fault
 
 
-@runs(IfOp)
+@runs
 def _if(op: IfOp, preparation: Preparation) -> Step:
     condition_value, regions = op.condition, (op.else_region, op.then_region)
     blocks = [preparation.block(region.block) if region.blocks else None for region in regions]
@@ -66,7 +66,7 @@ def _rejoin(
     return left, rest
 
 
-@runs(LoopOp)
+@runs
 def _loop(op: LoopOp, preparation: Preparation) -> Step:
     body, polls = preparation.block(op.region.block), polls_memory(op)
 
@@ -97,7 +97,7 @@ def _entered(body: Prepared, frame: Frame, values: tuple[Value, ...]) -> Frame:
     return inner
 
 
-@runs(ForOp)
+@runs
 def _for(op: ForOp, preparation: Preparation) -> Step:
     body, unsigned = preparation.block(op.region.block), op.unsigned_cmp is not None
 

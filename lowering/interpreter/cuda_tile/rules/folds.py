@@ -97,7 +97,7 @@ def _run(body: Prepared, inner: Frame, accumulators: Tiles, elements: Tiles) -> 
         return list(gathered(stop.value)[1])  # type: ignore[arg-type]
 
 
-@runs(ReduceOp)
+@runs
 def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
     body = preparation.block(op.body.block)
     axis = 1 + _number(op.dim)
@@ -197,7 +197,7 @@ def _part(tile: Tile | Poisoned, axis: int, part: slice | int) -> Tile | Poisone
     return moved(cut, tile)
 
 
-@runs(ScanOp)
+@runs
 def _scan(op: ScanOp, preparation: Preparation) -> Step:
     combine = _combination(preparation.block(op.body.block))
     axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))

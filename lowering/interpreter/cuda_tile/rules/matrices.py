@@ -48,7 +48,7 @@ _ROWS_OF_MMA, _ROWS_OF_WGMMA = 16, 64
 """Tiles of fewer rows are multiplied otherwise (mma.sync and below: H200 records)."""
 
 
-@runs(MmaFOp)
+@runs
 def _multiply(op: MmaFOp, preparation: Preparation) -> Step:
     a, c = element_of_tile(op.lhs.type), element_of_tile(op.acc.type)
     type_, options = op.lhs.type, preparation.options
@@ -183,7 +183,7 @@ def _multiply_integers(op: Operation, _: Preparation) -> Step:
     return computing(op, run)
 
 
-@runs(MmaFScaledOp)
+@runs
 def _multiply_scaled(op: MmaFScaledOp, preparation: Preparation) -> Step:
     a, scale = element_of_tile(op.lhs.type), element_of_tile(op.lhs_scale.type)
     assert a.format is not None and scale.format is not None

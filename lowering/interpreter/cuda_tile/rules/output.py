@@ -25,7 +25,7 @@ from tilewright.source.diagnostic import place_of
 _CONVERSION = re.compile(r"%([-+ #0]*\d*(?:\.\d*)?)(?:hh|h|ll|l|)([a-zA-Z%])")
 
 
-@runs(PrintTkoOp)
+@runs
 def _print(op: PrintTkoOp, _: Preparation) -> Step:
     text, arguments, token = op.str_.data, tuple(op.args), op.token
 
@@ -77,7 +77,7 @@ def _nested(tile: Tile, conversion: str) -> str:
     return "[" + ", ".join(_nested(row, conversion) for row in tile) + "]"
 
 
-@runs(AssertOp)
+@runs
 def _assert(op: AssertOp, _: Preparation) -> Step:
     message, place = op.message.data, place_of(op.location)
 

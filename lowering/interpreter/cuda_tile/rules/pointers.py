@@ -51,7 +51,7 @@ from tilewright.lowering.interpreter.cuda_tile.poison import (
 )
 
 
-@runs(LoadPtrTkoOp)
+@runs
 def _load(op: LoadPtrTkoOp, preparation: Preparation) -> Step:
     ordering, element = Ordering(op, Kind.READ), pointee_of(op.source.type)
     source, optional = op.source, (op.mask, op.padding_value, op.token)
@@ -97,7 +97,7 @@ def _marks(
     return marks
 
 
-@runs(StorePtrTkoOp)
+@runs
 def _store(op: StorePtrTkoOp, _: Preparation) -> Step:
     ordering, element = Ordering(op, Kind.WRITE), pointee_of(op.destination.type)
     destination, value, optional = op.destination, op.value, (op.mask, op.token)
@@ -141,7 +141,7 @@ def _same_token(op: Operation, _: Preparation) -> Step:
     return computing(op, run)
 
 
-@runs(GetGlobalOp)
+@runs
 def _global_address(op: GetGlobalOp, _: Preparation) -> Step:
     name = op.name_.string_value()
 
@@ -151,7 +151,7 @@ def _global_address(op: GetGlobalOp, _: Preparation) -> Step:
     return acting(op, run)
 
 
-@runs(AllocaOp)
+@runs
 def _alloca(op: AllocaOp, _: Preparation) -> Step:
     """Memory of each block's own; `global` memory too is another for every block."""
     count: Any = op.num_elem

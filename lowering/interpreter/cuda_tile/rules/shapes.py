@@ -49,26 +49,26 @@ def _moving(op: Operation, move: Callable[[Tile], Tile]) -> Step:
     return computing(op, move)
 
 
-@runs(ReshapeOp)
+@runs
 def _reshape(op: ReshapeOp, _: Preparation) -> Step:
     shape = shape_of(op)
     return _moving(op, lambda x: x.reshape(len(x), *shape))
 
 
-@runs(BroadcastOp)
+@runs
 def _broadcast(op: BroadcastOp, _: Preparation) -> Step:
     shape = shape_of(op)
     return _moving(op, lambda x: np.broadcast_to(x, (len(x), *shape)))
 
 
-@runs(PermuteOp)
+@runs
 def _permute(op: PermuteOp, _: Preparation) -> Step:
     order: Any = op.permutation
     axes = [0, *(1 + axis for axis in order.get_values())]
     return _moving(op, lambda x: x.transpose(axes))
 
 
-@runs(CatOp)
+@runs
 def _cat(op: CatOp, _: Preparation) -> Step:
     dim: Any = op.dim
     axis = 1 + int(dim.value.data)
@@ -82,18 +82,18 @@ def _cat(op: CatOp, _: Preparation) -> Step:
     return computing(op, run)
 
 
-@runs(IotaOp)
+@runs
 def _iota(op: IotaOp, _: Preparation) -> Step:
     tile = np.arange(shape_of(op)[0]).astype(result_element(op).dtype)[None]
     return computing(op, lambda: tile)
 
 
-@runs(PackOp)
+@runs
 def _pack(op: PackOp, _: Preparation) -> Step:
     return computing(op, conversions.packed(operand_element(op)))
 
 
-@runs(UnpackOp)
+@runs
 def _unpack(op: UnpackOp, _: Preparation) -> Step:
     return computing(op, conversions.unpacked(result_element(op)))
 
@@ -123,7 +123,7 @@ def _part(
     return count, lambda rows: (rows.reshape(-1, *one), *places)
 
 
-@runs(ExtractOp)
+@runs
 def _extract(op: ExtractOp, _: Preparation) -> Step:
     whole, part = shape_of(op, 0), shape_of(op)
 
@@ -134,7 +134,7 @@ def _extract(op: ExtractOp, _: Preparation) -> Step:
     return computing(op, run)
 
 
-@runs(InsertOp)
+@runs
 def _insert(op: InsertOp, _: Preparation) -> Step:
     part, whole = shape_of(op, 0), shape_of(op, 1)
 
@@ -170,7 +170,7 @@ def _block_count(op: Operation, _: Preparation) -> Step:
     return acting(op, run)
 
 
-@runs(SpecialRegisterTkoOp)
+@runs
 def _special_register(op: SpecialRegisterTkoOp, _: Preparation) -> Step:
     """Each block has a multiprocessor for itself; time goes on by one with each look at it."""
     register, element = op.register.data, result_element(op)

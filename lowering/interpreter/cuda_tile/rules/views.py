@@ -74,7 +74,7 @@ from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, place
 from tilewright.lowering.interpreter.errors import Fault, first_of
 
 
-@runs(MakeTensorViewOp)
+@runs
 def _make_tensor_view(op: MakeTensorViewOp, _: Preparation) -> Step:
     assert isinstance(op.result.type, TensorViewType)
     type_ = op.result.type
@@ -190,7 +190,7 @@ def _last(tile: Tile, footprint: Footprint) -> Tile:
 
 
 # One device has one copy of a multicast object: its reduction is that copy.
-@runs(LoadViewTkoOp, MultimemLoadReduceViewTkoOp)
+@runs
 def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparation) -> Step:
     ordering, count, flag = Ordering(op, Kind.READ), len(op.index), op.nan_flag
     open_padding = op.view.type.padding_value is None  # type: ignore[attr-defined]
@@ -219,7 +219,7 @@ def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparat
     return taking_poison(acting(op, run))
 
 
-@runs(StoreViewTkoOp, MultimemStoreViewTkoOp)
+@runs
 def _store(op: StoreViewTkoOp | MultimemStoreViewTkoOp, _: Preparation) -> Step:
     ordering = Ordering(op, Kind.WRITE)
     tile_value, view_value, indices, token_value = op.tile, op.view, tuple(op.index), op.token

@@ -99,7 +99,7 @@ def constant(op: Operation, builder: Builder, value: Any) -> Step:
     return pure(op, builder, lambda: value)
 
 
-@runs(arith.ConstantOp)
+@runs
 def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
     dtype = container(op, op.result.type)
     if isa(op.result.type, VectorType):
@@ -122,7 +122,7 @@ def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int |
     return bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
 
 
-@runs(ub.PoisonOp)
+@runs
 def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
     return constant(op, builder, undefined(op))
 
@@ -162,7 +162,7 @@ def _instruction(op: Operation, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(arith.SelectOp)
+@runs
 def _select(op: arith.SelectOp, builder: Builder) -> Step:
     if isinstance(op.result.type, CuteType):
         return pure(op, builder, chosen)
@@ -177,6 +177,6 @@ def _select(op: arith.SelectOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(arith.BitcastOp)
+@runs
 def _bitcast(op: arith.BitcastOp, builder: Builder) -> Step:
     return pure(op, builder, same)

@@ -23,7 +23,7 @@ def _terminator(block: Block) -> Operation:
     return last
 
 
-@runs(scf.ForOp)
+@runs
 def _for(op: scf.ForOp, builder: Builder) -> None:
     body = op.body.block
     type_ = type_name(op, op.lb.type)
@@ -58,7 +58,7 @@ def _for(op: scf.ForOp, builder: Builder) -> None:
     builder.start(end)
 
 
-@runs(scf.WhileOp)
+@runs
 def _while(op: scf.WhileOp, builder: Builder) -> None:
     before, after = op.before_region.block, op.after_region.block
     header, inside, end = CodeBlock(), CodeBlock(), CodeBlock()
@@ -78,7 +78,7 @@ def _while(op: scf.WhileOp, builder: Builder) -> None:
     builder.start(end)
 
 
-@runs(scf.IfOp)
+@runs
 def _if(op: scf.IfOp, builder: Builder) -> None:
     then, other, end = CodeBlock(), CodeBlock(), CodeBlock()
     has_else = bool(op.false_region.blocks)
@@ -117,7 +117,7 @@ def _return(op: func.ReturnOp, builder: Builder) -> None:
         builder.end(builder.jump(call.following, op.operands, call.results), op)
 
 
-@runs(func.CallOp)
+@runs
 def _call(op: func.CallOp, builder: Builder) -> None:
     callee = SymbolTable.lookup_symbol(op, op.callee)
     if not isinstance(callee, func.FuncOp | gpu.FuncOp) or not callee.body.blocks:

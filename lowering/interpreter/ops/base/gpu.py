@@ -34,7 +34,7 @@ def _wide(machine: Machine, gang: Gang, register: str) -> Bits:
     return machine.special(register)[gang.lanes].astype(np.uint64)
 
 
-@runs(gpu.GlobalIdOp)
+@runs
 def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
     axis = op.dimension.data.value
 
@@ -46,7 +46,7 @@ def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(gpu.LaneIdOp)
+@runs
 def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: _wide(machine, gang, "laneid"))
 
@@ -68,7 +68,7 @@ def special_register(op: Any, builder: Builder) -> Step:
 runs(SpecialRegisterOp)(special_register)
 
 
-@runs(gpu.SubgroupIdOp)
+@runs
 def _subgroup_id(op: gpu.SubgroupIdOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang) -> Bits:
         x, y, _ = machine.launch.block
@@ -79,12 +79,12 @@ def _subgroup_id(op: gpu.SubgroupIdOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(gpu.SubgroupSizeOp)
+@runs
 def _subgroup_size(op: gpu.SubgroupSizeOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([WARP], dtype=np.uint64))
 
 
-@runs(gpu.BarrierOp)
+@runs
 def _barrier(op: gpu.BarrierOp, builder: Builder) -> None:
     wait_at(op, builder, 0, None)
 

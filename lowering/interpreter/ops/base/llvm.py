@@ -82,7 +82,7 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
     return path
 
 
-@runs(ExtractValueOp)
+@runs
 def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
 
@@ -92,7 +92,7 @@ def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
     return pure(op, builder, extracted)
 
 
-@runs(InsertValueOp)
+@runs
 def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
     path, type_ = _path(op), op.container.type
 
@@ -102,7 +102,7 @@ def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(UnrealizedConversionCastOp)
+@runs
 def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
     """Values keep their types. Raises OpError for any other cast."""
     before, after = ([value.type for value in values] for values in (op.inputs, op.outputs))
@@ -119,12 +119,12 @@ def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
 # --- printf ---------------------------------------------------------------------------------------
 
 
-@runs(AddressOfOp, GEPOp)
+@runs
 def _address(op: AddressOfOp | GEPOp, builder: Builder) -> None:
     """Nothing: printf looks up what its first argument is the address of."""
 
 
-@runs(CallOp)
+@runs
 def _call(op: CallOp, builder: Builder) -> None:
     name = None if op.callee is None else op.callee.string_value()
     if name != "printf" or op.returned is None:

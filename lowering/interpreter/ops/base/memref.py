@@ -154,7 +154,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: view)
 
 
-@runs(memref.ReinterpretCastOp)
+@runs
 def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
     check_space(op, op.source.type)
     check_layout(op, op.result.type)
@@ -280,7 +280,7 @@ def change_words(
             )
 
 
-@runs(memref.GetGlobalOp)
+@runs
 def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
     name, type_, width = op.name_.string_value(), op.memref.type, element_size(op, op.memref.type)
     return effect(

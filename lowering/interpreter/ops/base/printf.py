@@ -45,7 +45,7 @@ def print_lines(
     return lines
 
 
-@runs(PrintfOp, VprintfOp)
+@runs
 def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
 
@@ -56,7 +56,7 @@ def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(cf.AssertOp)
+@runs
 def _assert(op: cf.AssertOp, builder: Builder) -> Step:
     message = op.msg.data
     format_ = FormatString(failed_assertion(message), ("s32",) * len(PLACES))

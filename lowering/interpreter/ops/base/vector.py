@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.values import Bits, spread
 from tilewright.source.diagnostic import OpError
 
 
-@runs(vector.BroadcastOp)
+@runs
 def _broadcast(op: vector.BroadcastOp, builder: Builder) -> Step:
     source, result = shape_of(op.source.type), shape_of(op.vector.type)
     type_name(op, op.vector.type)
@@ -28,7 +28,7 @@ def _broadcast(op: vector.BroadcastOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(vector.ExtractOp)
+@runs
 def _extract(op: vector.ExtractOp, builder: Builder) -> Step:
     window = window_of(op, op.vector.type, op.result.type)
     taken = window if shape_of(op.result.type) else window.start
@@ -39,7 +39,7 @@ def _extract(op: vector.ExtractOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(vector.InsertOp)
+@runs
 def _insert(op: vector.InsertOp, builder: Builder) -> Step:
     window = window_of(op, op.dest.type, op.source.type)
 
@@ -52,7 +52,7 @@ def _insert(op: vector.InsertOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(vector.FMAOp)
+@runs
 def _fma(op: vector.FMAOp, builder: Builder) -> Step:
     type_ = type_name(op, op.res.type)
     if type_ == "bf16":

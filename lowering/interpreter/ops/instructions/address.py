@@ -20,7 +20,7 @@ from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import Bits
 
 
-@runs(address.AddressOp)
+@runs
 def _address(op: address.AddressOp, builder: Builder) -> Step:
     dtype = container(op, op.result.type)
 
@@ -30,7 +30,7 @@ def _address(op: address.AddressOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(address.AllocateOp, calls.MallocOp)
+@runs
 def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
     size = op.size.value.data
 

@@ -61,7 +61,7 @@ def remote(address: Bits, rank: Bits) -> Bits:
     return place | above << np.uint64(RANK_SHIFT)
 
 
-@runs(MapaOp)
+@runs
 def _mapa(op: MapaOp, builder: Builder) -> Step:
     def compute(address: Bits, rank: Bits) -> Bits:
         return remote(address, rank).astype(np.uint32)
@@ -93,7 +93,7 @@ def rank_of(machine: Machine, gang: Gang, address: Bits) -> Bits:
     return np.where(above == 0, own, above - np.uint32(1))
 
 
-@runs(MapOp)
+@runs
 def _map(op: MapOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
         base, address = (remote(place, rank) for place in (view.base, view.address))

@@ -221,7 +221,7 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
     )
 
 
-@runs(RegisterBarrierOp)
+@runs
 def _bar_of_registers(op: RegisterBarrierOp, builder: Builder) -> Step | None:
     name, slots = op.mnemonic, builder.slots(op.operands)
 
@@ -236,7 +236,7 @@ def _bar_of_registers(op: RegisterBarrierOp, builder: Builder) -> Step | None:
     return None
 
 
-@runs(MembersSyncOp)
+@runs
 def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
     slot = builder.slot(op.members)
     builder.suspend(
@@ -254,7 +254,7 @@ executes(
 # Fragments
 
 
-@runs(fragment.SplatOp)
+@runs
 def _splat(op: fragment.SplatOp, builder: Builder) -> Step:
     count, dtype = op.fragment.type.count.data, container(op.fragment.type)
 
@@ -264,7 +264,7 @@ def _splat(op: fragment.SplatOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(fragment.FromElementsOp)
+@runs
 def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
     dtype = container(op.fragment.type)
 
@@ -275,13 +275,13 @@ def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(fragment.ExtractOp)
+@runs
 def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
     position = op.position.value.data
     return split(op, builder, lambda value, number: value[:, position + number])
 
 
-@runs(fragment.InsertOp)
+@runs
 def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
     position = op.position.value.data
 
@@ -294,7 +294,7 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(fragment.SliceOp)
+@runs
 def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     first = op.position.value.data
     last = first + op.result.type.count.data
@@ -305,7 +305,7 @@ def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
     return pure(op, builder, sliced)
 
 
-@runs(fragment.ConcatOp)
+@runs
 def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         count = max(map(len, parts))
@@ -314,7 +314,7 @@ def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(fragment.CastOp)
+@runs
 def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
@@ -326,7 +326,7 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     return pure(op, builder, cast)
 
 
-@runs(ConvertOp)
+@runs
 def _convert(op: ConvertOp, builder: Builder) -> Step:
     return pure(op, builder, convert_elements(op.conversion))
 
@@ -353,7 +353,7 @@ def convert_elements(conversion: TypeConversion) -> Function:
     return finite(compute, [conversion.source.name], conversion.result.name)
 
 
-@runs(FmaOp)
+@runs
 def _fma(op: FmaOp, builder: Builder) -> Step:
     return pure(op, builder, fma_elements(op.fma))
 
@@ -365,6 +365,6 @@ def fma_elements(fma: UniversalFma) -> Function:
     return finite(scalar("fma", form), (type_,) * 3, type_)
 
 
-@runs(RoundedOp)
+@runs
 def _rounded(op: RoundedOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(*op.instruction))

@@ -19,7 +19,7 @@ CANCELED = 1 << 32
 """The bit of an answer over the third coordinate of a CTA: its cluster is cancelled."""
 
 
-@runs(TryCancelOp)
+@runs
 def _try_cancel(op: TryCancelOp, builder: Builder) -> Step:
     """The next cluster that would begin does not."""
     number, to_all = builder.number(op), op.multicast is not None
@@ -50,7 +50,7 @@ def _try_cancel(op: TryCancelOp, builder: Builder) -> Step:
     return effect(op, builder, run, located(op, builder), op.barrier)
 
 
-@runs(QueryCancelOp)
+@runs
 def _query(op: QueryCancelOp, builder: Builder) -> Step:
     form = op.form.data
 

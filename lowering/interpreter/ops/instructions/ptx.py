@@ -55,7 +55,7 @@ def _scalar(op: ScalarOp, builder: Builder) -> Step:
     return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
 
 
-@runs(carry.CarryOp)
+@runs
 def _carry(op: carry.CarryOp, builder: Builder) -> Step:
     return effect(op, builder, partial(_with_carry, op.form.data), op.inputs, op.carry_in)
 
@@ -142,12 +142,12 @@ def _isspacep(op: ScalarOp, builder: Builder) -> Step:
     return effect(op, builder, run, op.inputs[0], *places)
 
 
-@runs(registers.ConstOp)
+@runs
 def _const(op: registers.ConstOp, builder: Builder) -> Step:
     return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
 
 
-@runs(registers.UndefOp)
+@runs
 def _undef(op: registers.UndefOp, builder: Builder) -> Step:
     type_, unwritten = op.result.type, undefined(op)
 
@@ -163,7 +163,7 @@ def _undef(op: registers.UndefOp, builder: Builder) -> Step:
 runs(registers.SregOp)(special_register)
 
 
-@runs(registers.TimeOp)
+@runs
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
@@ -183,12 +183,12 @@ def _time(op: registers.TimeOp, builder: Builder) -> Step:
     return special_register(op, builder)
 
 
-@runs(registers.SharedAddressOp)
+@runs
 def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
     return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
 
 
-@runs(registers.LocalAddressOp)
+@runs
 def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
     offset = op.offset.value.data
 
@@ -201,7 +201,7 @@ def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(module_variables.GlobalAddressOp)
+@runs
 def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
     name = op.variable.data
     return effect(
@@ -209,7 +209,7 @@ def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> S
     )
 
 
-@runs(registers.PackOp)
+@runs
 def _pack(op: registers.PackOp, builder: Builder) -> Step:
     whole = np.dtype(CONTAINERS[op.result.type.kind.data])
     half = 4 * whole.itemsize
@@ -220,7 +220,7 @@ def _pack(op: registers.PackOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(registers.UnpackOp)
+@runs
 def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
@@ -230,7 +230,7 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
     return pure(op, builder, halves)
 
 
-@runs(registers.ListMakeOp)
+@runs
 def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     def compute(*parts: Bits) -> Bits:
         registers = side_by_side(parts, max(map(len, parts)))
@@ -239,7 +239,7 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
     return pure(op, builder, compute)
 
 
-@runs(registers.ListGetOp)
+@runs
 def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
     return split(op, builder, lambda value, number: as_columns(value)[:, position + number])
@@ -262,7 +262,7 @@ def _create_policy(op: Operation, builder: Builder) -> Step:
     return pure(op, builder, lambda *_: np.zeros(1, np.uint64))
 
 
-@runs(data_movement.StBulkOp)
+@runs
 def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
     number = builder.number(op)
 
@@ -285,6 +285,6 @@ runs(control_flow.BraOp)(branch)
 runs(control_flow.CondBraOp)(conditional_branch)
 
 
-@runs(control_flow.RetOp)
+@runs
 def _ret(op: control_flow.RetOp, builder: Builder) -> None:
     builder.end(Exit(), op)

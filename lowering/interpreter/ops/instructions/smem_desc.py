@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemVie
 from tilewright.lowering.interpreter.values import Bits
 
 
-@runs(MakeSmemDescOp)
+@runs
 def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
     type_, extents = op.result.type, op.extents
 

@@ -72,7 +72,7 @@ def _alloc(op: Any, builder: Builder) -> None:
     builder.suspend(op, begin)
 
 
-@runs(tmem.RetrieveOp)
+@runs
 def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
     number, (layout, bits) = builder.number(op), tmem_layout(op.result.type)
 
@@ -83,7 +83,7 @@ def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
     return effect(op, builder, run, located(op, builder))
 
 
-@runs(tmem.SliceOp)
+@runs
 def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
     layout, bits = tmem_layout(op.result.type)
 

@@ -95,13 +95,13 @@ _VOTES: dict[str, Callable[[BoolArray, BoolArray], Any]] = {
 }
 
 
-@runs(warp.VoteOp)
+@runs
 def _vote(op: warp.VoteOp, builder: Builder) -> Step:
     vote = _VOTES[op.form.data]
     return _collective(op, builder, lambda members, a: vote(members.named, a))
 
 
-@runs(warp.MatchOp)
+@runs
 def _match(op: warp.MatchOp, builder: Builder) -> Step:
     def compute(members: _Members, a: AnyArray) -> Bits:
         own = a[np.arange(len(a)), members.lanes]
@@ -116,7 +116,7 @@ def _match(op: warp.MatchOp, builder: Builder) -> Step:
     return step
 
 
-@runs(warp.MatchAllOp)
+@runs
 def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
     def compute(members: _Members, a: AnyArray) -> list[Bits]:
         own = a[np.arange(len(a)), members.lanes]
@@ -161,7 +161,7 @@ _REDUCTIONS: dict[str, tuple[Any, int]] = {
 }
 
 
-@runs(warp.ReduxOp)
+@runs
 def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
     operation, *words, type_ = op.form.data.split(".")
     if type_ == "f32":
@@ -187,7 +187,7 @@ def _least(operation: str, words: Sequence[str], members: _Members, a: AnyArray)
     return reduce(extreme, np.where(members.named, bits, other).T)
 
 
-@runs(warp.ActivemaskOp)
+@runs
 def _activemask(op: warp.ActivemaskOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang) -> Bits:
         members = _Members.of(machine, gang, 1 << gang.lanes % WARP, "activemask")
@@ -212,7 +212,7 @@ def _shfl_sync(op: Any, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(ShflIdxOp)
+@runs
 def _shfl_idx(op: ShflIdxOp, builder: Builder) -> Step:
     """As a shuffle by a constant."""
 
@@ -224,7 +224,7 @@ def _shfl_idx(op: ShflIdxOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(warp.ShuffleOp)
+@runs
 def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
     """A value that is undefined may be given, and read."""
     mode = op.mode.data

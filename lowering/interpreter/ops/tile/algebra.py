@@ -27,7 +27,7 @@ def _typed(type_: Attribute) -> Typed:
     return type_.typed
 
 
-@runs(StaticOp)
+@runs
 def _static(op: StaticOp, builder: Builder) -> Step:
     return constant(op, builder, LaneValue(_typed(op.result.type)))
 
@@ -72,7 +72,7 @@ def _width(type_: Attribute) -> int:
     return type_.bitwidth if isinstance(type_, IntegerType) else 0
 
 
-@runs(PrintOp)
+@runs
 def _print(op: PrintOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, value: LaneValue) -> None:
         for lane in range(gang.count):
@@ -81,7 +81,7 @@ def _print(op: PrintOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(TileSchedulerBoundsOp)
+@runs
 def _bounds(op: TileSchedulerBoundsOp, builder: Builder) -> Step:
     tiles = builder.slot(op.tiles)
     results: tuple[SSAValue, ...] = (op.lower, op.upper, op.step)

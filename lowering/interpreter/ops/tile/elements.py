@@ -37,7 +37,7 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import container, im
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs(LoadVecOp)
+@runs
 def _load_vec(op: LoadVecOp, builder: Builder) -> Step:
     number = builder.number(op)
 
@@ -48,7 +48,7 @@ def _load_vec(op: LoadVecOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(StoreVecOp)
+@runs
 def _store_vec(op: StoreVecOp, builder: Builder) -> Step:
     number = builder.number(op)
 
@@ -58,7 +58,7 @@ def _store_vec(op: StoreVecOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(FillOp)
+@runs
 def _fill(op: FillOp, builder: Builder) -> Step:
     number = builder.number(op)
 
@@ -80,7 +80,7 @@ def _element(tensor: Tensor, coord: Any) -> Tensor:
     return tensor.moved(image(tensor.modes, coord), Layout(1, 0))
 
 
-@runs(LoadOp)
+@runs
 def _load(op: LoadOp, builder: Builder) -> Step:
     number, of_coordinates = builder.number(op), isinstance(op.source.type, CoordTensorType)
 
@@ -93,7 +93,7 @@ def _load(op: LoadOp, builder: Builder) -> Step:
     return effect(op, builder, run, op.source, op.coord)
 
 
-@runs(CoordsOp)
+@runs
 def _coords(op: CoordsOp, builder: Builder) -> Step:
     mode = path_of(op.mode)
 
@@ -104,7 +104,7 @@ def _coords(op: CoordsOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(StoreOp)
+@runs
 def _store(op: StoreOp, builder: Builder) -> Step:
     number = builder.number(op)
 
@@ -115,7 +115,7 @@ def _store(op: StoreOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@runs(ConvertOp)
+@runs
 def _convert(op: ConvertOp, builder: Builder) -> Step:
     number, atom = builder.number(op), op.atom
     assert isinstance(atom, ConvertAttr)
@@ -135,7 +135,7 @@ def _convert(op: ConvertOp, builder: Builder) -> Step:
 _INSTRUCTIONS = {"add": ("add", "rn."), "max": ("max", "NaN."), "min": ("min", "NaN.")}
 
 
-@runs(ReduceOp)
+@runs
 def _reduce(op: ReduceOp, builder: Builder) -> Step:
     number, masks = builder.number(op), path_of(op.lanes)
     instruction, modifier = _INSTRUCTIONS[op.kind.data]

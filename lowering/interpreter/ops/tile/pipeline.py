@@ -73,7 +73,7 @@ class Pipeline(LaneRecord):
 # Steps
 
 
-@runs(PipelineCreateOp)
+@runs
 def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     type_, dest = op.type, builder.slot(op.result)
     stages = type_.stages.data
@@ -105,7 +105,7 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     return None
 
 
-@runs(PipelineStageOp)
+@runs
 def _stage(op: PipelineStageOp, builder: Builder) -> Step:
     return pure(op, builder, Pipeline.stage)
 
@@ -162,7 +162,7 @@ def _wait_for(op: PipelineUseOp, builder: Builder, phase: Phase, *, cluster: boo
     builder.suspend(op, begin)
 
 
-@runs(ProducerAcquireOp)
+@runs
 def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
     kind, expected = _kind(op), _type(op).bytes.data
     if kind == "cp_async":
@@ -190,7 +190,7 @@ def _wait_until_empty(op: PipelineUseOp, builder: Builder, later: int) -> None:
     _wait_for(op, builder, empty)
 
 
-@runs(ProducerTailOp)
+@runs
 def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
     if _kind(op) == "cp_async":
         return nothing
@@ -199,7 +199,7 @@ def _tail(op: ProducerTailOp, builder: Builder) -> Step | None:
     return None
 
 
-@runs(ProducerCommitOp)
+@runs
 def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     kind = _kind(op)
     if kind == "cp_async":
@@ -209,7 +209,7 @@ def _commit(op: ProducerCommitOp, builder: Builder) -> Step:
     return _commit_mmas(op, builder, Pipeline.full_barrier)
 
 
-@runs(ConsumerWaitOp)
+@runs
 def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
     kind = _kind(op)
     if kind == "cp_async":
@@ -249,7 +249,7 @@ def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
     _wait_for(op, builder, theirs, cluster=True)
 
 
-@runs(ConsumerReleaseOp)
+@runs
 def _release(op: ConsumerReleaseOp, builder: Builder) -> Step:
     kind = _kind(op)
     if kind == "cp_async":

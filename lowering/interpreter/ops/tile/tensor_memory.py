@@ -98,7 +98,7 @@ def _is_given_back(op: AllocOp) -> bool:
     return any(isinstance(use.operation, DeallocOp) for use in op.result.uses)
 
 
-@runs(DeallocOp)
+@runs
 def _dealloc(op: DeallocOp, builder: Builder) -> None:
     assert isinstance(op.source.type, MemRefType)
     columns, number = allocated_columns(op.source.type.tensor), builder.number(op)

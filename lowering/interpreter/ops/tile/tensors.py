@@ -79,7 +79,7 @@ def _tensor(value: SSAValue) -> Tensor:
     return value.type.tensor
 
 
-@runs(AllocOp)
+@runs
 def _alloc(op: AllocOp, builder: Builder) -> Step | None:
     tensor = _tensor(op.result)
     if tensor.space == "tmem":
@@ -91,7 +91,7 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
     return constant(op, builder, placed(tensor, SharedBase(offset)))
 
 
-@runs(MapSharedOp)
+@runs
 def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, source: LaneValue, rank: Bits) -> LaneValue:
         (there,) = op.evaluate([typed_value(source), typed_value(rank)])
@@ -138,12 +138,12 @@ def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
     return effect(op, builder, run)
 
 
-@runs(AllocaOp, MakeFragmentLikeOp)
+@runs
 def _alloca(op: AllocaOp | MakeFragmentLikeOp, builder: Builder) -> Step:
     return in_registers(op, builder, op.result)
 
 
-@runs(MakeFragmentOp)
+@runs
 def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
     if _tensor(op.result).space == "rmem":
         return in_registers(op, builder, op.result)
@@ -172,7 +172,7 @@ _BY_WARPS = {
 }  # fmt: skip
 
 
-@runs(CopyOp)
+@runs
 def _copy(op: CopyOp, builder: Builder) -> Step:
     if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
         return tile_tma.copy_step(op, builder)
@@ -208,7 +208,7 @@ def within(coords: CoordTensor, limits: Any) -> Chosen:
 # Gemms
 
 
-@runs(GemmOp)
+@runs
 def _gemm(op: GemmOp, builder: Builder) -> Step:
     assert isinstance(op.mma.type, TiledMmaType)
     atom = op.mma.type.atom

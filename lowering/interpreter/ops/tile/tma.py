@@ -206,7 +206,7 @@ class _Box:
 # Steps
 
 
-@runs(MakeTmaCopyOp)
+@runs
 def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
     atom, type_ = op.atom, op.copy.type
     assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
