@@ -18,4 +18,4 @@ module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 2 : i32, "ttg.max
 // CHECK: entry @scale(%x: tile<ptr<f32>>, %factor: tile<f32>) optimization_hints=<default = {num_cta_in_cga = 2, num_worker_warps_per_cta = 2}> {
 // CHECK: %scaled = mulf %value, %factors : tile<128xf32>
 // CHECK-NEXT: %sum = addf %scaled, %factors : tile<128xf32>
-// CHECK: } {cuda_tile.computes_late, nvvm.maxnreg = 40 : i32}
+// CHECK: } {cuda_tile.computes_late, nvvm.maxnreg = 40 : i32, tt.negative = array<i32>}
