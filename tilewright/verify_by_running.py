@@ -115,7 +115,13 @@ class ResultCheck:
         box = parameter.box
         if box is None:
             return parameter.arranged(array)
-        return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=parameter.element)
+        return TensorMap(
+            array,
+            box=box.shape,
+            swizzle=box.swizzle,
+            swizzle_atom=box.swizzle_atom,
+            element=parameter.element,
+        )
 
     def _run(self, what: str, module: ModuleOp) -> list[NDArray[Any]]:
         trial = self._trial

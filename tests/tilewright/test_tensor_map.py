@@ -13,6 +13,7 @@ import tilewright as tw
 from tilewright.arguments.binding import flat_map
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.arguments.parameters import Parameter
+from tilewright.lowering.interpreter.machine.tensor_map import chunk_addresses
 from tilewright.source.parsing import default_context
 
 F32 = np.zeros((40, 64), np.float32)
@@ -58,6 +59,10 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected extents of 1 to 256, got 300 in 300x8xf32; nearest legal: 256", {"box": (300, 8)}),
     ("expected whole 16 bytes along the last dimension .* nearest legal: 4", {"box": (8, 5)}),
     ("expected 32 bytes along the last", {"box": (8, 16), "swizzle": 32}),
+    ("expected a swizzle that keeps 16 or 32 bytes together, got 64; nearest legal: 32",
+     {"box": (8, 32), "swizzle": 128, "swizzle_atom": 64}),
+    ("expected a swizzle that keeps 16 bytes together, got 32; nearest legal: 16",
+     {"box": (8, 16), "swizzle": 64, "swizzle_atom": 32}),
     ("expected extents of 1 to 2\\^32, got 0", {"shape": (0, 64)}),
     ("expected a last stride of 1 element, got 2", {"strides": (64, 2)}),
     ("whole 16 bytes, got 33 elements \\(132 bytes\\); nearest legal: 36", {"strides": (33, 1)}),
@@ -170,16 +175,31 @@ def test_dimensions_stand_innermost_first_for_the_driver() -> None:
     assert called[8:10] == ["CU_TENSOR_MAP_INTERLEAVE_NONE", "CU_TENSOR_MAP_SWIZZLE_64B"]
 
 
+def test_a_swizzle_that_keeps_32_bytes_together() -> None:
+    map_ = tw.TensorMap(F32, box=(8, 32), swizzle=128, swizzle_atom=32)
+    assert str(map_.box) == "8x32xf32, swizzle = 128, swizzle_atom = 32"
+    assert str(map_.box.pattern) == "S<2,3,2>"
+    # Bits 7 and 8 of the address: chunk 2 of line 1 is where chunk 0 would be, of line 5 again.
+    places = chunk_addresses(0, map_.box, 1024).reshape(8, 8) // 16 % 8
+    assert places[1].tolist() == places[5].tolist() == [2, 3, 0, 1, 6, 7, 4, 5]
+    assert places[3].tolist() == [6, 7, 4, 5, 2, 3, 0, 1]
+    called: list[Any] = []
+    memory = DeviceMemory(_Driver(), lambda *arguments: called.extend(arguments))
+    memory.add_tensor_map("m", 4096, map_.shape, map_.strides, map_.box)
+    assert called[9] == "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B"
+
+
 def test_the_driver_knows_the_names() -> None:
     """Those of every element type and swizzle, in the bindings that the test extra installs."""
     from cuda.bindings import driver
 
-    from tilewright.dialects.cute_nvgpu.lattice.tma import SWIZZLES, TENSOR_ELEMENTS
+    from tilewright.dialects.cute_nvgpu.lattice.tma import SWIZZLE_ATOMS, TENSOR_ELEMENTS
 
     for element in TENSOR_ELEMENTS.values():
         assert hasattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{element.driver}")
-    for swizzle in SWIZZLES[1:]:
-        assert hasattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}B")
+    for swizzle, atoms in list(SWIZZLE_ATOMS.items())[1:]:
+        for name in (f"{swizzle}B", *(f"{swizzle}B_ATOM_{atom}B" for atom in atoms[1:])):
+            assert hasattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{name}")
 
 
 def test_dimensions_without_an_end() -> None:

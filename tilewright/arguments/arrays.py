@@ -165,6 +165,7 @@ class ArrayArgument:
             self.address if self.flat is None else self.flat,
             box=box.shape,
             swizzle=box.swizzle,
+            swizzle_atom=box.swizzle_atom,
             shape=[self.shape[axis] for axis in axes],
             strides=[self.strides[axis] for axis in axes],
             element=box.element.mlir,

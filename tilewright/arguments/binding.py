@@ -337,6 +337,7 @@ def flat_map(
             address,
             box=box.shape,
             swizzle=box.swizzle,
+            swizzle_atom=box.swizzle_atom,
             shape=[max(size, 1) for size in given[::2]],
             strides=given[1::2],
             nan=nan,
@@ -370,7 +371,7 @@ def _error(parameter: Parameter, message: str) -> ArgumentError:
 
 
 def _key(box: TensorBox) -> tuple[Any, ...]:
-    return box.shape, box.swizzle, box.element.bytes
+    return box.shape, box.swizzle, box.swizzle_atom, box.element.bytes
 
 
 def _why_no_shape(type_: MemRefType[Attribute], array: ArrayArgument, text: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
-from tilewright.dialects.cute_nvgpu.lattice.tma import OF_A_ROW
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, OF_A_ROW
 from tilewright.lowering.interpreter.array_types import UInt8Array
 
 
@@ -61,6 +61,8 @@ class DeviceMemory:
         outer = strides[:-1][::-1] or strides
         outside = "NAN_REQUEST_ZERO_FMA" if box.nan else "NONE"
         swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
+        if box.swizzle_atom != CHUNK:
+            swizzle += f"_ATOM_{box.swizzle_atom}B"
         boxes = list[Any]([[driver.cuuint32_t(extent) for extent in box.shape[::-1]]])
         steps = (1,) * box.rank
         if (pixels := box.im2col) is not None:

@@ -59,8 +59,9 @@ class TensorMap:
     address there. `shape` and `strides` (in elements) are the tensor's, outermost first: by default
     the array's own, and dense ones for an address; the last stride is 1. `element` is MLIR's name
     of the element type: by default that of the array. The box's last dimension is contiguous in
-    shared memory, in rows of `swizzle` bytes; out of bounds the tensor is zeros, or NaN where `nan`
-    says so. Raises TensorMapError for what the hardware cannot copy.
+    shared memory, in rows of `swizzle` bytes, of which it keeps `swizzle_atom` together (32, of 128
+    on Blackwell); out of bounds the tensor is zeros, or NaN where `nan` says so. Raises
+    TensorMapError for what the hardware cannot copy.
 
         c = tw.TensorMap(images, box=(64, 32), im2col=tw.Im2col(lower=(-1, -1), upper=(-1, -1)))
 
@@ -75,6 +76,7 @@ class TensorMap:
         *,
         box: Sequence[int],
         swizzle: int = 0,
+        swizzle_atom: int = CHUNK,
         shape: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
         element: str | None = None,
@@ -84,7 +86,9 @@ class TensorMap:
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
-        self.box = TensorBox(tuple(box), tensor_element(element), swizzle, nan, im2col)
+        self.box = TensorBox(
+            tuple(box), tensor_element(element), swizzle, swizzle_atom, nan, im2col
+        )
         self.shape = _shape_of(tensor) if shape is None else tuple(shape)
         steps = _strides_of(tensor, self.shape) if strides is None else strides
         self.strides = tuple(step * self.box.element.bytes for step in steps)

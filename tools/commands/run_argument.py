@@ -175,7 +175,13 @@ class _Reader:
         if box is None:
             return self.parameter.arranged(array)
         try:
-            return TensorMap(array, box=box.shape, swizzle=box.swizzle, element=element)
+            return TensorMap(
+                array,
+                box=box.shape,
+                swizzle=box.swizzle,
+                swizzle_atom=box.swizzle_atom,
+                element=element,
+            )
         except TensorMapError as error:
             raise self._error(str(error)) from None
 

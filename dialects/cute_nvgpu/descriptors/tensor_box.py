@@ -2,7 +2,8 @@
 
 A box lies densely, its last dimension first, from an address that is a multiple of 128 bytes. A
 swizzle of 32, 64 or 128 bytes then XORs bits 7 and up of each address into its bits 4 and up: the
-pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shared memory.
+pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shared memory. One of
+128 bytes that keeps 32 together XORs bits 7 and 8 into bits 5 and 6 (PTX ISA 5.5.7).
 """
 
 from math import prod
@@ -59,9 +60,9 @@ class PixelBox:
 
 @frozen
 class TensorBox:
-    """Extents of a box, outermost first, its element type and the bytes of its swizzle; whether
-    NaN is outside of the tensor, or zeros. A box of `im2col` is so many pixels and channels of a
-    tensor of two dimensions more than its corners have.
+    """Extents of a box, outermost first, its element type, the bytes of its swizzle and those that
+    it keeps together; whether NaN is outside of the tensor, or zeros. A box of `im2col` is so many
+    pixels and channels of a tensor of two dimensions more than its corners have.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -69,6 +70,7 @@ class TensorBox:
     shape: tuple[int, ...]
     element: rows.TensorElement
     swizzle: int = 0
+    swizzle_atom: int = rows.CHUNK
     nan: bool = False
     im2col: PixelBox | None = None
 
@@ -87,6 +89,10 @@ class TensorBox:
                 )
         expected = f"a swizzle of {', '.join(map(str, rows.SWIZZLES))} bytes"
         if (why := why_not(self.swizzle, rows.SWIZZLES, expected)) is not None:
+            raise TensorMapError(why)
+        atoms = rows.SWIZZLE_ATOMS[self.swizzle]
+        expected = f"a swizzle that keeps {' or '.join(map(str, atoms))} bytes together"
+        if (why := why_not(self.swizzle_atom, atoms, expected)) is not None:
             raise TensorMapError(why)
         if self.im2col is not None and self.im2col.mode in rows.OF_A_ROW and not self.swizzle:
             raise TensorMapError(f"expected a swizzle for {self.im2col.mode}, got none")
@@ -126,12 +132,13 @@ class TensorBox:
     @property
     def swizzle_bits(self) -> int:
         """How many bits of the address the swizzle changes: 0 to 3."""
-        return (self.swizzle // rows.CHUNK).bit_length() - 1 if self.swizzle else 0
+        return (self.swizzle // self.swizzle_atom).bit_length() - 1 if self.swizzle else 0
 
     @property
     def pattern(self) -> Swizzle:
         """The swizzle on offsets of elements."""
-        return Swizzle(self.swizzle_bits, (rows.CHUNK // self.element.bytes).bit_length() - 1, 3)
+        base = (self.swizzle_atom // self.element.bytes).bit_length() - 1
+        return Swizzle(self.swizzle_bits, base, 3 if self.swizzle_atom == rows.CHUNK else 2)
 
     def check_layout(self, layout: Layout | ComposedLayout) -> None:
         """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
@@ -195,6 +202,8 @@ class TensorBox:
 
     def __str__(self) -> str:
         swizzle = f", swizzle = {self.swizzle}" if self.swizzle else ""
+        if self.swizzle_atom != rows.CHUNK:
+            swizzle += f", swizzle_atom = {self.swizzle_atom}"
         pixels = "" if self.im2col is None else f", {self.im2col}"
         return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}{pixels}"
 

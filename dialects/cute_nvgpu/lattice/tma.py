@@ -390,8 +390,10 @@ TENSOR_COPIES = (
 )  # fmt: skip
 """Every copy of boxes."""
 
-SWIZZLES: tuple[int, ...] = (0, 32, 64, 128)
-"""The bytes of a row of the swizzle's pattern; 0 is no swizzle."""
+SWIZZLE_ATOMS = {0: (CHUNK,), 32: (CHUNK,), 64: (CHUNK,), 128: (CHUNK, 32)}
+"""By the bytes of a row of the swizzle's pattern (0 is no swizzle) those that it may keep together:
+32 on Blackwell."""
+SWIZZLES = tuple(SWIZZLE_ATOMS)
 
 MAX_BOX = 256
 """The largest extent of a box."""

@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     TensorMapError,
     tensor_element,
 )
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.labelled import parse_label, parse_natural
 
 TENSOR_MAP = "cute_nvgpu.tensor_map"
@@ -29,7 +30,8 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
     `!cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>`: each copy moves a box of 128 x 64
     elements, the last dimension contiguous, and swizzles it over rows of 128 bytes. The tensor's
     own extents and strides are those of the `tilewright.TensorMap` that the launch is given. What
-    lies outside of the tensor is read as zeros and not written.
+    lies outside of the tensor is read as zeros and not written. With `swizzle_atom = 32` the
+    swizzle keeps 32 bytes together, as `tcgen05.mma` reads tf32 that lies along M or N.
     """
 
     name = "cute_nvgpu.tma_descriptor"
@@ -37,13 +39,15 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
     shape: ArrayAttr[IntAttr]
     element_type: Attribute
     swizzle: IntAttr
+    swizzle_atom: IntAttr
 
     @classmethod
     def get(
-        cls, shape: Sequence[int], element_type: Attribute, swizzle: int = 0
+        cls, shape: Sequence[int], element_type: Attribute, swizzle: int = 0, atom: int = CHUNK
     ) -> TmaDescriptorType:
         """The type of a box of those extents, outermost first."""
-        return cls(ArrayAttr(map(IntAttr, shape)), element_type, IntAttr(swizzle))
+        extents = ArrayAttr(map(IntAttr, shape))
+        return cls(extents, element_type, IntAttr(swizzle), IntAttr(atom))
 
     @property
     def box(self) -> TensorBox:
@@ -52,17 +56,19 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
             tuple(extent.data for extent in self.shape),
             tensor_element(str(self.element_type)),
             self.swizzle.data,
+            self.swizzle_atom.data,
         )
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             shape, element = parser.parse_ranked_shape()
-            swizzle = 0
-            if parser.parse_optional_punctuation(",") is not None:
-                parse_label(parser, "swizzle")
-                swizzle = parse_natural(parser)
-        return [ArrayAttr(map(IntAttr, shape)), element, IntAttr(swizzle)]
+            numbers = {"swizzle": 0, "swizzle_atom": CHUNK}
+            for label in numbers:
+                if parser.parse_optional_punctuation(",") is not None:
+                    parse_label(parser, label)
+                    numbers[label] = parse_natural(parser)
+        return [ArrayAttr(map(IntAttr, shape)), element, *map(IntAttr, numbers.values())]
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -71,6 +77,8 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
             printer.print_attribute(self.element_type)
             if self.swizzle.data:
                 printer.print_string(f", swizzle = {self.swizzle.data}")
+            if self.swizzle_atom.data != CHUNK:
+                printer.print_string(f", swizzle_atom = {self.swizzle_atom.data}")
 
     def verify(self) -> None:
         try:

@@ -98,6 +98,8 @@ class SharedOperands:
         depth, across, _ = self.layouts.bits(operand)
         atom = self.layouts.atom
         major, element = self._major(operand, order), atom.element(operand)
+        if order.atom != atom.FORMAT.swizzle_atom(major, 8 * order.order.size):
+            return None
         extent, k = atom.shared_extents(operand)
         rows = across[: log2(extent)]
         whole = depth if major == "k" else across

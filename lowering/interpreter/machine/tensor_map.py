@@ -218,7 +218,7 @@ def check_written_apart(places: AnyArray) -> None:
 
 def chunk_addresses(start: int, box: TensorBox, size: int) -> Int64Array:
     """The places of the 16-byte chunks of boxes that start at an address of shared memory: the
-    swizzle XORs bits 7 and up into bits 4 and up."""
+    swizzle XORs bits 7 and up into those from its atom's on."""
     addresses = start + np.arange(0, size, CHUNK, dtype=np.int64)
     mask = (1 << box.swizzle_bits) - 1
-    return addresses ^ ((addresses >> 7 & mask) << 4)
+    return addresses ^ ((addresses >> 7 & mask) * box.swizzle_atom)

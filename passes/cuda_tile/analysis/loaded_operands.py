@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -17,12 +17,17 @@ from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import bits_of, dim_bits, permutation_of
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication, atom_of
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     factors_of,
     in_tensor_memory,
     lie_for_copies,
 )
 
+_DEPTHS, _ACROSS = (-1, -2), (-2, -1)
+"""The axes of A and of B that are K, and that are M and N."""
+_ROW_BITS = 5
+"""The bits of the 32 words of a row."""
 _CONVERSIONS = (
     conversions.FToFOp, conversions.FToIOp, conversions.IToFOp, conversions.ExtIOp,
     conversions.TruncIOp,
@@ -49,9 +54,9 @@ def is_cut_by_products(op: Operation) -> bool:
     )
 
 
-def is_rounded_by_copies(load: LoadViewTkoOp) -> bool:
+def is_rounded_by_copies(op: Operation) -> bool:
     """True of a load whose tile is rounded to tf32 wherever it is read: TMA does that."""
-    readers = list(readers_of(load.tile))
+    readers = list(readers_of(op.tile)) if isinstance(op, LoadViewTkoOp) else []
     return bool(readers) and all(map(is_rounded_for_products, readers))
 
 
@@ -99,7 +104,7 @@ def is_readable(
 ) -> bool:
     """True where an MMA, or a copy to tensor memory, can read a tile as it lies: rows of elements
     that are not of 2 bytes, or of bytes where the accumulators are in tensor memory, run along
-    K. Elements may be `rounded` on their way."""
+    K, or in atoms of 32 bytes along M or N. Elements may be `rounded` on their way."""
     if source.converted and not rounded:
         return False
     for _, value, axis in factors_of(product):
@@ -108,13 +113,38 @@ def is_readable(
             return not order.swizzle.bits and lie_for_copies(places, shape_of(operand), axis)
     if order.order.size == 1 and in_tensor_memory(product):
         return True
+    axes = _DEPTHS if order.atom == CHUNK else _ACROSS
+    return order.order.size == 2 or _lies_along(axes, order.run, source, operand, product)
+
+
+def is_turned(load: LoadViewTkoOp, run: Sequence[int]) -> bool:
+    """True of a tile with the contiguous bits `run`, rows of 128 bytes or more, that is rounded to
+    tf32 for `tcgen05.mma` alone, M or N contiguous."""
+    return (
+        len(run) >= _ROW_BITS
+        and is_rounded_by_copies(load)
+        and all(
+            isinstance(product, MmaFOp)
+            and in_tensor_memory(product)
+            and (source := loaded_by(operand)) is not None
+            and _lies_along(_ACROSS, run, source, operand, product)
+            for reader in readers_of(load.tile)
+            for operand in reader.results
+            for product in (use.operation for use in operand.uses)
+        )
+    )
+
+
+def _lies_along(
+    axes: tuple[int, int], run: Sequence[int], source: LoadedOperand, operand: SSAValue,
+    product: Multiplication,
+) -> bool:  # fmt: skip
+    """True of contiguous bits that are all of these axes of A and B, of which it may be both."""
     dims = dim_bits(shape_of(operand))
-    # It may be A and B.
-    depths = [
-        dims[axis] for axis, own in zip((-1, -2), product.operands, strict=False) if own is operand
-    ]
-    return order.order.size == 2 or all(
-        {source.bits[bit] for bit in depth}.issuperset(order.run) for depth in depths
+    return all(
+        {source.bits[bit] for bit in dims[axis]}.issuperset(run)
+        for axis, own in zip(axes, product.operands, strict=False)
+        if own is operand
     )
 
 

@@ -18,7 +18,11 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.passes.cuda_tile.analysis.loaded_operands import halved_dimension, loaded_by
+from tilewright.passes.cuda_tile.analysis.loaded_operands import (
+    halved_dimension,
+    is_rounded_by_copies,
+    loaded_by,
+)
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -45,7 +49,8 @@ def may_be_folded(products: Sequence[Operation]) -> bool:
     are multiplied, and have no scale factors, as B's would be in other lanes."""
     sources = [loaded_by(operand) for op in products for operand in op.operands[:2]]
     return not any(isinstance(op, MmaFScaledOp) for op in products) and all(
-        source is not None and not source.converted for source in sources
+        source is not None and (not source.converted or is_rounded_by_copies(source.load))
+        for source in sources
     )
 
 

@@ -30,6 +30,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, MappedView
 from tilewright.dialects.cute.types.argument import ARGUMENT, NAN_FLAG, NUMBER, ArgumentAttr
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
@@ -37,7 +38,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.frozen import frozen_entity
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.hints import hint
-from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies
+from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies, is_turned
 from tilewright.passes.cuda_tile.analysis.view_access import (
     Extent,
     extents_of,
@@ -112,7 +113,9 @@ class BoxedAccess:
         of which has so many bits."""
         type_, source = self.map_type, self.source
         shape = [extent.data >> bits * (i == axis) for i, extent in enumerate(type_.shape)]
-        part = TmaDescriptorType.get(shape, type_.element_type, type_.swizzle.data)
+        part = TmaDescriptorType.get(
+            shape, type_.element_type, type_.swizzle.data, type_.swizzle_atom.data
+        )
         return ArgumentAttr(source.index, source.part, source.modes, part) if bits else source
 
 
@@ -259,7 +262,7 @@ def _boxed(
             numbers += known
     if flag is not None:
         numbers += [NAN_FLAG, flag.index]
-    if isinstance(op, LoadViewTkoOp) and is_rounded_by_copies(op):
+    if is_rounded_by_copies(op):
         element = FloatTF32Type()
     return _of_dimensions(op, pointer, dims, numbers, row.bytes, element, ctas, half, pairs)
 
@@ -304,7 +307,9 @@ def _of_dimensions(
         along, pairs = (*along[: axis + 1], None, *along[axis + 1 :]), axis + 1
         own[axis : axis + 1] = [high, low]
         box[axis : axis + 1] = [box[axis] // QUAD, 2]
-    order = MatrixOrder.of(own[-1], [*above(own, len(own) - 1), *moved], size)
+    turned = isinstance(op, LoadViewTkoOp) and is_turned(op, own[-1])
+    atom = TCGEN05.swizzle_atom("mn", 8 * size) if turned else CHUNK
+    order = MatrixOrder.of(own[-1], [*above(own, len(own) - 1), *moved], size, atom)
     box[-1] = 1 << order.row
     if max(box) > MAX_BOX or box[-1] * size < CHUNK:
         return f"a box of {'x'.join(map(str, box))} elements is none"
@@ -317,7 +322,7 @@ def _of_dimensions(
             cut, ctas = None, 1
         else:
             box[cut] //= ctas
-    type_ = TmaDescriptorType.get(box, element, order.width)
+    type_ = TmaDescriptorType.get(box, element, order.width, order.atom)
     try:
         _ = type_.box
     except TensorMapError as error:

@@ -2,9 +2,11 @@
 
 Rows of up to 128 bytes of the dimension that is contiguous lie one below the other, and such
 columns of rows one behind the other; a swizzle as wide as the rows keeps apart what is read at
-once. So lies a tile of 64x256 elements of 2 bytes, N contiguous:
+once. So lies a tile of 64x256 elements of 2 bytes, N contiguous, and one of 32x64 of tf32 as
+`tcgen05.mma` reads it, in atoms of 32 bytes:
 
     (k, n):  (64, (64,4)) : (64, (1,4096))     behind S<3,3,3>
+    (k, n):  (32, (32,2)) : (32, (1,1024))     behind S<2,3,2>
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
 _BYTE = 8
 _WIDEST = 128
 """The bytes of a row of the widest swizzle."""
-_FIRST_TURNED, _TURNED_BY = 7, 3
-"""The lowest bit of an address that a swizzle looks at, and how far above what it turns that is."""
+_FIRST_TURNED = 7
+"""The lowest bit of an address that a swizzle looks at."""
 ALIGNMENT = 1024
 """Where swizzles of every width begin anew."""
 
@@ -39,25 +41,29 @@ ALIGNMENT = 1024
 @frozen
 class MatrixOrder:
     """The order of a tile whose dimension of the bits `run` is contiguous: `row` of those in a row
-    of the swizzle, `above` them the bits of the other dimensions."""
+    of the swizzle, which keeps `atom` bytes together, `above` them the bits of the other
+    dimensions."""
 
     run: tuple[int, ...]
     above: tuple[int, ...]
     row: int
     order: SharedOrder
+    atom: int = CHUNK
 
     @classmethod
-    def of(cls, run: Sequence[int], above: Sequence[int], size: int) -> MatrixOrder:
+    def of(
+        cls, run: Sequence[int], above: Sequence[int], size: int, atom: int = CHUNK
+    ) -> MatrixOrder:
         """The order of elements of `size` bytes."""
         row = min(len(run), log2(_WIDEST // size))
         ordered = [*run[:row], *above, *run[row:]]
         position = {bit: i for i, bit in enumerate(ordered)}
         swizzle: dict[int, int] = {}
-        for i in range(max(row + log2(size) - log2(CHUNK), 0)):
+        for i in range(max(row + log2(size) - log2(atom), 0)):
             place = _FIRST_TURNED + i - log2(size)
             if place < len(ordered):
-                swizzle[ordered[place]] = _FIRST_TURNED + i - _TURNED_BY
-        return cls(tuple(run), tuple(above), row, SharedOrder(position, size, swizzle))
+                swizzle[ordered[place]] = log2(atom) + i
+        return cls(tuple(run), tuple(above), row, SharedOrder(position, size, swizzle), atom)
 
     def renumbered(self, bits: Mapping[int, int]) -> MatrixOrder:
         """The order of the tile whose element numbers have as bit `bits[b]` what is bit b here."""
@@ -66,13 +72,14 @@ class MatrixOrder:
             tuple(bits[bit] for bit in self.above),
             self.row,
             self.order.renumbered(bits),
+            self.atom,
         )
 
     @property
     def swizzle(self) -> Swizzle:
         """The swizzle, of elements."""
-        bits = max(self.row + log2(self.order.size) - log2(CHUNK), 0)
-        return Swizzle(bits, log2(CHUNK // self.order.size), _TURNED_BY)
+        bits = max(self.row + log2(self.order.size) - log2(self.atom), 0)
+        return Swizzle(bits, log2(self.atom // self.order.size), _FIRST_TURNED - log2(self.atom))
 
     def text(self, shape: Sequence[int]) -> str:
         """The layout in CuTe's words, coordinates in a tile -> elements behind its first one."""
@@ -82,7 +89,7 @@ class MatrixOrder:
     @property
     def width(self) -> int:
         """The bytes of a row of the swizzle; 0 of none."""
-        return CHUNK << self.swizzle.bits if self.swizzle.bits else 0
+        return self.atom << self.swizzle.bits if self.swizzle.bits else 0
 
     @property
     def elements(self) -> int:

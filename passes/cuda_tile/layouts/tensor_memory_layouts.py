@@ -166,7 +166,7 @@ class TensorCoreLayouts(AsyncLayouts):
         return []
 
     def may_be_turned(self, size: int, across: int) -> bool:
-        return size == 2 or (size == 1 and across >= _FEWEST_TURNED)
+        return size > 1 or across >= _FEWEST_TURNED
 
 
 def tensor_core_atom(op: Multiplication, arch: Target | None) -> UmmaAtom | None:

@@ -16,10 +16,12 @@ TYPES = ("bf16", "f32")
 
 def paired(
     types: tuple[str, str] = TYPES, tile: tuple[int, int, int] = (256, 64, 32), *,
-    b_order: str = "", persistent: bool = False, more: bool = False, ctas: int = 2,
+    b_order: str = "", persistent: bool = False, more: bool = False, convert: str = "",
+    ctas: int = 2,
 ) -> str:  # fmt: skip
     """A product whose tile blocks two CTAs share, or more."""
-    text = product(types, tile, b_order=b_order, persistent=persistent, more=more)
+    text = product(types, tile, b_order=b_order, persistent=persistent, more=more,
+                   convert=convert)  # fmt: skip
     return hinted(text, f"num_cta_in_cga = {ctas}").replace("<sm_90 =", "<default =")
 
 
@@ -31,18 +33,21 @@ def paired(
         (TYPES, (128, 128, 32), "", (136, 120, 72)),
         (("f8E5M2", "f32"), (256, 32, 64), "columns", (256, 32, 96)),
         (("i8", "i32"), (256, 64, 64), "", (256, 64, 80)),
+        (("tf32", "f32"), (128, 128, 32), "", (136, 120, 72)),
+        (("tf32", "f32"), (256, 64, 16), "columns", (264, 56, 40)),
     ],
 )
 def test_pairs(
     types: tuple[str, str], tile: tuple[int, int, int], order: str, sizes: tuple[int, int, int]
 ) -> None:
     """Each CTA loads its rows of A and half of the columns of B, whose bytes the leader counts."""
-    text = paired(types, tile, b_order=order)
+    memory = "f32" if types[0] == "tf32" else types[0]
+    text = paired(types, tile, b_order=order, convert="f32" if memory != types[0] else "")
     ptx = tw.compile(text, ARCH).ptx
     assert "tcgen05.mma.cta_group::2" in ptx and ".complete_tx::bytes.multicast" not in ptx
     assert ptx.count("complete_tx::bytes.cta_group::2") >= 2 and "mma.sync" not in ptx
-    check(text, sizes, (types[0], *types), (-(-sizes[0] // tile[0]), 1), b_order=order,
-          schedule=3, arch=ARCH)  # fmt: skip
+    types = (memory, memory, types[1])
+    check(text, sizes, types, (-(-sizes[0] // tile[0]), 1), b_order=order, schedule=3, arch=ARCH)  # fmt: skip
 
 
 def test_one_thread_issues() -> None:

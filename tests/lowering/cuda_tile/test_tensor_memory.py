@@ -120,6 +120,18 @@ def test_converted_operands_come_ahead() -> None:
     check(text, (64, 32, 72), ("f32", "f32", "f32"), (1, 1), arch=ARCH)
 
 
+@pytest.mark.parametrize(
+    "columns, order, turned", [(16, "", True), (64, "", False), (64, "columns", False)]
+)
+def test_tf32_is_multiplied_where_tma_puts_it(columns: int, order: str, *, turned: bool) -> None:
+    """Rows of B, N contiguous, in a swizzle that keeps 32 bytes together, if they have 128 bytes;
+    shorter ones threads turn."""
+    text = product(("tf32", "f32"), (128, columns, 32), b_order=order, convert="f32")
+    ptx = tw.compile(text, ARCH).ptx
+    assert ("st.shared" in ptx) == turned and "kind::tf32" in ptx
+    check(text, (136, columns + 8, 72), ("f32",) * 3, (2, 2), schedule=3, b_order=order, arch=ARCH)
+
+
 def test_columns_serve_tile_after_tile() -> None:
     text = product(("bf16", "f32"), (64, 32, 32), persistent=True)
     check(text, (192, 32, 136), ("bf16", "bf16", "f32"), (2, 1), schedule=1, arch=ARCH)

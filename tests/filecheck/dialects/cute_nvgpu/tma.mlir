@@ -2,6 +2,7 @@
 
 // CHECK-LABEL: func.func @tma
 // CHECK-NEXT:    cute_nvgpu.prefetch.tensormap %m : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>
+// CHECK-NEXT:    cute_nvgpu.prefetch.tensormap %turned : !cute_nvgpu.tma_descriptor<16x32xtf32, swizzle = 128, swizzle_atom = 32>
 // CHECK-NEXT:    cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128> to memref<4x128x64xbf16, !cute.composed_layout<"S<3,3,3> o 0 o (4,128,64):(8192,64,1)">, #cute<space smem>>, memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] cache_hint %hint {name = "x"} : !cute_nvgpu.tma_descriptor<256xf32> to memref<256xf32, #cute<space smem>>, memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.tma.load %block[%i, %i, %i, %i, %i] to %d[%i, %i, %i, %i, %i, %i] mbarrier %b[%i] : !cute_nvgpu.tma_descriptor<1x2x3x4x16xf8E4M3FN> to memref<2x1x2x3x4x16xf8E4M3FN, #cute<space smem>>, memref<4xi64, #cute<space smem>>
@@ -17,8 +18,10 @@
 !plain = memref<256xf32, #cute<space smem>>
 !deep = memref<2x1x2x3x4x16xf8E4M3FN, #cute<space smem>>
 !barriers = memref<4xi64, #cute<space smem>>
-func.func @tma(%m: !map, %line: !line, %block: !block, %s: !stages, %p: !plain, %d: !deep, %b: !barriers, %i: index, %hint: i64) {
+!turned = !cute_nvgpu.tma_descriptor<16x32xtf32, swizzle = 128, swizzle_atom = 32>
+func.func @tma(%m: !map, %turned: !turned, %line: !line, %block: !block, %s: !stages, %p: !plain, %d: !deep, %b: !barriers, %i: index, %hint: i64) {
   cute_nvgpu.prefetch.tensormap %m : !map
+  cute_nvgpu.prefetch.tensormap %turned : !turned
   cute_nvgpu.tma.load %m[%i, %i] to %s[%i, %i, %i] mbarrier %b[%i] : !map to !stages, !barriers
   cute_nvgpu.tma.load %line[%i] to %p[%i] mbarrier %b[%i] cache_hint %hint {name = "x"} : !line to !plain, !barriers
   cute_nvgpu.tma.load %block[%i, %i, %i, %i, %i] to %d[%i, %i, %i, %i, %i, %i] mbarrier %b[%i] : !block to !deep, !barriers

@@ -35,6 +35,11 @@
 
 // -----
 
+  // expected-error @+1 {{tma_descriptor expected a swizzle that keeps 16 bytes together, got 32; nearest legal: 16}}
+  func.func @f(%m: !cute_nvgpu.tma_descriptor<64x16xf32, swizzle = 64, swizzle_atom = 32>) { func.return }
+
+// -----
+
   // expected-error @+1 {{tma_descriptor expected elements of ui8, i8, si8, f8E4M3FN, f8E5M2, f8E8M0FNU, i16, ui16, si16, i32, ui32, si32, i64, ui64, si64, f16, bf16, f32, tf32, f64, got i4}}
   func.func @f(%m: !cute_nvgpu.tma_descriptor<64x64xi4>) { func.return }
 
