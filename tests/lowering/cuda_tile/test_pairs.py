@@ -47,7 +47,7 @@ def test_pairs(
     assert "tcgen05.mma.cta_group::2" in ptx and ".complete_tx::bytes.multicast" not in ptx
     assert ptx.count("complete_tx::bytes.cta_group::2") >= 2 and "mma.sync" not in ptx
     types = (memory, memory, types[1])
-    check(text, sizes, types, (-(-sizes[0] // tile[0]), 1), b_order=order, schedule=3, arch=ARCH)  # fmt: skip
+    check(text, sizes, types, (-(-sizes[0] // tile[0]), 1), b_order=order, schedule=3, arch=ARCH)
 
 
 def test_one_thread_issues() -> None:
