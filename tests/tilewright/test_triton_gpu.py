@@ -281,6 +281,34 @@ def test_threads_launch_a_compiled_kernel(driver: Driver, monkeypatch: pytest.Mo
     assert sorted(told) == sorted(row for row in rows for _ in range(20))
 
 
+def test_a_compiled_kernel_is_launched_on_a_stream_and_hooks_are_told(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append((row[1:4], row[8])) or (0,)
+    )
+    told: list[Any] = []
+    runtime: Any = triton.knobs.runtime
+    hooks = runtime.launch_enter_hook, runtime.launch_exit_hook
+    args = (*(Tensor(np.zeros(64, np.float32)) for _ in range(3)), 64)
+    hook = told.append
+    kernels.add.device_caches.clear()
+    with tw.triton.on_gpu():
+        compiled = kernels.add.warmup(*args, BLOCK=16, grid=(1,))
+        compiled[(4, 1, 1)](*args, 16)
+        compiled[(3, 2, 1)](*args, 16, stream=5)
+        compiled[(4, 0, 1)](*args, 16)
+        for one in hooks:
+            one.add(hook)
+        compiled[(1, 1, 1)](*args, 16, stream=6)
+        for one in hooks:
+            one.remove(hook)
+        assert triton.runtime.driver.active.launches == 4
+    names = [one if isinstance(one, tuple) else one.get()["name"] for one in told]
+    launched = [((4, 1, 1), STREAM), ((3, 2, 1), 5), "add", ((1, 1, 1), 6), "add"]
+    assert names == launched
+
+
 def test_a_launch_like_one_before_is_of_the_text_that_the_function_has(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
 ):

@@ -28,7 +28,10 @@ class Driver(_NVIDIA.CudaDriver):
         registered.backends["tilewright"] = registered.Backend(backend, Driver)
         torch: Any = import_module("torch")
         function: Any = import_module("triton.runtime.jit").JITFunction
-        function.run = import_module("tilewright.triton.relaunch").relaunching(function.run)
+        kernel: Any = import_module("triton.compiler").CompiledKernel
+        relaunch = import_module("tilewright.triton.relaunch")
+        function.run = relaunch.relaunching(function.run)
+        kernel.__getitem__ = relaunch.running(kernel.__getitem__)
         self.launches = 0
         self.utils = SimpleNamespace(
             load_binary=_load_binary, unload_module=_unload_module,

@@ -280,14 +280,23 @@ class KernelLauncher:
     ) -> None:  # fmt: skip
         """Launch as Triton asks for it."""
         del packed
-        self.driver.active.launches += 1
         if enter is not None:
             enter(told)
-        if x * y * z:
-            (template, _), words = self.launch(kernel, (x, y, z), args)
-            template.start(words, stream)
+        self.start(kernel, (x, y, z), args, stream)
         if leave is not None:
             leave(told)
+
+    def start(
+        self, kernel: DeviceKernel, grid: Extents, args: Sequence[Any], stream: int | None = None
+    ) -> None:
+        """Launch on a stream, without one the device's, and tell no hooks."""
+        active = self.driver.active
+        active.launches += 1
+        if 0 not in grid:
+            (template, _), words = self.launch(kernel, grid, args)
+            if stream is None:
+                stream = active.get_current_stream(active.get_current_device())
+            template.start(words, stream)
 
 
 def _address(name: str, argument: Any) -> int:

@@ -94,10 +94,12 @@ def on_gpu() -> Generator[None]:
     registered: Any = import_module("triton.backends")
     driver: Any = import_module("triton.runtime.driver").driver
     function: Any = import_module("triton.runtime.jit").JITFunction
+    kernel: Any = import_module("triton.compiler").CompiledKernel
     with (
         mock.patch.dict(registered.backends),
         mock.patch.object(driver, "_active", None),
         mock.patch.object(function, "run", function.run),
+        mock.patch.object(kernel, "__getitem__", kernel.__getitem__),
     ):
         driver.set_active(import_module("tilewright.triton.driver").Driver(apart=True))
         yield

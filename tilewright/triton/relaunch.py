@@ -103,6 +103,29 @@ def relaunching(run: Callable[..., Any]) -> Callable[..., Any]:
     return launch
 
 
+def running(of_grid: Callable[..., Any]) -> Callable[..., Any]:
+    """Triton's `CompiledKernel.__getitem__`, which lets a kernel of ours go without what only hooks
+    are told."""
+    knobs: Any = import_module("triton").knobs
+
+    def launcher(compiled: Any, grid: Any) -> Any:
+        run = of_grid(compiled, grid)
+        kernel, extents = compiled.function, (grid[0], grid[1], grid[2])
+        if not isinstance(kernel, DeviceKernel):
+            return run
+        start = compiled.run.start
+
+        def launch(*args: Any, stream: int | None = None) -> None:
+            if _is_watched(knobs.runtime):
+                run(*args, stream=stream)
+            else:
+                start(kernel, extents, args, stream)
+
+        return launch
+
+    return launcher
+
+
 def _is_watched(runtime: Any) -> bool:
     """True where hooks are to be told of launches."""
     enter, leave = runtime.launch_enter_hook, runtime.launch_exit_hook
