@@ -5,28 +5,35 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import cf, func, gpu
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
-from tilewright.dialects.ancestors import ancestors
+from tilewright.dialects.ancestors import ancestors, descendants, enclosing
+from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.ptx import functions
+from tilewright.dialects.ptx.control_flow import BraOp, EntryOp
+from tilewright.dialects.ptx.instruction import content
+from tilewright.dialects.ptx.registers import LocalAddressOp
 from tilewright.source.diagnostic import OpError
 
-Function = func.FuncOp | gpu.FuncOp
-_RETURNS = (func.ReturnOp, gpu.ReturnOp)
+Function = func.FuncOp | gpu.FuncOp | functions.FuncOp
+Call = func.CallOp | functions.CallOp
+_RETURNS = (func.ReturnOp, gpu.ReturnOp, functions.RetOp)
 
 
 @frozen
 class InlineCallsPass(ModulePass):
-    """Replace each `func.call` by the body of its callee, and erase the callees. A function that
-    calls itself is an error, and so is one of several blocks that is called inside `scf`."""
+    """Replace each `func.call`, and each `ptx.call` of a function with a body, by the body of its
+    callee, and erase the callees. A function that calls itself is an error, and so is one of
+    several blocks that is called inside `scf`."""
 
     name = "inline-calls"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        calls = _calls(op)
+        calls = list(filter(_has_body, _calls(op)))
         callees = {callee_of(call) for call in calls}
         for call in calls:
             if callees.isdisjoint(ancestors(call)):
@@ -36,7 +43,7 @@ class InlineCallsPass(ModulePass):
             callee.erase(safe_erase=False)
 
 
-def callee_of(call: func.CallOp) -> Function:
+def callee_of(call: Call) -> Function:
     """The function that is called. Raises OpError where it is no device function with a body."""
     callee = SymbolTable.lookup_symbol(call, call.callee)
     if not isinstance(callee, Function) or not callee.body.blocks:
@@ -49,11 +56,37 @@ def callee_of(call: func.CallOp) -> Function:
     return callee
 
 
-def _calls(inside: Operation | Region) -> list[func.CallOp]:
-    return [op for op in inside.walk() if type(op) is func.CallOp]
+def _calls(inside: Operation | Region) -> list[Call]:
+    return [op for op in inside.walk() if isinstance(op, Call)]
 
 
-def _inline(call: func.CallOp, path: tuple[Function, ...]) -> None:
+def _has_body(call: Call) -> bool:
+    """False for a `ptx.call` of what is known elsewhere alone."""
+    function = call.function if isinstance(call, functions.CallOp) else None
+    return function is None or bool(function.body.blocks)
+
+
+def _branch(call: Call, dest: Block, values: Sequence[SSAValue]) -> Operation:
+    """The branch of the level of a call."""
+    if isinstance(call, functions.CallOp):
+        return BraOp(dest, values)
+    return cf.BranchOp(dest, *values)
+
+
+def _give_local_memory(kernel: EntryOp, callee: functions.FuncOp, body: Region) -> None:
+    """Let the body of a function have its local memory behind the kernel's."""
+    if callee.local is None:
+        return
+    align = content(callee.local_align) or 16
+    begin = -(-(content(kernel.local) or 0) // align) * align
+    for op in descendants(body, LocalAddressOp):
+        op.offset = number(op.offset.value.data + begin)
+    kernel.local = number(begin + callee.local.value.data)
+    if align > (content(kernel.local_align) or 16):
+        kernel.local_align = callee.local_align
+
+
+def _inline(call: Call, path: tuple[Function, ...]) -> None:
     """Replace a call that stands in the bodies of these callees. Raises OpError."""
     callee, caller = callee_of(call), call.parent
     assert caller is not None
@@ -61,6 +94,8 @@ def _inline(call: func.CallOp, path: tuple[Function, ...]) -> None:
         raise OpError(call, f"'{call.name}' expected a callee that does not call itself")
     body = callee.body.clone()
     nested, (entry, *others) = _calls(body), body.blocks
+    if isinstance(callee, functions.FuncOp):
+        _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
     if not others:
         returned = entry.last_op
         assert returned is not None
@@ -69,7 +104,7 @@ def _inline(call: func.CallOp, path: tuple[Function, ...]) -> None:
         returned.detach()
     else:
         around = caller.parent_op()
-        if not isinstance(around, Function):
+        if not isinstance(around, Function | EntryOp):
             raise OpError(
                 call, f"'{call.name}' inside '{'' if around is None else around.name}' expected a "
                 f"callee of one block, got {len(body.blocks)}; nearest legal: scf instead of "
@@ -78,10 +113,10 @@ def _inline(call: func.CallOp, path: tuple[Function, ...]) -> None:
         following = caller.split_before(call, arg_types=call.result_types)
         for block in body.blocks:
             if isinstance(last := block.last_op, _RETURNS):
-                Rewriter.replace_op(last, cf.BranchOp(following, *last.operands), [])
-        caller.add_op(cf.BranchOp(entry, *call.operands))
+                Rewriter.replace_op(last, _branch(call, following, last.operands), [])
+        caller.add_op(_branch(call, entry, call.operands))
         Rewriter.inline_region(body, BlockInsertPoint.before(following))
         results = following.args
     Rewriter.replace_op(call, [], results)
-    for inner in nested:
+    for inner in filter(_has_body, nested):
         _inline(inner, (*path, callee))

@@ -222,7 +222,10 @@ def verified(
         module, source = module_or_text.clone(), None
     with guard("verify", module, source, name):
         verify(module, source)
-    if any(op.name == "tt.func" for op in module.body.ops):
+    names = {op.name for op in module.body.ops}
+    if "ptx.func" in names:
+        run_pipeline(module, "", source, stages=[s for s in PIPELINE if s.name == "inline-calls"])
+    if "tt.func" in names:
         # Its ops stand in Python, or in a file that can be read again.
         source = None
         if negative:

@@ -28,7 +28,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PARAMETER_TYPES as _SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
@@ -427,10 +427,3 @@ class PragmaOp(PtxOp):
     def verify_(self) -> None:
         if not re.fullmatch(r"[\w ]+", self.hint.data, re.ASCII):
             raise self.fail(f"a hint of words, got {self.hint.data!r}")
-
-
-@fields_op("ptx.ret")
-class RetOp(PtxOp):
-    """Leave the kernel. PTX ISA 9.7.12.6."""
-
-    traits = traits_def(IsTerminator(), HasParent(EntryOp))

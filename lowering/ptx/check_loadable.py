@@ -12,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.registers import SharedAddressOp
@@ -21,13 +22,14 @@ from tilewright.source.diagnostic import OpError, named
 
 
 def check_loadable(
-    entries: Sequence[EntryOp], variables: Sequence[GlobalOp], arch: Target | None
-) -> Shapes:
+    entries: Sequence[EntryOp], functions: Sequence[FuncOp], variables: Sequence[GlobalOp],
+    arch: Target | None,
+) -> Shapes:  # fmt: skip
     """The shapes of all instructions. Raises OpError for the first kernel, or variable of the
     module, that ptxas would refuse, or the driver could not load on `arch`."""
-    names: dict[str, EntryOp | GlobalOp] = {}
+    names: dict[str, EntryOp | FuncOp | GlobalOp] = {}
     shapes = Shapes()
-    for op in (*variables, *entries):
+    for op in (*variables, *functions, *entries):
         other = names.setdefault(op.sym_name.data, op)
         if other is not op:
             kind = "kernel" if isinstance(other, EntryOp) else "variable"
@@ -42,8 +44,10 @@ def check_loadable(
         if why is not None:
             raise OpError(entry, f"'{entry.name}' {why}")
         _check_body(entry, shapes)
-    functions = {op for op in set(map(type, shapes)) if issubclass(op, DriverCallOp)}
-    for function in sorted(op.function() for op in functions):
+    for function in functions:
+        _check_body(function, shapes)
+    calls = {op for op in set(map(type, shapes)) if issubclass(op, DriverCallOp)}
+    for function in sorted(op.function() for op in calls):
         if (op := names.get(function)) is not None:
             raise OpError(op, f"'{op.name}' expected another name than that of the driver's "
                               f"function {function}, which the PTX calls")  # fmt: skip
@@ -57,9 +61,9 @@ def _check_verified(op: PtxOp | GlobalOp) -> None:
         raise OpError(op, str(error)) from error
 
 
-def _check_body(entry: EntryOp, shapes: Shapes) -> None:
+def _check_body(entry: EntryOp | FuncOp, shapes: Shapes) -> None:
     own = kept(Shapes, entry.body) or shapes_of(entry)
-    for op in () if entry.shared.value.data else own:
+    for op in () if isinstance(entry, EntryOp) and entry.shared.value.data else own:
         if isinstance(op, SharedAddressOp):
             raise OpError(op, f"'{op.name}' expected a kernel with shared memory, got "
                               f"@{entry.sym_name.data} without")  # fmt: skip

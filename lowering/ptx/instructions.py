@@ -18,6 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
+from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import NAMED, ConstOp
 from tilewright.dialects.ptx.types import RegType
@@ -125,7 +126,7 @@ class Shapes(dict[Operation, Shape]):
     """The shapes of instructions."""
 
 
-def shapes_of(entry: EntryOp) -> Shapes:
+def shapes_of(entry: EntryOp | FuncOp) -> Shapes:
     """The shapes of the instructions of a kernel. Raises OpError for the first op that is wrong,
     or none."""
     shapes = Shapes()

@@ -1,7 +1,8 @@
 """PTX text of `ptx` IR."""
 
 import re
-from collections.abc import Collection
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property
 from io import StringIO
 
@@ -24,9 +25,9 @@ from tilewright.dialects.ptx.control_flow import (
     BraOp,
     CondBraOp,
     EntryOp,
-    RetOp,
     parameter_layout,
 )
+from tilewright.dialects.ptx.functions import CallOp, FuncOp, RetOp, parts_of
 from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.launch_control import QueryCancelOp
@@ -55,6 +56,12 @@ def _parameter(type_: str, name: str) -> str:
     return f".param .align {align} .b8 {name}[{size}]"
 
 
+def _variable(type_: str, name: str) -> str:
+    """The declaration of a variable in which a value is passed to a function, or by it."""
+    kind, *_ = type_.split()
+    return f".param .{kind} {name}" if "_" not in kind else _parameter(kind, name)
+
+
 def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     """The PTX of a module of `ptx.entry` ops, with the lowest `.version` and `.target` that its
     instructions need; with `arch`, the lowest that this target runs.
@@ -63,9 +70,13 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     """
     entries: list[EntryOp] = []
     variables: list[GlobalOp] = []
+    functions: list[FuncOp] = []
     for op in module.body.block.ops:
         if isinstance(op, GlobalOp):
             variables.append(op)
+            continue
+        if isinstance(op, FuncOp):
+            functions.append(op)
             continue
         if not isinstance(op, EntryOp):
             raise OpError(
@@ -73,16 +84,17 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
                 "convert-cute-nvgpu-to-ptx first"
             )  # fmt: skip
         entries.append(op)
-    shapes = check_loadable(entries, variables, arch)
-    required = [entry.requirement() for entry in entries]
+    shapes = check_loadable(entries, functions, variables, arch)
+    required = [op.requirement() for op in (*functions, *entries)]
     required += [shape.requirement for shape in set(shapes.values())]
     try:
         target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    taken = {named.sym_name.data for named in (*variables, *entries)}
-    kernels = [KernelText(entry, shapes, taken).text() for entry in entries]
+    taken = {named.sym_name.data for named in (*variables, *functions, *entries)}
+    kernels = [FunctionText(function, shapes, taken).text() for function in functions]
+    kernels += [KernelText(entry, shapes, taken).text() for entry in entries]
     kinds = dict.fromkeys(map(type, shapes))
     called = {op.DECLARATION: None for op in kinds if issubclass(op, DriverCallOp)}
     return (
@@ -94,31 +106,28 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     )
 
 
-class KernelText:
-    """The text of one kernel, in a module that has `taken` some names. Raises OpError where a
-    register would be moved in flight."""
+class BodyText:
+    """The text of what has instructions, in a module that has `taken` some names: its variables in
+    shared memory begin at `starts`. Raises OpError where a register would be moved in flight."""
 
-    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str]):
-        self.entry, self._shapes = entry, shapes
-        size = self._shared_bytes = entry.shared.value.data
-        begins = entry.attributes.get(SHARED_VARIABLES)
-        starts = [0]
-        if isinstance(begins, DenseArrayBase) and size <= STATIC_SHARED_LIMIT:
-            starts += sorted(at for at in begins.get_values() if 0 < at < size)
+    def __init__(
+        self, op: EntryOp | FuncOp, shapes: Shapes, taken: Collection[str],
+        parameter_names: Iterable[str], starts: Sequence[int] = (0,),
+    ):  # fmt: skip
+        self._op, self._shapes = op, shapes
         self.local_name, *shared_names = unique(
             [f"{self.name}_local", *[f"{self.name}_shared"] * len(starts)], taken
         )
         self._shared = dict(zip(starts, shared_names, strict=True))
-        self.registers = names_of(entry.body)
+        self.registers = names_of(op.body)
         for conflict in self.registers.conflicts:
             raise conflict.error()
-        labels = (f"${_label(block, i)}" for i, block in enumerate(entry.body.blocks))
-        self._labels = dict(zip(entry.body.blocks, unique(labels, taken), strict=True))
+        labels = (f"${_label(block, i)}" for i, block in enumerate(op.body.blocks))
+        self._labels = dict(zip(op.body.blocks, unique(labels, taken), strict=True))
         self._taken = {*taken, *self._labels.values()}
-        names = (name.data for name in entry.parameter_names)
         # The kernel's shared memory is called after it like its parameters.
         self._parameter_names = unique(
-            (f"{self.name}_{name}" for name in names),
+            (f"{self.name}_{name}" for name in parameter_names),
             (*shared_names, self.local_name, *taken),
         )
         self._printer = InstructionPrinter(self.registers.names, self._shared, self.local_name)
@@ -129,14 +138,22 @@ class KernelText:
         self._location: LocationAttr | None = None
         self._sources: dict[int, str | None] = {}  # by the identities of locations
 
+    @abstractmethod
+    def _head(self) -> str:
+        """What stands in front of the body, with its opening brace."""
+
+    @abstractmethod
+    def _parameters(self) -> None:
+        """Load what is given."""
+
     @property
     def name(self) -> str:
-        return self.entry.sym_name.data
+        return self._op.sym_name.data
 
     def text(self) -> str:
-        """The kernel, from its shared memory to its closing brace."""
+        """All of it, from shared memory to the closing brace."""
         self._parameters()
-        blocks = list(self.entry.body.blocks)
+        blocks = list(self._op.body.blocks)
         for index, block in enumerate(blocks):
             following = blocks[index + 1] if index + 1 < len(blocks) else None
             self._block(block, following, first=index == 0)
@@ -146,41 +163,8 @@ class KernelText:
             self.line(f"bra.uni {self._labels[edge.dest]};")
         return f"{self._head()}{self._declarations()}\n{self._body.getvalue()}}}\n"
 
-    def _head(self) -> str:
-        parameters = ",\n".join(
-            f"\t{_parameter(kind.data, name)}"
-            for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
-        )
-        shared, end, align = "", self._shared_bytes, self.entry.align.value.data
-        is_static = end <= STATIC_SHARED_LIMIT
-        for start, name in reversed(self._shared.items()) if end else ():
-            aligned, size = min(align, start & -start or align), end - start if is_static else ""
-            kind = "" if is_static else ".extern "
-            shared = f"{kind}.shared .align {aligned} .b8 {name}[{size}];\n{shared}"
-            end = start
-        bound, (fixed, most) = "", (self.entry.reqntid, self.entry.maxntid)
-        if (threads := fixed or most) is not None:
-            directive = "maxntid" if fixed is None else "reqntid"
-            bound = f"\n.{directive} {', '.join(map(str, threads.get_values()))}"
-            least = self.entry.attributes.get(MIN_CTAS)
-            if isinstance(least, IntegerAttr):
-                bound += f"\n.minnctapersm {least.value.data}"
-            elif fixed and any(type(op) is SetmaxnregOp for op in self.entry.walk()):
-                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508), as
-                # it does where another compiler's text says no more than `.maxntid`.
-                bound += "\n.minnctapersm 1"
-        most = self.entry.attributes.get(MAX_REGISTERS)
-        if isinstance(most, IntegerAttr):
-            bound += f"\n.maxnreg {most.value.data}"
-        if EXPLICIT_CLUSTER in self.entry.attributes:
-            bound += "\n.explicitcluster"
-        if self.entry.cluster is not None:
-            bound += f"\n.reqnctapercluster {', '.join(map(str, self.entry.cluster.get_values()))}"
-        opened = f"(\n{parameters}\n)" if parameters else "()"
-        return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
-
     def _declarations(self) -> str:
-        local, align = self.entry.local, self.entry.local_align
+        local, align = self._op.local, self._op.local_align
         place = "" if local is None else (
             f"\t.local .align {16 if align is None else align.value.data} .b8 "
             f"{self.local_name}[{local.value.data}];\n"
@@ -190,23 +174,6 @@ class KernelText:
             for kind, count in self.registers.names.counts.items()
             if count
         )
-
-    def _parameters(self) -> None:
-        for argument, type_, name in zip(
-            self.entry.body.blocks[0].args,
-            self.entry.parameters,
-            self._parameter_names,
-            strict=True,
-        ):
-            if argument.first_use is None:
-                continue
-            register = self.register(argument)
-            if type_.data not in PARAMETER_TYPES or type_.data == TENSORMAP:
-                self.line(f"mov.b64 {register}, {name};")
-            else:
-                self.line(f"ld.param.{type_.data} {register}, [{name}];")
-            if type_.data == TENSORMAP:
-                self.line(f"cvta.param.u64 {register}, {register};")
 
     # Blocks and edges
 
@@ -223,7 +190,7 @@ class KernelText:
     def _terminator(self, op: Operation, following: Block | None) -> None:
         edges = edges_of(op)
         if isinstance(op, RetOp):
-            self.line("ret;", op)
+            self._leave(op)
         elif isinstance(op, BraOp):
             self._moves(edges[0])
             self._guard = ""
@@ -243,6 +210,9 @@ class KernelText:
                 self.line(f"bra.uni {other};", op)
         else:
             raise OpError(op, f"'{op.name}' ends a block but is no ptx terminator")
+
+    def _leave(self, op: RetOp) -> None:
+        self.line("ret;", op)
 
     def _is_guarded(self, inside: Block | None, ways: list[Edge], predicate: str) -> bool:
         """True where the block behind a branch, at one of whose ways it stands and leads to the
@@ -293,7 +263,7 @@ class KernelText:
         """The registers that a wgmma accesses without a fence before it in its block: where a move
         writes them on the way there, the program's own fence may stand before the move."""
         accessed: set[str] = set()
-        for block in self.entry.body.blocks:
+        for block in self._op.body.blocks:
             for op in block.ops:
                 if type(op) is WgmmaFenceOp:
                     break
@@ -316,6 +286,8 @@ class KernelText:
             return
         if isinstance(op, TryWaitParityOp):
             self._ask_until_done(op)
+        elif isinstance(op, CallOp):
+            self._call(op)
         elif isinstance(op, DriverCallOp):
             values = (*op.operands, *op.results)
             for text in op.text([self.register(value) for value in values]):
@@ -330,6 +302,32 @@ class KernelText:
                 self._maybe(op, text)
         else:
             raise OpError(op, f"'{op.name}' has no PTX text")
+
+    def _call(self, op: CallOp) -> None:
+        """Declare what is passed, store it, call, and load what is read of what is returned."""
+        function, name = op.function, op.callee.string_value()
+        assert function is not None
+        given, returned = (
+            [f"{name}_{stem}{place}" for place in range(len(variables))]
+            for stem, variables in (("given", function.parameters), ("result", function.returns))
+        )
+        kinds = (*function.parameters, *function.returns)
+        declared = "".join(
+            f" {_variable(kind.data, place)};"
+            for kind, place in zip(kinds, (*given, *returned), strict=True)
+        )
+        self.line(f"{{{declared}", op)
+        for value, part in zip(op.arguments, parts_of(function.parameters), strict=True):
+            place = f"{given[part.variable]}+{part.offset}"
+            self.line(f"st.param.{part.type} [{place}], {self.register(value)};")
+        results = f"({', '.join(returned)}), " if returned else ""
+        passed = f", ({', '.join(given)})" if given else ""
+        self.line(f"call{'.uni' if op.uniform else ''} {results}{name}{passed};")
+        for value, part in zip(op.returned, parts_of(function.returns), strict=True):
+            if value.first_use is not None:
+                place = f"{returned[part.variable]}+{part.offset}"
+                self.line(f"ld.param.{part.type} {self.register(value)}, [{place}];")
+        self.line("}")
 
     def _maybe(self, op: PtxOp, text: str) -> None:
         if op.guard is None:
@@ -395,11 +393,118 @@ class KernelText:
         return self.registers.names[value][0]
 
 
+class KernelText(BodyText):
+    """The text of one kernel."""
+
+    def __init__(self, entry: EntryOp, shapes: Shapes, taken: Collection[str]):
+        self.entry = entry
+        size = self._shared_bytes = entry.shared.value.data
+        begins = entry.attributes.get(SHARED_VARIABLES)
+        starts = [0]
+        if isinstance(begins, DenseArrayBase) and size <= STATIC_SHARED_LIMIT:
+            starts += sorted(at for at in begins.get_values() if 0 < at < size)
+        names = (name.data for name in entry.parameter_names)
+        super().__init__(entry, shapes, taken, names, starts)
+
+    def _head(self) -> str:
+        parameters = ",\n".join(
+            f"\t{_parameter(kind.data, name)}"
+            for name, kind in zip(self._parameter_names, self.entry.parameters, strict=True)
+        )
+        shared, end, align = "", self._shared_bytes, self.entry.align.value.data
+        is_static = end <= STATIC_SHARED_LIMIT
+        for start, name in reversed(self._shared.items()) if end else ():
+            aligned, size = min(align, start & -start or align), end - start if is_static else ""
+            kind = "" if is_static else ".extern "
+            shared = f"{kind}.shared .align {aligned} .b8 {name}[{size}];\n{shared}"
+            end = start
+        bound, (fixed, most) = "", (self.entry.reqntid, self.entry.maxntid)
+        if (threads := fixed or most) is not None:
+            directive = "maxntid" if fixed is None else "reqntid"
+            bound = f"\n.{directive} {', '.join(map(str, threads.get_values()))}"
+            least = self.entry.attributes.get(MIN_CTAS)
+            if isinstance(least, IntegerAttr):
+                bound += f"\n.minnctapersm {least.value.data}"
+            elif fixed and any(type(op) is SetmaxnregOp for op in self.entry.walk()):
+                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508), as
+                # it does where another compiler's text says no more than `.maxntid`.
+                bound += "\n.minnctapersm 1"
+        most = self.entry.attributes.get(MAX_REGISTERS)
+        if isinstance(most, IntegerAttr):
+            bound += f"\n.maxnreg {most.value.data}"
+        if EXPLICIT_CLUSTER in self.entry.attributes:
+            bound += "\n.explicitcluster"
+        if self.entry.cluster is not None:
+            bound += f"\n.reqnctapercluster {', '.join(map(str, self.entry.cluster.get_values()))}"
+        opened = f"(\n{parameters}\n)" if parameters else "()"
+        return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
+
+    def _parameters(self) -> None:
+        for argument, type_, name in zip(
+            self.entry.body.blocks[0].args,
+            self.entry.parameters,
+            self._parameter_names,
+            strict=True,
+        ):
+            if argument.first_use is None:
+                continue
+            register = self.register(argument)
+            if type_.data not in PARAMETER_TYPES or type_.data == TENSORMAP:
+                self.line(f"mov.b64 {register}, {name};")
+            else:
+                self.line(f"ld.param.{type_.data} {register}, [{name}];")
+            if type_.data == TENSORMAP:
+                self.line(f"cvta.param.u64 {register}, {register};")
+
+
+class FunctionText(BodyText):
+    """The text of a function, or of what is known of one elsewhere."""
+
+    def __init__(self, function: FuncOp, shapes: Shapes, taken: Collection[str]):
+        self.function = function
+        given, returned = len(function.parameters), len(function.returns)
+        names = *map(str, range(given)), *(f"result{place}" for place in range(returned))
+        super().__init__(function, shapes, taken, names)
+
+    def text(self) -> str:
+        return super().text() if self.function.body.blocks else f"{self._declared()};\n"
+
+    def _declared(self) -> str:
+        function, names = self.function, self._parameter_names
+        given, returned = (
+            ", ".join(_variable(kind.data, name) for kind, name in zip(kinds, some, strict=False))
+            for kinds, some in (
+                (function.parameters, names), (function.returns, names[len(function.parameters):])
+            )
+        )  # fmt: skip
+        linkage = "" if function.linkage is None else f"{function.linkage.data} "
+        returned = returned and f"({returned}) "
+        ends = "" if function.noreturn is None else " .noreturn"
+        return f"{linkage}.func {returned}{self.name}({given}){ends}"
+
+    def _head(self) -> str:
+        return f"{self._declared()}\n{{\n"
+
+    def _parameters(self) -> None:
+        arguments = self.function.body.blocks[0].args
+        for argument, part in zip(arguments, parts_of(self.function.parameters), strict=True):
+            if argument.first_use is not None:
+                place = f"{self._parameter_names[part.variable]}+{part.offset}"
+                self.line(f"ld.param.{part.type} {self.register(argument)}, [{place}];")
+
+    def _leave(self, op: RetOp) -> None:
+        names = self._parameter_names[len(self.function.parameters) :]
+        for value, part in zip(op.values, parts_of(self.function.returns), strict=True):
+            place = f"{names[part.variable]}+{part.offset}"
+            self.line(f"st.param.{part.type} [{place}], {self.register(value)};", op)
+        self.line("ret;", op)
+
+
 @cache
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = (
-        registers.NameOp | registers.ConstOp | TryWaitParityOp | DriverCallOp | WgmmaOp
+        registers.NameOp | registers.ConstOp | TryWaitParityOp | CallOp | DriverCallOp | WgmmaOp
         | QueryCancelOp
     )  # fmt: skip
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)

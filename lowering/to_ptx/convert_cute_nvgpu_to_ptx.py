@@ -31,8 +31,8 @@ from tilewright.dialects.ptx.control_flow import (
     TAKES_BLOCKS,
     TENSORMAP,
     EntryOp,
-    RetOp,
 )
+from tilewright.dialects.ptx.functions import FuncOp, RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
@@ -222,7 +222,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         for top in list(op.body.block.ops):
             for variable in _variables(top):
                 Rewriter.insert_op(module_variable(variable), InsertPoint.before(top))
-            if not isinstance(top, EntryOp | GlobalOp):
+            if not isinstance(top, EntryOp | FuncOp | GlobalOp):
                 top.detach()
                 top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
@@ -250,7 +250,9 @@ def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
     """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
     if isinstance(top, memref.GlobalOp):
         return []
-    if isinstance(top, EntryOp | GlobalOp) and not isinstance(top.parent_op(), gpu.ModuleOp):
+    if isinstance(top, EntryOp | FuncOp | GlobalOp) and not isinstance(
+        top.parent_op(), gpu.ModuleOp
+    ):
         return []
     if isinstance(top, gpu.ModuleOp):
         return [kernel for op in top.body.block.ops for kernel in _kernels(op)]

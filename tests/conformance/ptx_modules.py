@@ -34,7 +34,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import assemble, find_ptxas
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import UnprovenWarning
-from tilewright.pipeline import PIPELINE, run_pipeline
+from tilewright.pipeline import PIPELINE, run_pipeline, verified
 from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
@@ -90,7 +90,7 @@ def checked(text: str, name: str, arch: str) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnprovenWarning)
-            run_pipeline(parse_module(text, name), arch, text, stages=stages)
+            run_pipeline(verified(text, name)[0], arch, text, stages=stages)
     except tw.CompileError as error:
         return str(error).partition("\n")[0]
     return None

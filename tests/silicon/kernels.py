@@ -12,8 +12,9 @@ from tilewright.dialects.cute_nvgpu.lattice import WmmaRow
 from tilewright.dialects.cute_nvgpu.lattice.scalar import APPROXIMATE, ARITHMETIC, LOGIC
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx import scalars, wmma
-from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.instruction import REGISTER_OF, ScalarOp
 from tilewright.dialects.ptx.matrix import MmaOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp, SregOp

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity, factory
+from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import ReadingRule, constant_bits
 from tilewright.lowering.ptx.parsing.ssa import Variable
@@ -23,8 +24,8 @@ _TRY_WAIT = "mbarrier.try_wait.parity."
 class BodyPart:
     """The statements of a block, each with the names that it knows, and how it ends: by `ending`
     at `then`, under its guard, if it has one, else at `following`; without either the kernel is at
-    its end. The rules of the statements, and the places where it writes its registers `last`, are
-    filled later."""
+    its end. The rules of the statements, the places where it writes its registers `last`, and what
+    it leaves a function with, `returned`, are filled later."""
 
     block: Block = factory(Block)
     statements: list[tuple[PtxStatement, Names]] = factory(list)
@@ -33,6 +34,7 @@ class BodyPart:
     following: Block | None = None
     rules: list[ReadingRule] = factory(list)
     last: dict[Variable, int] = factory(dict)
+    returned: Sequence[SSAValue] = ()
 
     @property
     def is_open(self) -> bool:
@@ -90,15 +92,39 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 
 @entity
 class Callee:
-    """A function whose body takes the place of calls: its results and parameters with their
-    declarations, in the order in which calls give them, their types, its statements, and whether
-    its address is taken."""
+    """A function that is called: its parameters with their declarations, behind the results, of
+    which there are so many, the types of all, its statements, if it has a body, how it is read, and
+    whether its address is taken. It is a `function` by itself, or its body takes the place of
+    calls."""
 
     name: str
     parameters: dict[str, PtxStatement]
+    results_count: int
     types: list[str]
-    statements: list[PtxStatement]
+    head: PtxStatement
+    statements: list[PtxStatement] | None
+    read: "Callable[[Callee], FuncOp | None]"
     is_taken: bool = True
+
+    @property
+    def function(self) -> FuncOp | None:
+        """The function by itself, where it is one."""
+        return self.read(self)
+
+    @property
+    def declared_types(self) -> list[str]:
+        """The types of its results and parameters as they are declared."""
+        return [declared.text.split()[-2][1:] for declared in self.parameters.values()]
+
+    @property
+    def results(self) -> list[str]:
+        """The names of its results."""
+        return [*self.parameters][: self.results_count]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of its parameters."""
+        return [*self.parameters][self.results_count :]
 
 
 _TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
@@ -114,7 +140,29 @@ def parameter_types(text: str) -> list[str]:
     ]  # fmt: skip
 
 
-_CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
+CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
+
+
+def passed(
+    call: re.Match[str], callee: Callee, scope: Names, position: int
+) -> tuple[list[str], list[str]]:
+    """The results and arguments of a call. Raises PtxError unless there are as many as the function
+    has, variables or, as arguments, constants."""
+    results, given = (re.findall(r"[^\s,]+", some or "") for some in (call[1], call[3]))
+    for what, some, legal in (
+        ("arguments", given, callee.inputs), ("results", results, callee.results)
+    ):  # fmt: skip
+        if len(some) != len(legal):
+            raise PtxError(
+                f"expected {len(legal)} {what} of {callee.name}, got {len(some)}", position
+            )
+    for place, name in enumerate((*results, *given)):
+        is_result = place < len(results)
+        if scope.find(name) is None and (
+            is_result or constant_bits(name, callee.declared_types[place]) is None
+        ):
+            raise PtxError(f"expected a variable that is declared, got {name}", position)
+    return results, given
 
 
 @entity
@@ -222,9 +270,13 @@ class Flow:
         elif statement.guard and (name == "call" or not self.is_guarded(statement.name)):
             self._under(statement, scope)
         elif (
-            name == "call" and (call := _CALL.fullmatch(statement.text)) and call[2] in self.callees
+            name == "call"
+            and (call := CALL.fullmatch(statement.text))
+            and (callee := self.callees.get(call[2])) is not None
+            and callee.statements is not None
+            and callee.function is None
         ):
-            self._call(statement, call, scope)
+            self._call(statement, call, callee, callee.statements, scope)
         else:
             part.statements.append((statement, scope))
 
@@ -271,32 +323,25 @@ class Flow:
         if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
             self._guarded = None
 
-    def _call(self, statement: PtxStatement, call: re.Match[str], scope: Names) -> None:
+    def _call(
+        self, statement: PtxStatement, call: re.Match[str], callee: Callee,
+        body: Sequence[PtxStatement], scope: Names,
+    ) -> None:  # fmt: skip
         """Add the body of a function in place of its call."""
-        callee = self.callees[call[2]]
         if any(callee is other for other, _ in self._calls):
             raise PtxError(
                 f"expected no recursion, got a call of {callee.name} in itself", statement.position
             )
-        results, inputs = (re.findall(r"[^\s,]+", some or "") for some in (call[1], call[3]))
+        results, inputs = passed(call, callee, scope, statement.position)
         given = [*results, *inputs]
-        if len(given) != len(callee.parameters):
-            raise PtxError(
-                f"expected {len(callee.parameters)} variables for {callee.name}, got {len(given)}",
-                statement.position,
-            )
         outer = scope
         while outer.outer is not None and outer.outer.outer is not None:
             outer = outer.outer
         inner, before, after = Names(outer.outer), list[PtxStatement](), list[PtxStatement]()
         for place, (name, parameter) in enumerate(zip(given, callee.parameters, strict=True)):
             declared, known = callee.parameters[parameter], scope.find(name)
-            type_ = declared.text.split()[-2][1:]
+            type_ = callee.declared_types[place]
             is_result, is_register = place < len(results), declared.name == ".reg"
-            if known is None and (is_result or constant_bits(name, type_) is None):
-                raise PtxError(
-                    f"expected a variable that is declared, got {name}", statement.position
-                )
             if isinstance(known, Symbol) or (known and is_result and is_register):
                 inner.names[parameter] = known
                 continue
@@ -318,7 +363,7 @@ class Flow:
         self._calls.append((callee, following.block))
         for one in before:
             self._instruction(one, inner)
-        self.add(callee.statements, inner)
+        self.add(body, inner)
         self._calls.pop()
         if self.parts[-1].is_open:
             self.parts[-1].following = following.block

@@ -4,7 +4,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
@@ -40,11 +40,11 @@ from tilewright.dialects.ptx.control_flow import (
     BraOp,
     CondBraOp,
     EntryOp,
-    RetOp,
     parameter_register,
 )
+from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.ptx.parsing import composed, driver_calls, matrices, memory, moves
+from tilewright.lowering.ptx.parsing import calls, composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
@@ -55,7 +55,7 @@ from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
-RULES_OF = (composed, driver_calls, matrices, memory, moves)
+RULES_OF = (calls, composed, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
 PARAMETER = re.compile(
@@ -120,7 +120,7 @@ class KernelReading:
         name, parameters, rest = _head(self.head)
         outer = Names(self.outer)
         scope = Names(outer)
-        flow = Flow(_takes_predicate, self._declare, self.callees)
+        flow = self._flow()
         first = flow.parts[0].block
         kinds = [
             "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
@@ -137,7 +137,7 @@ class KernelReading:
             )
         flow.add(self.body, scope)
         flow.finish()
-        region, reader = self._read(flow.parts, scope)
+        region, reader = self._read(flow.parts, scope, {})
         shared = reader.memory
         names = [match["name"].removeprefix(f"{name}_") for match in parameters]
         bounds = {
@@ -163,6 +163,9 @@ class KernelReading:
         op.located = partial(self.source.location, self.head.position)
         return op
 
+    def _flow(self) -> Flow:
+        return Flow(_takes_predicate, self._declare, self.callees)
+
     def _is_word(self, name: str) -> bool:
         """Bytes that are read as one number alone are one, and may be a pointer."""
         readers = [one for one in self.body if name in one.text]
@@ -185,7 +188,14 @@ class KernelReading:
 
     # Blocks
 
-    def _read(self, parts: Sequence[BodyPart], scope: Names) -> tuple[Region, Reader]:
+    def _returned(self, reader: Reader) -> Sequence[SSAValue]:
+        """What a block that goes nowhere leaves with."""
+        return ()
+
+    def _read(
+        self, parts: Sequence[BodyPart], scope: Names, given: Mapping[Variable, SSAValue]
+    ) -> tuple[Region, Reader]:
+        """The blocks, where registers hold what is `given`."""
         by_block = {part.block: part for part in parts}
         dominators = immediate_dominators(parts[0].block, lambda block: by_block[block].ways())
         order = [by_block[block] for block in dominators]
@@ -193,7 +203,8 @@ class KernelReading:
         ssa = SsaBuilder(dominators, [edge for some in edges.values() for edge in some])
         shared = Variables(self.source.shared_limit)
         reader = Reader(ssa, parts[0].block, scope, shared)
-        reader.contents = self.variables.contents
+        reader.callees = self.callees
+        reader.registers.update(given)
         self._choose_kinds(order)
         list_accumulators(order)
         conditions = {part: self._fill(reader, part) for part in order}
@@ -266,6 +277,8 @@ class KernelReading:
             except (ValueError, LookupError) as error:
                 what = f"expected operands that {name} takes, got '{text}'"
                 raise PtxError(what, position) from error
+        if not part.ways():
+            part.returned = self._returned(reader)
         if part.ending is None or not part.ending[0].guard:
             return None
         statement, reader.scope = part.ending
@@ -275,7 +288,7 @@ class KernelReading:
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         op: Any
         if not ways:
-            op = RetOp()
+            op = RetOp(part.returned)
         elif condition is None or len(ways) == 1:
             op = BraOp(ways[0].dest, ways[0].values)
         else:

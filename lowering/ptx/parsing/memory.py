@@ -121,7 +121,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         width = int(reader.resizes[1:])
         for place, name in enumerate(names):
             start = source.value + place * width // 8
-            reader.give(name, _stored_bits(reader, symbol, start, width))
+            reader.give(name, stored_bits(reader, symbol, start, width))
     else:
         load.read(reader, operands)
 
@@ -140,7 +140,7 @@ def _low_bits(reader: Reader, value: Value, name: str) -> Value:
     return reader.resized(whole, REGISTER_OF[type_])
 
 
-def _stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Value:
+def stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Value:
     """So many bits of an argument from an offset on, of the parts that are stored."""
     kind = f"b{max(width, 16)}"
     for start, given in symbol.widths.items():
@@ -159,7 +159,7 @@ def _stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Val
     if (half := width // 2) < 8:
         raise reader.fail(f"expected a part of {symbol.name} that is stored, got byte {offset}")
     low, high = (
-        _stored_bits(reader, symbol, offset + place * half // 8, half) for place in range(2)
+        stored_bits(reader, symbol, offset + place * half // 8, half) for place in range(2)
     )
     low, high = (
         reader.resized(reader.register(part, f"b{max(half, 16)}"), kind) for part in (low, high)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -11,7 +12,9 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.lowering.ptx.parsing.flow import Callee, parameter_types
+from tilewright.lowering.ptx.parsing.functions import FunctionReading
 from tilewright.lowering.ptx.parsing.kernels import (
     PARAMETER,
     KernelReading,
@@ -43,13 +46,15 @@ def read_module(text: str, name: str = "<string>", line_offset: int = 0) -> Modu
     what is not read here."""
     reading = _ModuleReading(text, name, line_offset)
     kernels = list(reading.kernels())
-    return ModuleOp([*reading.variables.ops, *kernels])
+    return ModuleOp([*reading.variables.ops, *reading.functions, *kernels])
 
 
 class _ModuleReading:
     def __init__(self, text: str, name: str, line_offset: int):
         self._scope = Names()
         self._callees: dict[str, Callee] = {}
+        self._read_functions: dict[str, FuncOp | None] = {}
+        self.functions: list[FuncOp] = []
         self._entries: list[tuple[PtxStatement, Sequence[PtxStatement]]] = []
         self.variables = ModuleVariables()
         plain = without_comments(text)
@@ -123,21 +128,42 @@ class _ModuleReading:
         if ".entry" in text:
             self._entries.append((head, body))
             return
-        match = _FUNCTION.search(text)
-        if match is None:
+        if not self._name_function(head, body):
             raise PtxError("expected the name of a function behind .func", head.position)
-        self._name_function(head)
-        parameters = {
-            parameter["name"]: PtxStatement("declaration", head.position, *one.split(None, 1))
-            for some in (match[1], match[3])
-            for one in (some or "").split(",")
-            if (parameter := PARAMETER.fullmatch(one.strip())) is not None
-        }
-        types = parameter_types(text.partition(".func")[2])
-        self._callees[match[2]] = Callee(match[2], parameters, types, body)
 
-    def _name_function(self, statement: PtxStatement) -> None:
-        """Let the address of a function be the place where the text has its name first."""
-        if match := _FUNCTION.search(f"{statement.name} {statement.text}"):
-            symbol = Symbol("func", match[2], position=statement.position)
-            self._scope.names.setdefault(match[2], symbol)
+    def _name_function(self, head: PtxStatement, body: list[PtxStatement] | None = None) -> bool:
+        """Let a function be known, and its address be the place where the text has its name first;
+        False where the statement is of none."""
+        text = f"{head.name} {head.text}"
+        if (match := _FUNCTION.search(text)) is None:
+            return False
+        name = match[2]
+        symbol = Symbol("func", name, position=head.position)
+        self._scope.names.setdefault(name, symbol)
+        results, inputs = (
+            {
+                parameter["name"]: PtxStatement("declaration", head.position, *one.split(None, 1))
+                for one in (some or "").split(",")
+                if (parameter := PARAMETER.fullmatch(one.strip())) is not None
+            }
+            for some in (match[1], match[3])
+        )
+        types = parameter_types(text.partition(".func")[2])
+        if body is not None or name not in self._callees:
+            self._callees[name] = Callee(
+                name, results | inputs, len(results), types, head, body, self._read
+            )
+        return True
+
+    def _read(self, callee: Callee) -> FuncOp | None:
+        """A function by itself, where it is one; while it is read, it is none."""
+        if callee.name not in self._read_functions:
+            self._read_functions[callee.name] = None
+            reading = FunctionReading(
+                self._source, callee.head, callee.statements or (), self._scope, self._callees,
+                self.variables, callee,
+            )  # fmt: skip
+            with suppress(PtxError):
+                function = self._read_functions[callee.name] = reading.function()
+                self.functions.append(function)
+        return self._read_functions[callee.name]

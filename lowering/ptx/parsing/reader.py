@@ -121,7 +121,7 @@ class Reader:
         self.last: dict[Variable, int] = {}
         self.tail = 0
         self.located: Callable[[], LocationAttr] | None = None
-        self.contents: dict[str, bytes] = {}
+        self.callees: dict[str, Any] = {}
         self.unread: dict[UndefOp, PtxError] = {}
         self.states: list[tuple[Operation, type[Operation]]] = []
         self.masked: list[Operation] = []

@@ -74,7 +74,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"barrier\.cta\.(sync|arrive|red.*)", r"barrier.\1"),
         (r"barrier(?:\.cta)?\.red\.(popc|and|or)\.aligned\.(.*)", r"bar.red.\1.\2"),
         (r"(barrier\.cluster\.(?:arrive|wait))\.(?:release|acquire)(\.aligned)?", r"\1\2"),
-        (r"(bra|call)\.uni", r"\1"),
+        (r"bra\.uni", "bra"),
         (
             r"(mma(?:\.sp(?:::ordered_metadata)?)?\.sync\.aligned)\.(kind::.*?)"
             r"\.(m\d+n\d+k\d+\.row\.col)(\..*)",

@@ -79,6 +79,8 @@ class ModuleVariables:
             return
         if inside:
             symbol.name = f"{symbol.name}_{statement.position}"
+            if symbol.name in self.contents:
+                return  # A function may be read by itself, and as a part of its callers.
         if symbol.size is None and words and named["extents"].count("[") == 1:
             symbol.size = symbol.element * len(words)
         if symbol.size is None:

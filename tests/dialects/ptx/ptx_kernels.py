@@ -11,8 +11,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS, Target
-from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
+from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.registers import (
     ConstOp,
     ListGetOp,

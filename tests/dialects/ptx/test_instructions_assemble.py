@@ -121,7 +121,8 @@ def test_parameters_of_every_type(ptxas: Ptxas) -> None:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Block, Region
 
-    from tilewright.dialects.ptx.control_flow import EntryOp, RetOp
+    from tilewright.dialects.ptx.control_flow import EntryOp
+    from tilewright.dialects.ptx.functions import RetOp
     from tilewright.lowering.ptx.text import module_text
 
     scalars = {name: kind for name, kind in PARAMETER_TYPES.items() if name != TENSORMAP}

@@ -44,7 +44,8 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     TENSOR_STORES,
 )
 from tilewright.dialects.ptx import bulk_copy, cluster, mbarrier, warp_specialization
-from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import TENSORMAP, EntryOp
+from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ListMakeOp
 from tilewright.dialects.ptx.types import reg

@@ -19,6 +19,7 @@ from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.lowering.ptx.text import module_text
+from tilewright.pipeline import verified
 from tilewright.source.diagnostic import CompileError, place_of
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
@@ -84,7 +85,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("bra nowhere;\n", "expected a label of the function, got nowhere", (11, 1)),
         ("add.s32 %x, %r2, 1;\n", "expected a register that is declared, got %x", (11, 1)),
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
-        ("call f, (%r1);\n", "expected a call of a function of the text, of vprintf", (11, 1)),
+        ("call f, (%r1);\n", "expected a call of a function of the text, got f, (%r1)", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
         ("bar.red.or.pred %p1, %r1, %p1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
@@ -382,7 +383,8 @@ def test_functions_take_the_place_of_their_calls() -> None:
     )
     text = kernel(f"mov.u32 %r1, %tid.x;\n{call}st.global.b32 [%rd1], %r2;\n")
     text = text.replace(".visible", function + ".visible")
-    assert "ptx.add s32 %1, %1" in str(parse_module(text))
+    assert "ptx.call @twice(%1) uniform" in str(parse_module(text))
+    assert "ptx.add s32 %1, %1" in str(verified(text)[0])
     recursive = text.replace("st.param.b32 [out], %r2;", "call (out), twice, (in);")
     with pytest.raises(CompileError, match="expected no recursion, got a call of twice in itself"):
         parse_module(recursive)

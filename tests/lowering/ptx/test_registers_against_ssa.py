@@ -12,8 +12,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp, RetOp
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.data_movement import StOp
+from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.registers import ConstOp, ListGetOp, ListMakeOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import RegType, reg

@@ -17,6 +17,7 @@ from tilewright.dialects.ptx import (
     carry,
     control_flow,
     data_movement,
+    functions,
     module_variables,
     registers,
     scalars,
@@ -286,5 +287,5 @@ runs(control_flow.CondBraOp)(conditional_branch)
 
 
 @runs
-def _ret(op: control_flow.RetOp, builder: Builder) -> None:
+def _ret(op: functions.RetOp, builder: Builder) -> None:
     builder.end(Exit(), op)

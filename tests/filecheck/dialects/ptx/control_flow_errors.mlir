@@ -106,7 +106,7 @@ ptx.entry @f(%n: u32) {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'ptx.ret' expects parent op 'ptx.entry'}}
+  // expected-error @+1 {{'ptx.ret' expects parent op to be one of 'ptx.entry', 'ptx.func'}}
   ptx.ret
 }
 

@@ -1,0 +1,141 @@
+"""A function of the text as `ptx.func`."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
+from tilewright.dialects.fields import number
+from tilewright.dialects.frozen import entity, factory
+from tilewright.dialects.ptx.functions import FuncOp, parts_of
+from tilewright.lowering.ptx.parsing.calls import read_parts
+from tilewright.lowering.ptx.parsing.flow import Callee
+from tilewright.lowering.ptx.parsing.kernels import PARAMETER, KernelReading
+from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.reader import Reader
+from tilewright.lowering.ptx.parsing.ssa import Variable
+from tilewright.lowering.ptx.parsing.statements import PtxError, PtxStatement
+
+_ACCESS = re.compile(r"(?:ld|st)\.param(?:\.v(\d))?\.(\w+)")
+_LINKAGE = re.compile(r"\.(?:visible|weak|extern)\b")
+
+
+@entity
+class FunctionReading(KernelReading):
+    """The reading of a function by itself."""
+
+    callee: Callee
+    _scope: Names = factory(Names)
+    _returns: Sequence[StringAttr] = ()
+
+    def function(self) -> FuncOp:
+        """The function. Raises PtxError for one that can only be a part of its callers: what is
+        passed is not in parts, it has variables in shared memory, or it ends the kernel."""
+        callee, self._scope = self.callee, Names(self.outer)
+        for declared in callee.parameters.values():
+            self._declare(declared, self._scope)
+        head = f"{self.head.name} {self.head.text}"
+        returns, parameters = (
+            ArrayAttr([self._passed(name) for name in names])
+            for names in (callee.results, callee.inputs)
+        )
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(callee.name), "parameters": parameters, "returns": returns
+        }  # fmt: skip
+        if (linkage := _LINKAGE.search(head)) is not None:
+            properties["linkage"] = StringAttr(linkage[0])
+        if ".noreturn" in head:
+            properties["noreturn"] = UnitAttr()
+        region = Region()
+        if callee.statements is not None:
+            self._returns = returns
+            region = self._blocks(parameters, properties)
+        op = FuncOp.create(properties=properties, regions=[region])
+        op.located = partial(self.source.location, self.head.position)
+        try:
+            op.verify_()
+        except VerifyException as error:
+            raise self._fail(str(error)) from error
+        return op
+
+    def _blocks(self, parameters: Sequence[StringAttr], properties: dict[str, Attribute]) -> Region:
+        """The blocks, and in `properties` the function's local memory."""
+        callee, flow = self.callee, self._flow()
+        flow.add(self.body, Names(self._scope))
+        flow.finish()
+        if any(part.ending and part.ending[0].name == "exit" for part in flow.parts):
+            raise self._fail(f"expected a function that returns, got {callee.name}")
+        first, given = flow.parts[0].block, dict[Variable, SSAValue]()
+        for part in parts_of(parameters):
+            known = self._scope.find(callee.inputs[part.variable])
+            if isinstance(known, Symbol):
+                known = known.part(part.offset, part.register.kind.data, part.width)
+            assert known is not None
+            given[known] = first.insert_arg(part.register, len(first.args))
+        region, reader = self._read(flow.parts, self._scope, given)
+        if reader.memory.addresses:
+            raise self._fail(f"expected no shared memory of a function, got {callee.name}")
+        if reader.local.end:
+            properties["local"] = number(reader.local.end)
+            properties["local_align"] = number(reader.local.align)
+        return region
+
+    def _returned(self, reader: Reader) -> Sequence[SSAValue]:
+        reader.scope = self._scope
+        return read_parts(reader, self.callee.results, parts_of(self._returns))
+
+    def _fail(self, message: str) -> PtxError:
+        return PtxError(message, self.head.position)
+
+    def _passed(self, name: str) -> StringAttr:
+        """The type of a variable that is passed: of bytes with the parts that the function loads or
+        stores, the widest where one is in another."""
+        declared = self.callee.parameters[name]
+        match = PARAMETER.fullmatch(f"{declared.name} {declared.text}")
+        assert match is not None
+        number_, width = _number(match["type"])
+        accessed = sorted(
+            {place for one in self.body for place in _places(one, name)}, reverse=True
+        )
+        if match["size"] is None:
+            return StringAttr(next((type_ for w, _, type_ in accessed if w == width), number_))
+        parts = list[tuple[int, int, str]]()
+        for width_, start, type_ in accessed:
+            inside = [s <= start and start + width_ <= s + w for w, s, _ in parts]
+            apart = [start + width_ <= s or s + w <= start for w, s, _ in parts]
+            if not any(inside):
+                if not all(apart):
+                    raise self._fail(f"expected parts of {name} that are apart")
+                parts.append((width_, start, type_))
+        if not parts:
+            raise self._fail(f"expected parts of {name}")
+        size = int(match["size"]) * width
+        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=_start))
+        return StringAttr(f"bytes{size}_{match['align'] or width} {words}")
+
+
+def _start(part: tuple[int, int, str]) -> int:
+    return part[1]
+
+
+def _number(type_: str) -> tuple[str, int]:
+    """The type of a number as it is passed, and its bytes."""
+    bits = re.sub(r"\D", "", type_)
+    return type_ if type_ in ("f32", "f64") else f"b{bits}", int(bits or 0) // 8
+
+
+def _places(statement: PtxStatement, name: str) -> list[tuple[int, int, str]]:
+    """The bytes of each number that a statement loads from a variable or stores there, where they
+    begin, and its type."""
+    match = _ACCESS.fullmatch(statement.name) if name in statement.text else None
+    places = list[tuple[int, int, str]]()
+    for operand in () if match is None else read(statement.text):
+        if match is not None and operand.kind == "address" and operand.items[0].text == name:
+            type_, width = _number(match[2])
+            begins = (operand.value + place * width for place in range(int(match[1] or 1)))
+            places += [(width, begin, type_) for begin in begins]
+    return places

@@ -1,0 +1,41 @@
+// RUN: tilewright-opt --print-op-generic %s | tilewright-opt | tilewright-opt | filecheck %s
+// RUN: tilewright-opt %s -t ptx | filecheck %s --check-prefix=PTX
+
+// CHECK-LABEL: ptx.func @first ["bytes16_8 f64+0 b32+8"] -> ["b32"] linkage ".weak" local 24 align 8 {
+// CHECK-NEXT:  ^{{.*}}(%x: !ptx.reg<f64>, %y: !ptx.reg<b32>):
+// CHECK-NEXT:    ptx.ret %y : !ptx.reg<b32>
+// PTX: .version 6.4
+// PTX: .weak .func (.param .b32 first_result0) first(.param .align 8 .b8 first_0[16])
+// PTX: ld.param.b32 [[y:%r1]], [first_0+8];
+// PTX: st.param.b32 [first_result0+0], [[y]];
+// PTX-NEXT: ret;
+ptx.func @first ["bytes16_8 f64+0 b32+8"] -> ["b32"] linkage ".weak" local 24 align 8 {
+^entry(%x: !ptx.reg<f64>, %y: !ptx.reg<b32>):
+  ptx.ret %y : !ptx.reg<b32>
+}
+
+// CHECK-LABEL: ptx.func @stop [] -> [] linkage ".extern" noreturn {
+// PTX: .extern .func stop() .noreturn;
+ptx.func @stop [] -> [] linkage ".extern" noreturn {
+}
+
+// CHECK-LABEL: ptx.entry @k(%p: u64) {
+// CHECK:         %b = ptx.call @first(%d, %a) uniform : (!ptx.reg<f64>, !ptx.reg<b32>) -> !ptx.reg<b32>
+// CHECK:         ptx.call @stop() : () -> ()
+// PTX: { .param .align 8 .b8 first_given0[16]; .param .b32 first_result0;
+// PTX-NEXT: st.param.f64 [first_given0+0], [[d:.*]];
+// PTX-NEXT: st.param.b32 [first_given0+8], [[a:.*]];
+// PTX-NEXT: call.uni (first_result0), first, (first_given0);
+// PTX-NEXT: ld.param.b32 [[b:.*]], [first_result0+0];
+// PTX-NEXT: }
+// PTX: {
+// PTX-NEXT: call stop;
+// PTX-NEXT: }
+ptx.entry @k(%p: u64) {
+  %a = ptx.ld "global" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32>
+  %d = ptx.mov %p : !ptx.reg<b64> -> !ptx.reg<f64>
+  %b = ptx.call @first(%d, %a) uniform : (!ptx.reg<f64>, !ptx.reg<b32>) -> !ptx.reg<b32>
+  ptx.st "global" "b32" %p, 0, %b : !ptx.reg<b64>, !ptx.reg<b32>
+  ptx.call @stop() : () -> ()
+  ptx.ret
+}

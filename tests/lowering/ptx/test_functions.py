@@ -1,0 +1,152 @@
+"""Functions of a PTX text, and calls of them: as they were, and as a part of the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.launch.ptxas import assemble
+from tilewright.lowering.ptx.text import module_text
+from tilewright.pipeline import verified
+from tilewright.source.parsing import parse_module
+
+FUNCTIONS = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.func (.param .b32 out) twice(.param .b32 in)
+{
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [in];
+  add.s32 %r2, %r1, %r1;
+  st.param.b32 [out], %r2;
+  ret;
+}
+.func (.param .align 8 .b8 out[16]) parts(.param .align 8 .b8 in[16], .param .b32 which)
+{
+  .local .align 8 .b8 depot[16];
+  .reg .pred %p<2>; .reg .b16 %h<3>; .reg .b32 %r<7>; .reg .f64 %d<2>; .reg .b64 %rd<5>;
+  ld.param.f64 %d1, [in];
+  ld.param.v2.b32 {%r1, %r2}, [in+8];
+  ld.param.u8 %h1, [in+8];
+  ld.param.b32 %r3, [which];
+  mov.u64 %rd1, depot;
+  st.local.v2.b32 [%rd1+8], {%r2, %r1};
+  setp.eq.s32 %p1, %r3, 0;
+  @%p1 bra ZERO;
+  ld.local.b64 %rd2, [depot+8];
+  st.param.f64 [out], %d1;
+  st.param.b64 [out+8], %rd2;
+  ret;
+ZERO:
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r2;
+  call (b), twice, (a);
+  ld.param.b32 %r4, [b]; }
+  cvt.u32.u16 %r5, %h1;
+  mov.b64 %rd3, {%r5, %r4};
+  st.param.f64 [out], %d1;
+  st.param.b64 [out+8], %rd3;
+  ret;
+}
+"""
+KERNEL = """\
+.visible .entry k(.param .u64 p)
+{
+  .local .align 4 .b8 own[12];
+  .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f64 %d<3>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  st.local.b32 [own+8], %r1;
+  ld.global.f64 %d1, [%rd3];
+  and.b32 %r2, %r1, 1;
+  { .param .align 8 .b8 a[16]; .param .b32 b; .param .align 8 .b8 c[16];
+  st.param.f64 [a], %d1;
+  st.param.b32 [a+8], 258;
+  st.param.b32 [a+12], %r1;
+  st.param.b32 [b], %r2;
+  call.uni (c), parts, (a, b);
+  ld.param.f64 %d2, [c];
+  ld.param.v2.b32 {%r3, %r4}, [c+8]; }
+  ld.local.b32 %r5, [own+8];
+  add.s32 %r3, %r3, %r5;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r4;
+  call (b), twice, (a);
+  ld.param.b32 %r4, [b]; }
+  st.global.f64 [%rd3], %d2;
+  st.global.v2.b32 [%rd3+8], {%r3, %r4};
+  ret;
+}
+"""
+
+
+def run(text: str) -> list[int]:
+    """What the kernel leaves of 4 threads."""
+    given = np.arange(16, dtype=np.uint32)
+    [result] = tw.interpret(text, grid=(1, 1, 1), block=(4, 1, 1), args=[given])
+    return [int(number) for number in result]
+
+
+def expected() -> list[int]:
+    left = list[int]()
+    for thread in range(4):
+        low, high = (thread, 258) if thread & 1 else (258 & 255, 2 * thread)
+        left += [4 * thread, 4 * thread + 1, low + thread, 2 * high]
+    return left
+
+
+def test_functions_come_back() -> None:
+    again = module_text(parse_module(FUNCTIONS + KERNEL))
+    assert again.count(".func ") == 2 and again.count("call.uni (") == 1
+    assert again.count("call (twice_result0), twice, (twice_given0);") == 2
+    assert "parts_local[16]" in again and ".param .align 8 .b8 parts_0[16]" in again
+    assert assemble(again, "sm_80").ok
+    assert run(FUNCTIONS + KERNEL) == run(again) == expected()
+    assert module_text(parse_module(again)) == again
+
+
+def test_what_runs_and_is_checked_has_no_calls() -> None:
+    module, _ = verified(FUNCTIONS + KERNEL)
+    assert [op.name for op in module.body.ops] == ["ptx.entry"]
+    assert "ptx.call" not in str(module)
+    assert run(str(parse_module(FUNCTIONS + KERNEL))) == run(str(module)) == expected()
+    assert "local 32 align 8" in str(module)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        ".shared .b32 s; .reg .b32 %q; mov.u32 %q, s; add.s32 %r3, %r3, %q;",
+        ".reg .pred %q; setp.gt.s32 %q, %r3, 7; @%q exit;",
+    ],
+    ids=["shared memory", "exit"],
+)
+def test_what_no_function_is_alone_is_a_part_of_the_kernel(inside: str) -> None:
+    """The offset of a variable in shared memory is the kernel's."""
+    text = FUNCTIONS.replace("mov.u64 %rd1, depot;", f"mov.u64 %rd1, depot; {inside}") + KERNEL
+    again = module_text(parse_module(text))
+    assert again.count(".func ") == 1 and "twice" in again and "parts" not in again
+    assert assemble(again, "sm_80").ok
+    assert run(text) == run(again) == expected()
+
+
+@pytest.mark.parametrize("linkage", [".visible", ".weak"])
+def test_linkage_comes_back(linkage: str) -> None:
+    text = FUNCTIONS.replace(".func (.param .b32", f"{linkage} .func (.param .b32") + KERNEL
+    again = module_text(parse_module(text))
+    assert f"{linkage} .func (.param .b32 twice_result0) twice(.param .b32 twice_0)\n{{" in again
+    assert assemble(again, "sm_80").ok
+
+
+def test_functions_from_elsewhere_are_declared_and_not_run() -> None:
+    head, _, rest = FUNCTIONS.partition(".func (.param .b32 out) twice")
+    _, _, rest = rest.partition("}\n")
+    text = f"{head}.extern .func (.param .b32 out) twice(.param .b32 in);\n{rest}{KERNEL}"
+    again = module_text(parse_module(text))
+    assert ".extern .func (.param .b32 twice_result0) twice(.param .b32 twice_0);\n" in again
+    with pytest.raises(tw.CompileError, match="expected a function with a body, or one of vprintf"):
+        run(text)
