@@ -41,7 +41,7 @@ _VARIABLE = re.compile(
 )
 
 
-class Part(NamedTuple):
+class PassedPart(NamedTuple):
     """A value that is passed: the place of its variable among those of the function, its type, and
     the byte of the variable that it begins at."""
 
@@ -60,14 +60,14 @@ class Part(NamedTuple):
         return int(self.type[1:])
 
 
-def parts_of(variables: Iterable[StringAttr]) -> list[Part]:
+def parts_of(variables: Iterable[StringAttr]) -> list[PassedPart]:
     """The values that are passed in variables of these types."""
-    parts = list[Part]()
+    parts = list[PassedPart]()
     for place, variable in enumerate(variables):
         type_, *some = variable.data.split()
         for part in some if type_ not in _NUMBERS else (f"{type_}+0",):
             number, _, offset = part.partition("+")
-            parts.append(Part(place, number, int(offset)))
+            parts.append(PassedPart(place, number, int(offset)))
     return parts
 
 
@@ -147,8 +147,8 @@ class CallOp(PtxOp):
     @property
     def function(self) -> FuncOp | None:
         """The function of the module that is called, if it has one of the name."""
-        found = symbol(self, self.callee.string_value())
-        return found if isinstance(found, FuncOp) else None
+        callee = symbol(self, self.callee.string_value())
+        return callee if isinstance(callee, FuncOp) else None
 
     def verify_(self) -> None:
         if (function := self.function) is None:

@@ -140,7 +140,7 @@ class BodyText:
 
     @abstractmethod
     def _head(self) -> str:
-        """What stands in front of the body, with its opening brace."""
+        """The text in front of the body, with its opening brace."""
 
     @abstractmethod
     def _parameters(self) -> None:

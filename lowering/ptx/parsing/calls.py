@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.ptx.functions import CallOp, Part, parts_of
+from tilewright.dialects.ptx.functions import CallOp, PassedPart, parts_of
 from tilewright.lowering.ptx.parsing.flow import CALL, passed
 from tilewright.lowering.ptx.parsing.instructions import reads
 from tilewright.lowering.ptx.parsing.memory import stored_bits
@@ -42,7 +42,7 @@ def _call(mnemonic: str) -> ReadingRule:
     return ReadingRule(rule)
 
 
-def read_parts(reader: Reader, names: Sequence[str], parts: Sequence[Part]) -> list[SSAValue]:
+def read_parts(reader: Reader, names: Sequence[str], parts: Sequence[PassedPart]) -> list[SSAValue]:
     """The parts of variables of these names, or registers and constants."""
     values = list[SSAValue]()
     for part in parts:

@@ -189,7 +189,7 @@ class KernelReading:
     # Blocks
 
     def _returned(self, reader: Reader) -> Sequence[SSAValue]:
-        """What a block that goes nowhere leaves with."""
+        """The values that a block which goes nowhere leaves with."""
         return ()
 
     def _read(
