@@ -1,13 +1,15 @@
-"""Calls of the driver's functions, and `trap`. PTX ISA 9.7.12.5."""
+"""Calls of the driver's functions (PTX ISA 9.7.12.5), `trap`, and what debuggers and profilers
+see."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import operand_def, prop_def, result_def, var_operand_def
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_operand_def
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import TRAP
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
+from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
 from tilewright.dialects.ptx.types import B64, KINDS, RegType, reg
@@ -131,3 +133,35 @@ class FreeOp(DriverCallOp):
 @fields_op("ptx.trap", TRAP)
 class TrapOp(RowOp):
     """`trap`: stop the kernel with an error. PTX ISA 9.7.19.5."""
+
+
+@fields_op("ptx.brkpt", BRKPT)
+class BrkptOp(RowOp):
+    """`brkpt`: stop for a debugger. PTX ISA, brkpt."""
+
+
+@fields_op("ptx.pmevent", PMEVENT, PMEVENT_MASK)
+class PmeventOp(RowOp):
+    """`pmevent a`, or `pmevent.mask a`: count an event of the performance monitor, or a `mask` of
+    several. PTX ISA, pmevent.
+
+    ```mlir
+    ptx.pmevent mask 7
+    ```
+    """
+
+    OPERANDS: ClassVar = {"a": "events"}
+
+    mask = opt_prop_def(UnitAttr)
+    events = prop_def(NUMBER)
+
+    assembly_format = "(`mask` $mask^)? $events attr-dict"
+
+    @property
+    def row(self) -> InstructionRow:
+        return PMEVENT_MASK if self.mask else PMEVENT
+
+    def verify_(self) -> None:
+        legal, events = (1 << 16 if self.mask else 16), self.events.value.data
+        if not 0 <= events < legal:
+            raise self.fail(f"a number of 0 to {legal - 1}, got {events}")

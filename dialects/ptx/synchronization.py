@@ -56,8 +56,22 @@ class BarrierArriveOp(ArrivalOp):
     """`barrier.arrive a, b`: arrive without waiting, each thread for itself. PTX ISA 9.7.13.1."""
 
 
+class _OfRegistersOp(FormOp):
+    """A barrier of the CTA whose number and count of threads are in registers; `form` is the whole
+    mnemonic."""
+
+    OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
+
+    barrier = operand_def(B32)
+    threads = opt_operand_def(B32)
+
+    @property
+    def mnemonic(self) -> str:
+        return self.form.data
+
+
 @fields_op("ptx.barrier", *rows.REGISTER_BARRIERS)
-class RegisterBarrierOp(FormOp):
+class RegisterBarrierOp(_OfRegistersOp):
     """`bar.sync a{, b}`, `bar.arrive a, b`, or of `barrier`: which barrier, and of how many
     threads, registers say. PTX ISA 9.7.13.1.
 
@@ -66,16 +80,7 @@ class RegisterBarrierOp(FormOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
-
-    barrier = operand_def(B32)
-    threads = opt_operand_def(B32)
-
     assembly_format = "$form $barrier (`,` $threads^)?"
-
-    @property
-    def mnemonic(self) -> str:
-        return self.form.data
 
 
 @fields_op("ptx.bar.warp.sync.members", rows.BAR_WARP_SYNC_MEMBERS)
@@ -88,7 +93,7 @@ class MembersSyncOp(RowOp):
     members = operand_def(B32)
 
 
-class _VotingBarrierOp(FormOp, NumberedBarrierOp):
+class _VoteOp(FormOp):
     """A barrier at which threads learn of c in all of them."""
 
     OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
@@ -98,6 +103,17 @@ class _VotingBarrierOp(FormOp, NumberedBarrierOp):
 
     assembly_format = "$form $barrier (`of` $threads^)? `,` $value attr-dict `:` type($result)"
 
+    def verify_(self) -> None:
+        super().verify_()
+        result = self.row.operands[0]
+        assert isinstance(result, Result)
+        if self.result.type != (legal_type := reg(result.register)):
+            raise self.fail(f"a result {legal_type}, got {self.result.type}")
+
+
+class _VotingBarrierOp(_VoteOp, NumberedBarrierOp):
+    """One of a number that is known."""
+
     @property
     def mnemonic(self) -> str:
         """`bar.red.popc.u32`."""
@@ -106,10 +122,6 @@ class _VotingBarrierOp(FormOp, NumberedBarrierOp):
     def verify_(self) -> None:
         NumberedBarrierOp.verify_(self)
         super().verify_()
-        result = self.row.operands[0]
-        assert isinstance(result, Result)
-        if self.result.type != (legal_type := reg(result.register)):
-            raise self.fail(f"a result {legal_type}, got {self.result.type}")
 
 
 @fields_op("ptx.bar.red", rows.BAR_COUNT, rows.BAR_VOTE)
@@ -127,6 +139,17 @@ class BarRedOp(_VotingBarrierOp):
 class BarrierRedOp(_VotingBarrierOp):
     """`barrier.red.OPERATION d, a{, b}, c`: `bar.red`, each thread for itself. PTX ISA
     9.7.13.1."""
+
+
+@fields_op("ptx.barrier.vote", *rows.REGISTER_VOTES)
+class RegisterVoteOp(_VoteOp, _OfRegistersOp):
+    """`bar.red.OPERATION d, a{, b}, c`, or of `barrier`: which barrier, and of how many threads,
+    registers say. PTX ISA 9.7.13.1.
+
+    ```mlir
+    %d = ptx.barrier.vote "bar.red.popc.u32" %a of %b, %c : !ptx.reg<b32>
+    ```
+    """
 
 
 @fields_op("ptx.fence.proxy", rows.PROXY_FENCES, rows.PROXY_FENCES_OF_MAPS, rows.RESTRICTED_FENCES)

@@ -11,10 +11,13 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import GRID_WORKSPACE
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
+from tilewright.dialects.cute_nvgpu.lattice.stack import STACK_BYTES
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.control_flow import EntryOp
+from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.module_variables import BYTES_ALONE, GlobalOp, content_of
 from tilewright.dialects.ptx.registers import TimeOp, UndefOp
+from tilewright.dialects.ptx.stack import AllocaOp, StackOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.errors import OCTET, Unwritten
@@ -86,10 +89,12 @@ def run_kernel(
     for variable in () if (block := op.parent_block()) is None else block.ops:
         if isinstance(variable, GlobalOp):
             memory.link(variable.sym_name.data, variable.named)
-    if isinstance(op, EntryOp) and op.local is not None:
-        align = op.local_align.value.data if op.local_align else 16
-        share = -(-op.local.value.data // align) * align
-        memory.place_local(share, prod(launch.grid) * launch.threads)
+    allocated = [one for one in body.walk() if isinstance(one, StackOp)]
+    if isinstance(op, EntryOp) and (op.local is not None or allocated):
+        own, align = content(op.local) or 0, content(op.local_align) or 16
+        align = max([align, *(one.alignment for one in allocated if isinstance(one, AllocaOp))])
+        share = -(-(own + STACK_BYTES * bool(allocated)) // align) * align
+        memory.place_local(share, prod(launch.grid) * launch.threads, frame=own)
     launch.explain = partial(thread_state, builder.registers)
     counted = watchers or (launch.schedule, launch.max_steps) != (None, None)
     counted = counted or "nan" in ASKED.get()

@@ -347,6 +347,17 @@ TRAP = InstructionRow(
     "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE,
     "9.7.19.5",
 )  # fmt: skip
+BRKPT = InstructionRow("ptx.brkpt", "stop for a debugger", ("brkpt",), BASELINE, "brkpt")
+PMEVENT, PMEVENT_MASK = (
+    InstructionRow(
+        "ptx.pmevent", f"count {does} of the performance monitor", (mnemonic,), BASELINE, "pmevent",
+        (Constant("a", range(legal)),),
+    )
+    for mnemonic, does, legal in (
+        ("pmevent", "an event, by its number,", 16),
+        ("pmevent.mask", "events, a bit each,", 1 << 16),
+    )
+)  # fmt: skip
 LOP3 = InstructionRow(
     "ptx.lop3", "d = the bits that a table has for those of a, b and c", ("lop3.b32",), BASELINE,
     "9.7.8.9",

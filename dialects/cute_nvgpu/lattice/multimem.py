@@ -15,7 +15,6 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Scalar,
     Vector,
 )
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of as registers_of
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 
@@ -89,12 +88,12 @@ _STARTED = needs("sm_100 9.3")
 def _data(name: str, type_: str, count: int) -> OperandForm:
     """The data of an access; one value is written as ptxas takes it: of floats in braces too,
     but by `red`, and as a constant where the type has any."""
-    register = REGISTER_OF[type_]
+    register, _ = registers_of(type_)
     in_braces = ("f" in type_ and name != "red") or count > 1
     if name == "ld_reduce" and not in_braces:
         return Result("d", register)
     if count == 1 and not in_braces:
-        return Scalar("b", type_)
+        return Scalar("b", register if type_ == "b8" else type_)
     if count == 1 and type_ in NO_LITERAL and name == "st":
         return Register("b", register, braces=True)
     loads = name == "ld_reduce"
@@ -126,7 +125,7 @@ ROWS: tuple[InstructionRow, ...] = (
     ),
     *(
         _row("st", type_, 1, ("",), ASYNC[:2], _STARTED)
-        for type_ in ("b16", "b32", "b64", "f32", "f64")
+        for type_ in ("b8", "b16", "b32", "b64", "f32", "f64")
     ),
     *(_row("red", type_, 1, ("add",), ASYNC[:2], _STARTED) for type_ in ("u32", "u64")),
 )

@@ -42,12 +42,13 @@ REGISTER_OF: dict[str, str] = {
 
 
 def registers_of(form: str) -> tuple[str, int]:
-    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4)."""
+    """The registers of a form's value: `add.f32` -> (f32, 1), `add.noftz.v4.f16x2` -> (b32, 4);
+    of b8 the low half of 16 bits."""
     *words, type_ = form.split(".")
     if type_ == "b128":
         return "b64", 2
     count = int(words[-1][1:]) if words and words[-1] in ("v2", "v4", "v8") else 1
-    return REGISTER_OF[type_], count
+    return REGISTER_OF.get(type_, "b16"), count
 
 
 SOURCES = "abce"
@@ -399,7 +400,8 @@ _OF_NARROW_FLOATS = """
     rn.satfinite.{relu}{fp6_fp4}.f16x2                 T>U    sm_100f|sm_110f|sm_120f 9.1
     rn.{relu}f16x2.{fp6_fp4}                           T>U    sm_100f|sm_110f|sm_120f 8.6
     rn.satfinite.{relu}{e4m3|e5m2|e2m3|e3m2|e2m1}x2.bf16x2  T>U  sm_100f|sm_110f|sm_120f 9.1
-    rn.{relu}bf16x2.{e4m3|e5m2|e2m3|e3m2|e2m1}x2       T>U    sm_100f|sm_110f|sm_120f 9.2
+    rn.{relu}{satfinite}bf16x2.{fp8}                   T>U    sm_100f|sm_110f|sm_120f 9.2
+    rn.{relu}bf16x2.{fp6_fp4}                          T>U    sm_100f|sm_110f|sm_120f 9.2
     rs.{relu}satfinite.{e4m3|e5m2|e2m3|e3m2|e2m1}x4.f32  T,T,T,T,b32>U  sm_100a|sm_103a 8.7
     {rz|rp}.{satfinite}ue8m0x2.f32                     T,T>U  sm_100f|sm_110f|sm_120f 8.6
     {rz|rp}.{satfinite}ue8m0x2.bf16x2                  T>U    sm_100f|sm_110f|sm_120f 8.6

@@ -82,14 +82,23 @@ BARRIER_ARRIVE = replace(
     BAR_ARRIVE, op="ptx.barrier.arrive", mnemonics=("barrier.arrive",),
     does=f"{BAR_ARRIVE.does}; threads of a warp may come one by one",
 )  # fmt: skip
-REGISTER_BARRIERS = tuple(
-    replace(
-        row,
-        op="ptx.barrier",
-        does=f"{row.does}; registers say which, and of how many threads",
-        operands=tuple(replace(form, type_="u32") for form in row.operands),
+REGISTER_BARRIERS, REGISTER_VOTES = (
+    tuple(
+        replace(
+            row,
+            op=op,
+            does=f"{row.does}; registers say which, and of how many threads",
+            operands=tuple(
+                replace(form, type_="u32") if isinstance(form, Choice) else form
+                for form in row.operands
+            ),
+        )
+        for row in rows
     )
-    for row in (BAR_SYNC, BAR_ARRIVE, BARRIER_SYNC, BARRIER_ARRIVE)
+    for op, rows in (
+        ("ptx.barrier", (BAR_SYNC, BAR_ARRIVE, BARRIER_SYNC, BARRIER_ARRIVE)),
+        ("ptx.barrier.vote", (BAR_COUNT, BAR_VOTE, BARRIER_COUNT, BARRIER_VOTE)),
+    )
 )
 BAR_WARP_SYNC = InstructionRow(
     "ptx.bar.warp.sync", "wait for other threads of the warp", ("bar.warp.sync",), BASELINE,

@@ -52,7 +52,7 @@ class Atomics:
         if not shared:
             self._accesses.come_in_any_order(op)
             if order.reads and order.writes:
-                self._accesses.memory.check_space(address, None, "global")
+                self._accesses.memory.in_space(address, None, "global")
             self._accesses.check_own(lanes, address, values[0].itemsize)
             if order.writes:
                 self._accesses.memory.check_writable(address, values[0].itemsize)

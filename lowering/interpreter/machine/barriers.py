@@ -203,7 +203,7 @@ class CtaBarriers(Barriers):
         self._votes[number] = phase.votes, phase.expected
         self.completed[number] += 1
 
-    def votes(self, lanes: Lanes, barrier: int) -> Int64Array:
+    def votes(self, lanes: Lanes, barrier: Bits | int) -> Int64Array:
         """Of how many threads of the barrier's last phase a predicate held, and how many there
         were: [threads, 2]."""
         numbers = self._numbers(lanes, barrier)

@@ -35,7 +35,8 @@ _WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64,
 class Allocation:
     """A buffer of global memory: `data` is padded to whole 16-byte words, `size` is not. Some of
     its bytes may be `read_only`, and some may not be read yet, as nothing has written them; None:
-    none are. Of local memory each thread has a `share` of bytes."""
+    none are. Of local memory each thread has a `share` of bytes: its variables, the `frame`, and
+    its stack, whose top goes down from the end."""
 
     name: str
     base: int
@@ -44,6 +45,7 @@ class Allocation:
     read_only: BoolArray | None = None
     unwritten: BoolArray | None = None
     share: int = 0
+    frame: int = 0
 
     def check_own(self, address: Bits, size: int, threads: Bits) -> None:
         """Raise Fault, with its row, where a thread of the grid accesses more than its share."""
@@ -108,11 +110,12 @@ class GlobalMemory:
         for word, name in names.items():
             words[word] += np.uint64(self.variables[name])
 
-    def place_local(self, share: int, threads: int) -> None:
+    def place_local(self, share: int, threads: int, frame: int = 0) -> None:
         """Give the threads of a grid so many bytes each, one behind the other."""
         size = share * threads
         self.local = self.allocate("local memory", np.zeros(size, np.uint8))
-        self.local.share, self.local.unwritten = share, np.ones(size, np.bool_)
+        self.local.share, self.local.frame = share, frame
+        self.local.unwritten = np.ones(size, np.bool_)
 
     def forget(self, addresses: Bits, size: int) -> bool:
         """Let so many bytes from addresses on be unwritten; False where they are of no local
@@ -148,10 +151,13 @@ class GlobalMemory:
         """Let some bytes of the buffer at an address be read alone."""
         self._buffer(address).read_only = read_only
 
-    def check_space(self, address: Bits, chosen: Bits | None, space: str) -> None:
-        """Raise Fault, with the thread, where a chosen one names memory of another space."""
+    def in_space(self, address: Bits, chosen: Bits | None, space: str) -> Bits:
+        """The addresses of a space, those of local memory of 32 bits being in its window. Raises
+        Fault, with the thread, where a chosen one names memory of another space."""
         if self.local is None and space != "local":
-            return
+            return address
+        if self.local is not None and space == "local":
+            address = np.where(address >> np.uint64(32), address, address | self.local.base)
         own = -1 if self.local is None else window_of(self.local.base)
         wrong = (window_of(address.astype(np.int64)) == own) != (space == "local")
         if chosen is not None:
@@ -160,6 +166,7 @@ class GlobalMemory:
             got = "global" if space == "local" else "local"
             message = f"expected an address of {space} memory, got one of {got} memory"
             raise Fault(message, int(np.argmax(wrong)))
+        return address
 
     def _buffer(self, address: int) -> Allocation:
         return self.allocations[window_of(address)]

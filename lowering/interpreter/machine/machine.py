@@ -156,6 +156,9 @@ class Machine:
         # By slot, the threads that have not ended.
         self.there = np.zeros(len(ctas) * self.slots, np.bool_)
         self.there[self.lanes] = True
+        # By slot, where the stacks end in the local memory of a thread.
+        share = 0 if memory.local is None else memory.local.share
+        self.tops = np.full(len(self.there), share, np.int64)
         clusters = len(ctas) // cluster
         self.clocks = Clocks(
             clusters, self._warps * cluster, self.lanes, writes_apart=program.passes_reads

@@ -28,7 +28,7 @@ from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, ScalarOp
 from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp
 from tilewright.dialects.ptx.shuffle import ShflSyncOp
-from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp
+from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp, RegisterVoteOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
@@ -171,6 +171,7 @@ def _carry(mnemonic: str) -> ReadingRule | None:
 
 _OF_REGISTERS = (
     CountedOp, CountedArrivalOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
+    RegisterVoteOp,
 )  # fmt: skip
 """The ops that take in registers what others of their mnemonics know as numbers."""
 

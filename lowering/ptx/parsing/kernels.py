@@ -122,17 +122,23 @@ class KernelReading:
         scope = Names(outer)
         flow = self._flow()
         first = flow.parts[0].block
+        addressed = self._addressed({match["name"] for match in parameters})
         kinds = [
-            "u64" if kind == "bytes8_8" and self._is_word(match["name"]) else kind
+            "u64" if kind == "bytes8_8" and self._is_word(match["name"])
+            else f"bytes{width}_{width}" if width and match["name"] in addressed
+            else kind
             for match in parameters
             for kind in [_parameter_type(match, self.head.position)]
-        ]
+            for width in [0 if match["size"] else int(kind[1:]) // 8]
+        ]  # fmt: skip
         for match, kind in zip(parameters, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
                 match["name"],
-                int(match["size"]) if kind.startswith(("bytes", TENSORMAP)) else None,
+                int(match["size"] or kind.rpartition("_")[2])
+                if kind.startswith(("bytes", TENSORMAP))
+                else None,
                 value=argument,
             )
         flow.add(self.body, scope)
@@ -165,6 +171,16 @@ class KernelReading:
 
     def _flow(self) -> Flow:
         return Flow(_takes_predicate, self._declare, self.callees)
+
+    def _addressed(self, names: set[str]) -> set[str]:
+        """The parameters whose address something takes, or bytes that do not begin there."""
+        return {
+            name
+            for one in self.body
+            if one.name.startswith(("mov.", "ld.param"))
+            for name in names.intersection(NAMES.findall(one.text.partition(",")[2]))
+            if one.name[0] == "m" or not one.text.endswith((f"[{name}]", f"[{name}+0]"))
+        }
 
     def _is_word(self, name: str) -> bool:
         """Bytes that are read as one number alone are one, and may be a pointer."""

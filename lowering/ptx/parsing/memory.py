@@ -113,7 +113,7 @@ def _access(mnemonic: str) -> ReadingRule | None:
 def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     """A parameter's value, or some of its bytes."""
     dest, source = read(operands)
-    symbol = reader.scope.find(source.items[0].text)
+    symbol = reader.scope.find(source.items[0].text) if source.items else None
     if isinstance(symbol, Symbol) and symbol.size is None:
         reader.give(dest.text, _low_bits(reader, reader.parameter(source), symbol.name))
     elif isinstance(symbol, Symbol) and symbol.value is None:
@@ -210,7 +210,8 @@ def _multimem(mnemonic: str) -> ReadingRule | None:
         return None
     ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
     op = next(op for op in ops if op.name == f"ptx.multimem.{name}")
-    return by_fields(op, {"form": form}, row.operands, "b64")
+    rule = by_fields(op, {"form": form}, row.operands, "b64")
+    return resizing(rule, form.rpartition(".")[2]) if "async" in form else rule
 
 
 @reads("ldmatrix", "stmatrix")

@@ -36,7 +36,7 @@ from tilewright.dialects.ptx.registers import (
     TimeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalars import AddOp, CvtOp, NotOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, NotOp
 from tilewright.dialects.ptx.types import B32, KINDS, RegType, reg
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -47,9 +47,10 @@ from tilewright.lowering.ptx.parsing.ssa import (
     Variable,
     side_by_side,
 )
-from tilewright.lowering.ptx.parsing.statements import PtxError
+from tilewright.lowering.ptx.parsing.statements import NAME, PtxError
 
 _BITS = re.compile(r"\(*0[fF]([0-9a-fA-F]{8})\)*")
+_ELEMENT = re.compile(rf"\[?({NAME})\+(\d+)\*\(\s*({NAME})\s*(?:\+([^()]*))?\)\]?")
 _PACKED = {"f32": "<f", "b32": "<f", "f64": "<d", "b64": "<d"}
 _NUMBERS = frozenset("-0123456789")
 """The characters that constants begin with, and no name."""
@@ -174,6 +175,8 @@ class Reader:
             return self.resized(self.address_of(named), kind)
         if text.startswith("%"):
             return self.converted(self.special(text), kind, text)
+        if (element := _ELEMENT.fullmatch(text)) is not None:
+            return self.resized(self._element(element), kind)
         if (bits := constant_bits(text, type_)) is None:  # one that begins with a bracket or a sign
             raise self.fail(f"expected a register or a constant of .{type_}, got {text}")
         return self.constant(bits, kind)
@@ -298,6 +301,20 @@ class Reader:
             return register, offset
         amount = self.constant(offset, kind)
         return self.add(AddOp.of(f"s{kind[1:]}", [register, amount])).results[0], 0
+
+    def _element(self, element: re.Match[str]) -> SSAValue:
+        """The address of an array's element that a register says. The index and its bytes are
+        numbers of 32 bits, as ptxas 13.5 has it. PTX ISA 6.4.2."""
+        array, size, index, more = element.groups()
+        symbol, value = self.scope.find(array), self.value(index)
+        assert isinstance(symbol, Symbol)
+        place = self.resized(self.register(value, f"b{width_of(value)}"), "b32")
+        if more is not None:
+            place = self.add(AddOp.of("s32", [place, self.take(more, "b32")])).results[0]
+        scaled = self.add(MulOp.of("lo.s32", [place, self.constant(int(size), "b32")])).results[0]
+        base = self.address_of(symbol)
+        bits = width_of(base)
+        return self.add(AddOp.of(f"s{bits}", [base, self.resized(scaled, f"b{bits}")])).results[0]
 
     # Results
 

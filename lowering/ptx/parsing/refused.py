@@ -5,11 +5,9 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "of surfaces": ("suld", "sust", "sured", "suq"),
     "of video": (
         *(f"v{name}{count}" for name in
-          ("add", "sub", "min", "max", "set") for count in ("", "2", "4")), "vabsdiff",
+          ("add", "sub", "absdiff", "min", "max", "set") for count in ("", "2", "4")),
         *(f"vavrg{count}" for count in "24"), "vshl", "vshr", "vmad",
     ),
-    "of the stack": ("alloca", "stacksave", "stackrestore"),
-    "of debuggers": ("brkpt", "pmevent"),
 }  # fmt: skip
 """Their names, by what they are instructions of. PTX ISA 9.7."""
 

@@ -50,7 +50,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1.global.\2",
         ),
         (r"(multimem\..*\.add)\.s(32|64)", r"\1.u\2"),
-        (r"(multimem\.st\..*)\.[us](32|64)", r"\1.b\2"),
+        (r"(multimem\.st\..*)\.[us](8|32|64)", r"\1.b\2"),
         (r"((?:multimem\.)?cp\.async\.bulk)\.weak(\..*)", r"\1\2"),
         (
             r"((?:multimem\.)?cp\.reduce\.async\.bulk)"

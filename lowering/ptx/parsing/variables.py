@@ -103,11 +103,10 @@ def _symbol_of(match: re.Match[str], named: re.Match[str], position: int) -> Sym
     """A variable of a declaration."""
     bytes_ = max(int(re.sub(r"\D", "", match["type"].removesuffix("x2")) or 8) // 8, 1)
     bytes_ *= 2 if match["type"].endswith("x2") else 1
-    bytes_ *= int(match["count"] or 1)
-    size: int | None = bytes_
+    size: int | None = bytes_ * int(match["count"] or 1)
     for extent in re.findall(r"\[\s*(\d*)\s*\]", named["extents"]):
         size = None if not extent or size is None else size * int(extent)
-    align = int(match["align"] or bytes_)
+    align = int(match["align"] or bytes_ * int(match["count"] or 1))
     return Symbol(match["space"], named["name"], size, align, position, bytes_)
 
 

@@ -87,6 +87,15 @@ BODIES: dict[str, tuple[str, Callable[[int], int]]] = {
         "xor.b32 %r6, %r3, 64; ld.shared.u32 %r0, [%r6];",
         lambda thread: thread ^ 16,
     ),
+    "a vote of each warp": (
+        "shr.u32 %r5, %r1, 5; add.u32 %r5, %r5, 1; and.b32 %r6, %r2, 32; add.u32 %r6, %r6, 32;"
+        "setp.lt.u32 %p3, %r1, 40; bar.red.popc.u32 %r7, %r5, 32, %p3;"
+        "barrier.red.and.pred %p4, %r5, %r6, %p3; sub.u32 %r9, %r6, 26;"
+        "bar.red.or.pred %p5, %r9, !%p3; selp.u32 %r8, 100, 0, %p4; selp.u32 %r0, 200, 300, %p5;"
+        "add.u32 %r0, %r0, %r7; add.u32 %r0, %r0, %r8; barrier.red.popc.u32 %r7, %r9, !%p3;"
+        "add.u32 %r0, %r0, %r7;",
+        lambda thread: 224 + (132 if thread < 32 else 8),
+    ),
     "arrivals of a count in a register": (
         "setp.lt.u32 %p3, %r1, 32; @%p3 bra d; bar.sync 3, %r2; xor.b32 %r6, %r3, 128;"
         "ld.shared.u32 %r0, [%r6]; bra e; d: bar.arrive 3, %r2; e:",

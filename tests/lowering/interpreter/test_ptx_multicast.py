@@ -12,7 +12,6 @@ import pytest
 import tilewright as tw
 from tilewright.lowering.ptx.parsing.module import read_module
 from tilewright.lowering.ptx.text import module_text
-from tilewright.source.diagnostic import CompileError
 
 Ptxas = Callable[..., Any]
 HEAD = """.version 9.3
@@ -40,8 +39,9 @@ BODIES: tuple[tuple[str, str, list[int]], ...] = (
      "red.async.release.gpu.max.s32 [o+8], -1; "
      "red.async.mmio.release.sys.inc.u32 [o+4], r1; red.async.release.gpu.min.u32 [o+12], r1; "
      "multimem.ld_reduce.add.acc::f16.v2.e4m3x4 {r2, r3}, [o]; "
-     "multimem.st.v2.e5m2x4 [o+16], {r3, r2};",
-     [10, 0, ONE, 5, 0, 10]),
+     "multimem.st.v2.e5m2x4 [o+16], {r3, r2}; mov.u32 r1, 0x1234; "
+     "multimem.st.async.release.gpu.b8 [o+25], r1; multimem.st.async.release.sys.u8 [o+24], 9;",
+     [10, 0, ONE, 5, 0, 10, ONE & ~0xFFFF | 0x3409]),
     ("sm_90a", "mbarrier.init.b64 [d2], 1; cp.async.mbarrier.arrive.noinc.b64 [d2]; "
      "mbarrier.test_wait.parity.b64 p, [d2], 0; selp.u32 r1, 1, 0, p; st.global.u32 [o], r1;", [1]),
     ("sm_90a", "mapa.shared::cluster.u64 d3, d1, 0; cvt.u32.u64 r2, d3; mov.u32 r1, 9; "
@@ -87,7 +87,19 @@ def test_spaces_of_addresses() -> None:
     assert out[:5].tolist() == [0b100101, 0b10, 0b100, 0b10000, 0b1000]
 
 
-def test_a_number_among_the_parameters_has_no_address() -> None:
-    text = f"{HEAD.replace('TARGET', 'sm_90a')}mov.u64 d3, x; st.global.u64 [o], d3; ret; }}"
-    with pytest.raises(CompileError, match="expected a variable whose address is known, got x"):
-        tw.compile(text, "sm_90a")
+@pytest.mark.parametrize(
+    "read", ["mov.u64 d3, y; ld.param.u16 r1, [d3+2]", "ld.param.u16 r1, [y+2]",
+             "mov.u32 r2, 2; ld.param.u16 r1, y[r2]",
+             "mov.u64 d3, y; cvta.param.u64 d3, d3; ld.u16 r1, [d3+2]"],
+)  # fmt: skip
+def test_the_bytes_of_a_number_among_the_parameters(read: str) -> None:
+    """Where something takes its address, it is given as an array."""
+    text = HEAD.replace("TARGET", "sm_90a").replace(
+        "(.param .u64 x)", "(.param .u64 x, .param TYPE y)"
+    )
+    whole = "ld.param.u32 r3, [y]; st.global.u32 [o+4], r3;"
+    text = f"{text}{whole} {read}; st.global.u32 [o], r1; ret; }}"
+    text = text.replace("TYPE", ".u16" if "y[r2]" in read else ".u32")
+    given = [np.zeros(8, np.uint32), np.array([0x12345678], np.uint32)]
+    [out, _] = tw.interpret(text, args=given, grid=(1,), block=(1,), arch="sm_90a")
+    assert out[:2].tolist() == [0x1234, 0x12345678]

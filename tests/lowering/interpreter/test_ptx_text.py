@@ -77,6 +77,29 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
     "carry": (
         "add.cc.u32 %r2, %r1, 0xfffffff0;\naddc.u32 %r0, %r1, 0;\n", LANE + (LANE >= 16),
     ),
+    "elements": (  # the index is a number of 32 bits, whatever register it is in
+        "and.b32 %r2, %r1, 1;\nld.const.u32 %r0, table[%r2+2];\ncvt.u64.u32 %rd4, %r1;\n"
+        "add.u64 %rd4, %rd4, 0x700000000;\nst.shared.u8 tile[%rd4], %r1;\n"
+        "mov.u32 %r3, tile[%r1];\nld.shared.u8 %r4, [%r3];\nadd.u32 %r0, %r0, %r4;\n"
+        "cvt.u16.u32 %h1, %r2;\nst.local.u8 depot[%h1], 7;\nld.local.u8 %r5, depot[%r2];\n"
+        "sub.u32 %r2, %r2, 1;\nld.u32 %r6, table[%r2+1];\nsub.u32 %r0, %r0, %r6;\n"
+        "add.u32 %r0, %r0, %r5;\n",
+        27 + LANE,
+    ),
+    "stack": (
+        "st.local.u32 [depot], %r1;\nstacksave.u64 %rd4;\nand.b32 %r2, %r1, 3;\n"
+        "mad.lo.u32 %r2, %r2, 4, 4;\ncvt.u64.u32 %rd5, %r2;\nalloca.u64 %rd6, %rd5;\n"
+        "sub.u64 %rd7, %rd4, %rd6;\ncvt.u32.u64 %r0, %rd7;\nst.local.u32 [%rd6], %r1;\n"
+        "alloca.u64 %rd8, 20, 32;\nst.local.u32 [%rd8+16], 100;\ncvta.local.u64 %rd9, %rd6;\n"
+        "ld.u32 %r3, [%rd9];\nmad.lo.u32 %r0, %r3, 1000, %r0;\nld.local.u32 %r4, [%rd8+16];\n"
+        "and.b64 %rd8, %rd8, 31;\ncvt.u32.u64 %r5, %rd8;\nadd.u32 %r4, %r4, %r5;\n"
+        "add.u32 %r0, %r0, %r4;\nstackrestore.u64 %rd4;\nstacksave.u64 %rd5;\n"
+        "sub.u64 %rd5, %rd5, %rd4;\ncvt.u32.u64 %r5, %rd5;\nadd.u32 %r0, %r0, %r5;\n"
+        "alloca.u32 %r6, 1008;\nst.local.u32 [%r6], 5;\nld.local.u32 %r5, [%r6];\n"
+        "add.u32 %r0, %r0, %r5;\nld.local.u32 %r5, [depot];\nadd.u32 %r0, %r0, %r5;\n",
+        1001 * LANE + 105 + np.where(LANE % 4 < 2, 8, 16),
+    ),
+    "events": ("pmevent 3;\npmevent.mask 7;\nmov.u32 %r0, 1;\n", LANE * 0 + 1),
     "lop3": ("lop3.b32 %r0, %r1, 0xc, 0x6, 0xca;\n", LANE & 12 | ~LANE & 6),
     "narrow": (
         "st.global.u8 [%rd3], -3;\nld.global.s8 %r2, [%rd3];\nadd.s32 %r0, %r2, 4;\n", LANE * 0 + 1,
@@ -318,6 +341,33 @@ def test_atomic_operations_in_no_memory(access: str) -> None:
     text = f"{HEAD}xor.b64 %rd5, %rd3, 0x4000000000000000;\n{access};\n{TAIL}"
     with pytest.raises(ExecutionError, match=r"access out of bounds: address .* no kernel"):
         tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ("brkpt;", "'ptx.brkpt' is executed"),
+        ("alloca.u64 %rd4, 1024;\nmov.u32 %r2, 5;\nalloca.u32 %r3, %r2, 32;",
+         "5 bytes aligned to 32 are more than the 1024 of the stack have left"),
+        ("alloca.u64 %rd4, -8;", "are more than the 1024 of the stack have left"),
+        ("stacksave.u64 %rd4;\nadd.u64 %rd4, %rd4, 8;\nstackrestore.u64 %rd4;",
+         "expected a top of the stack that stacksave gave"),
+        ("stacksave.u64 %rd4;\nst.local.u32 [%rd4], 5;", "access out of bounds"),
+        ("alloca.u64 %rd4, 8;\nld.local.u32 %r0, [%rd4];", "that nothing has written"),
+    ],
+)  # fmt: skip
+def test_stops_and_stacks(body: str, said: str) -> None:
+    with pytest.raises(ExecutionError, match=said):
+        run(f"mov.u32 %r0, 0;\n{body}\n")
+
+
+def test_elements_of_vectors_are_those_of_their_type() -> None:
+    """As ptxas 13.5 has it: `q[1]` is the second number, not the second vector."""
+    declared = ".global .align 16 .v4 .b32 q[2] = {{1, 2, 3, 4}, {5, 6, 7, 8}};\n"
+    body = "ld.global.u32 %r0, q[1];\nadd.u32 %r2, %r1, 1;\nld.global.u32 %r3, q[%r2];\n"
+    text = HEAD.replace(".const", f"{declared}.const") + body + "mad.lo.u32 %r0, %r0, 10, %r3;\n"
+    [result] = tw.interpret(text + TAIL, grid=(1,), block=(7,), args=[np.zeros(7, np.uint32)])
+    assert result.tolist() == [20 + place for place in range(2, 9)]
 
 
 def test_bytes_by_value_are_given_as_an_array() -> None:

@@ -87,7 +87,7 @@ def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
         ("tex.1d.v4.f32.s32 {%f1}, [t, {%r1}];\n", "expected an instruction that is read", (11, 1)),
         ("call f, (%r1);\n", "expected a call of a function of the text, got f, (%r1)", (11, 1)),
         ("/* a\n */ mov.u32 %r1, %tid.w;\n", "one of tid.x", (12, 5)),
-        ("bar.red.or.pred %p1, %r1, %p1;\n", "expected an integer here, got %r1", (11, 1)),
+        ("cp.async.wait_group %r1;\n", "expected an integer here, got %r1", (11, 1)),
         ("?\n", "expected a PTX statement, got '?'", (11, 1)),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ from tilewright.dialects.printf_format import (
     failed_assertion,
     hexadecimal,
 )
-from tilewright.dialects.ptx.calls import TrapOp, VprintfOp
+from tilewright.dialects.ptx.calls import BrkptOp, TrapOp, VprintfOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
@@ -73,6 +73,6 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
     return effect(op, builder, run)
 
 
-@executes(TrapOp)
+@executes(BrkptOp, TrapOp)
 def _trap(machine: Machine, gang: Gang) -> None:
     raise Fault("is executed", 0)

@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.matrix import MmaOp, WarpMmaOp
-from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp
+from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp, RegisterVoteOp
 from tilewright.dialects.ptx.wmma import MmaOp as WmmaOp
 from tilewright.lowering.interpreter.arithmetic.elements import (
     elements_of,
@@ -222,18 +222,26 @@ def _warp_sync(op: Operation, builder: Builder) -> None:
 
 
 @runs
-def _bar_of_registers(op: RegisterBarrierOp, builder: Builder) -> Step | None:
-    name, slots = op.mnemonic, builder.slots(op.operands)
+def _bar_of_registers(op: RegisterBarrierOp | RegisterVoteOp, builder: Builder) -> Step | None:
+    name, outcome = op.mnemonic, _VOTED.get(op.mnemonic.partition(".red.")[2])
+    operands = op.barrier, op.threads, getattr(op, "value", None)
+    slots = [None if operand is None else builder.slot(operand) for operand in operands]
 
     def given(gang: Gang) -> list[Any]:
         if name.startswith("bar."):
             gang.warps(name)
-        return [gang.regs[slot].astype(np.int64) for slot in slots] + [None] * (2 - len(slots))
+        return [slot if slot is None else gang.regs[slot].astype(np.int64) for slot in slots]
 
     if name.endswith("arrive"):
-        return lambda machine, gang: machine.barriers.arrive(gang.lanes, *given(gang))
+        return lambda machine, gang: machine.barriers.arrive(gang.lanes, *given(gang)[:2])
     builder.suspend(op, lambda machine, gang: machine.barriers.wait(op, gang.lanes, *given(gang)))
-    return None
+    if outcome is None:
+        return None
+    return effect(
+        op, builder,
+        lambda machine, gang, barrier: outcome(machine.barriers.votes(gang.lanes, barrier)),
+        op.barrier,
+    )  # fmt: skip
 
 
 @runs

@@ -57,7 +57,9 @@ def _words_of(op: Any) -> tuple[int, int]:
         case data_movement.LdOp() | data_movement.StOp():
             return op.access_bytes, op.data.type.count.data
         case ptx_multimem.MultimemOp():
-            return KINDS[op.data.type.kind.data] // 8, op.data.type.count.data
+            register = op.data.type
+            octet = op.form.data.endswith(".b8")
+            return 1 if octet else KINDS[register.kind.data] // 8, register.count.data
         case fragment_memory.LoadOp() | fragment_memory.StoreOp():
             element = op.fragment_type.element
             return np.dtype(element.container).itemsize, op.fragment.type.count.data
@@ -114,7 +116,7 @@ def _load(op: Any, builder: Builder) -> Step:
 
     def run(machine: Machine, gang: Gang, at: Bits, chosen: Bits | None, others: list[Bits]) -> Any:
         if space is not None:
-            machine.memory.check_space(at, chosen, space)
+            at = machine.memory.in_space(at, chosen, space)
         otherwise = side_by_side(others, gang.count) if others else None
         words = np.zeros((gang.count, count), f"uint{8 * width}") if generic else otherwise
         for shared, place, part in windows(at, chosen, generic, load.keywords["shared"]):
@@ -140,7 +142,7 @@ def _store(op: Any, builder: Builder) -> Step:
         machine: Machine, gang: Gang, at: Bits, values: list[Bits], chosen: Bits | None
     ) -> None:
         if space is not None:
-            machine.memory.check_space(at, chosen, space)
+            at = machine.memory.in_space(at, chosen, space)
         if isinstance(values[0], Undefined):
             values, chosen = _forgotten(machine, gang, at, values[0], chosen, width)
         words = side_by_side(values, gang.count).astype(dtype, copy=False)

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT, RESERVED
 from tilewright.dialects.ptx import (
+    calls,
     carry,
     control_flow,
     data_movement,
@@ -250,8 +251,8 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 
 
 executes(
-    control_flow.PragmaOp, synchronization.NanosleepOp, data_movement.PrefetchLineOp,
-    data_movement.DiscardOp, data_movement.ApplyPriorityOp,
+    calls.PmeventOp, control_flow.PragmaOp, synchronization.NanosleepOp,
+    data_movement.PrefetchLineOp, data_movement.DiscardOp, data_movement.ApplyPriorityOp,
 )(nothing)  # fmt: skip
 
 
