@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 
@@ -101,7 +102,7 @@ def test_examples_say_their_target_at_every_level(path: Path) -> None:
     assert lowest(required_targets(module)) == arch
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_tcgen05_runs_without_a_target(level: Any) -> None:
     rng = np.random.default_rng(5)
     a, b = (rng.integers(-8, 9, (rows, 8)).astype(np.float16) for rows in (3, 4))

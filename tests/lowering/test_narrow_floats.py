@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import at_levels
 from tile_ir import entry
 
 import tilewright as tw
@@ -34,7 +35,7 @@ def run(text: str, x: Any, to: str, level: Any) -> Any:
     return tw.interpret(text, grid=(1,), block=(x.size,), args=[x, y], level=level)[1]
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("to", ["f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("source", NARROW)
 def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str) -> None:
@@ -43,7 +44,7 @@ def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str
     np.testing.assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("to", NARROW)
 def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str) -> None:

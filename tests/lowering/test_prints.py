@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from printing_kernel import FAILED, KERNEL, PRINTED
+from run_levels import at_levels
 
 import tilewright as tw
-
-LEVELS: Any = ("tile", "atom", "ptx")
 
 
 def run(level: Any, n: int) -> np.ndarray:
@@ -20,13 +19,13 @@ def run(level: Any, n: int) -> np.ndarray:
     )[-1]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_what_is_printed(level: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(level, 7).tolist() == [7, 7]
     assert capsys.readouterr().out == PRINTED.format(n=7, fits=1)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_a_failed_assertion(level: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(tw.ExecutionError, match=r"thread \(1,0,0\)"):
         run(level, 1)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import LEVELS
 from without_checks import without_checks
 
 import tilewright as tw
@@ -25,7 +26,6 @@ THERE = "memref<64xi32, #cute<space dsmem>>"
 BOXES = f"memref<2x8x16xi32, {SMEM}>"
 MAP = "!cute_nvgpu.tma_descriptor<8x16xi32>"
 OUT = "memref<?xi32>"
-LEVELS = ("atom", "ptx")
 STATIC = PIPELINE[: 1 + [stage.name for stage in PIPELINE].index("cute-nvgpu-check-hazards")]
 
 SYNC = '"gpu.barrier"() : () -> ()'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 from tilewright.passes.analysis.functions import functions
@@ -68,14 +69,14 @@ def hazard(text: str, level: str) -> str:
     return "" if wrong is None else str(wrong.error())
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("asked", ASKED)
 def test_a_race_of_a_block(asked: str, level: str) -> None:
     assert "in block (" in hazard(kernel(ASKED[asked]), level)
     assert not hazard(kernel(ASKED[asked], ordered=True), level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_a_kernel_may_be_meant_for_one_block(level: str) -> None:
     one = ", gpu.known_grid_size = array<i32: 1, 1, 1>"
     assert not hazard(kernel(ASKED["the second"], grid=one), level)

@@ -14,6 +14,7 @@ import scope_pairs
 import tensor_memory_pairs
 import warp_pairs
 from hazard_kernels import Pair, cases, checked, refused, run
+from run_levels import at_levels
 
 import tilewright as tw
 
@@ -40,7 +41,7 @@ def test_the_right_one_passes_and_runs(pair: Pair, level: str) -> None:
 
 
 @pytest.mark.parametrize("axis", "xyz")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_blocks_along_another_axis(axis: str, level: str) -> None:
     """A block waits for the flag of the one before it, along whichever axis it asks for."""
     (pair,) = (pair for pair in PAIRS if pair.name == "a flag between blocks, set relaxed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from run_levels import at_levels
 
 from tilewright import compile
 from tilewright.launch.ptxas import assemble
@@ -23,7 +24,7 @@ def test_every_kernel_was_recorded() -> None:
     assert set(RECORDS) >= APPROXIMATE
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 @pytest.mark.parametrize("name", RECORDS)
 def test_kernel_equals_the_chip(name: str, level: Level) -> None:
     outcome = replay(name, RECORDS[name], level)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matrix_copies import WARP, arguments, copies_of, kernel, result
+from run_levels import at_levels
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -22,7 +23,7 @@ def test_every_copy_of_the_chip_was_recorded() -> None:
     assert set(MNEMONICS) == legal
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("mnemonic", MNEMONICS)
 def test_copy_equals_the_chip(mnemonic: str, level: str) -> None:
     copy = None if mnemonic == MOVMATRIX.mnemonic else matrix_copies()[mnemonic]

@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import at_levels
 from without_checks import without_checks
 
 import tilewright as tw
@@ -295,7 +296,7 @@ def interpret_axpy(**changes: Any) -> list[np.ndarray]:
 EXPECTED = np.array([1, 3, 5, 7, 9, 11, 13, 1], np.float32)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str) -> None:
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     found = interpret_axpy(args=[x, y, 2.0, 7], level=level)
@@ -382,7 +383,7 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
             tw.interpret(printed, args=[x, y, 2.0, x], **settings)
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_without_an_arch_the_lowered_instructions_say_it(level: levels.Level) -> None:
     """max.NaN is sm_80's, add.bf16 sm_90's: neither `arith.maximumf` nor `arith.addf` says so."""
     text = """func.func @k(%x: f32, %h: bf16, %o: memref<2xf32>) attributes {gpu.kernel} {

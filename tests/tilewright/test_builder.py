@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from xdsl.builder import Builder
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import FileLineColLoc, i32
@@ -135,7 +136,7 @@ COPY = (
 )
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
     """It runs at every level, and only as far as the matrix goes."""
     module, body = kernel("copy", [array_type("f32", 2)] * 2, 32)
@@ -193,7 +194,7 @@ def test_a_front_end_has_no_lines() -> None:
     assert caught.value.diagnostic.text == "        of_a_front_end(registers)"
 
 
-@pytest.mark.parametrize("level", ["tile", "ptx"])
+@at_levels("tile", "ptx")
 def test_loops_branches_and_threads(level: Any) -> None:
     """Each thread of each block sums so many steps, the odd ones of 10 times as much."""
     vector = attribute('!cute.memref<i32, gmem, "(?,?):(?,1)">')

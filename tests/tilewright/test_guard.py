@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import THOROUGH
+from run_levels import at_levels
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
@@ -186,7 +187,7 @@ def nested(depth: int) -> str:
 }}"""
 
 
-@pytest.mark.parametrize("level", ["tile", "ptx"])
+@at_levels("tile", "ptx")
 def test_123_regions_in_each_other(level: Any) -> None:
     limit = sys.getrecursionlimit()
     assert tw.compile(nested(123), "sm_80").ptx.count("bra") >= 123

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from driver_stand_in import OnGpu
+from run_levels import at_levels
 from without_checks import without_checks
 
 import tilewright as tw
@@ -55,7 +56,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_of_arrays(view: str, level: str) -> None:
     array, layout = VIEWS[view]
@@ -67,7 +68,7 @@ def test_views_of_arrays(view: str, level: str) -> None:
     np.testing.assert_array_equal(array, before)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 def test_raw_bits_and_narrow_scalars(level: str) -> None:
     array = GRID.astype(ml_dtypes.bfloat16)
     expected = array.copy()
@@ -97,7 +98,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 @pytest.mark.parametrize("array, layout, words", BAD)
 def test_arrays_that_do_not_fit(array: Any, layout: str, words: str, level: str) -> None:
     with pytest.raises(tw.ExecutionError) as caught:
@@ -139,7 +140,7 @@ LOWERED = """func.func @k(%x: memref<?xf32> {cute.from = #cute.argument<0, point
 }"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 def test_parts_of_arguments(level: str) -> None:
     found = launch(LOWERED, np.zeros((5, 7), np.float32), 1.5, level=level, threads=1)
     np.testing.assert_array_equal(found[0, :3], [5, 7, 1.5])
@@ -396,7 +397,7 @@ HALVES = """func.func @k(%x: !cute.memref<ui4, gmem, align<4>, "LAYOUT">,
 }"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 @pytest.mark.parametrize("layout", ["(8,2):(1,8)", "(?{div=8},?):(1,?{div=8})"])
 def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str) -> None:
     text = HALVES.replace("LAYOUT", "(8,2):(1,8)") if layout[1] == "8" else HALVES.replace(

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import at_levels
 from xdsl.parser import Parser
 
 import tilewright as tw
@@ -108,7 +109,7 @@ TEXT = f"""func.func @k(%m: {MAP}) attributes {{gpu.kernel}} {{
 POINTER = "func.func @k(%m: memref<?xbf16>) attributes {gpu.kernel} { func.return }"
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_as_an_argument(level: Any) -> None:
     args = [tw.TensorMap(BF16, box=(8, 64), swizzle=128)]
     (found,) = tw.interpret(TEXT, grid=(1,), block=(32,), args=args, level=level)

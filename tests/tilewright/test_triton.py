@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
+from run_levels import at_levels
 from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
 from xdsl.printer import Printer
@@ -407,7 +408,7 @@ module {
 """
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 def test_ttir_is_read_wherever_a_module_is(level):
     x = np.arange(16, dtype=np.float32)
     arguments = [x, np.zeros(16, np.float32)]

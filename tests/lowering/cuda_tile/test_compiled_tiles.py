@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from run_levels import at_levels
 from tile_ir import elementwise, entry, run
 
 import tilewright as tw
@@ -45,7 +46,7 @@ def test_remainders_are_exact() -> None:
     [("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32), ("f64", np.float64),
      ("f8E4M3FN", ml_dtypes.float8_e4m3fn)],
 )  # fmt: skip
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 def test_one_bit_of_a_float_is_its_truth(element: str, dtype: Any, level: str) -> None:
     """As tileiras 13.5 compiles it."""
     x = np.array([0.0, -0.0, 0.25, -3.0, 100.0, -400.0, np.inf, np.nan]).astype(dtype)
@@ -56,7 +57,7 @@ def test_one_bit_of_a_float_is_its_truth(element: str, dtype: Any, level: str) -
     assert got.tolist() == [False, False, *[True] * 6]
 
 
-@pytest.mark.parametrize("level", ["program", "atom", "ptx"])
+@at_levels("program", "atom", "ptx")
 def test_an_assertion_fails_in_the_words_of_tileiras(
     level: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,7 +216,7 @@ def test_a_scan_and_a_fold_of_pairs() -> None:
     assert where[0] == np.argmax(numbers)
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 @pytest.mark.parametrize("reverse", [False, True])
 def test_what_came_before_is_the_first_argument(reverse: bool, level: str) -> None:
     """h = h a + b, a function that is not commutative, and the first and the last of a fold: as an

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 
-LEVELS = ("program", "tile", "atom", "ptx")
 SIZE = 32
 
 
@@ -44,7 +44,7 @@ def run(text: str, level: str, args: list[Any], **launch: Any) -> list[np.ndarra
     return tw.interpret(text, "k", grid=(1,), args=args, level=level, **launch)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("program", "tile", "atom", "ptx")
 @pytest.mark.parametrize("first", [0, 4, 16])
 def test_what_is_written_through_one_is_read_through_the_other(level: Any, first: int) -> None:
     whole = np.full(96, 7, np.int32)
@@ -90,7 +90,7 @@ VIEWS = """cuda_tile.module @m {
 )
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("program", "tile", "atom", "ptx")
 @pytest.mark.parametrize(
     "text",
     [STORED, *(VIEWS.replace("ROWS", str(rows)).replace("COLUMNS", str(columns))
@@ -117,7 +117,7 @@ MASKED = f"""{HEAD}{pointers("at", "p", 0)}
 }}"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("program", "tile", "atom", "ptx")
 def test_what_a_mask_leaves_out_meets_nothing(level: Any) -> None:
     args = [np.full(SIZE, 3, np.int32) for _ in range(2)]
     assert run(MASKED.replace("COUNT", "1"), level, args)[0][0] == 0
@@ -142,7 +142,7 @@ def test_elements_of_half_a_byte() -> None:
             run(text, "program", [packed, step])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("program", "tile", "atom", "ptx")
 def test_an_array_that_is_read_only(level: Any) -> None:
     """It may be read alone, unless an argument that may be written has the same elements."""
     whole = np.zeros(96, np.int32)

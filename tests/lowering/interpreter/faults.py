@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import LEVELS
 from without_checks import without_checks
 
 import tilewright as tw
@@ -18,7 +19,6 @@ import tilewright as tw
 SMEM = "#cute<space smem>"
 TILE = f"memref<64xi32, {SMEM}>"
 HALVES = f"memref<64x24xf16, {SMEM}>"
-LEVELS = ("atom", "ptx")
 # What an op of the source is called after the lowering.
 LOWERED = {
     "memref.load": "ptx.ld",

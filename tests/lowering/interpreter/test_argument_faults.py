@@ -8,7 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from faults import LEVELS, SMEM, P, kernel, line_of, run
+from faults import SMEM, P, kernel, line_of, run
+from run_levels import LEVELS, at_levels
 
 import tilewright as tw
 
@@ -41,7 +42,7 @@ BAD_ARGUMENTS = [
 
 
 @pytest.mark.parametrize("args, words", BAD_ARGUMENTS)
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
     with pytest.raises(tw.ExecutionError, match=re.escape(words)):
         tw.interpret(AXPY, grid=(1,), block=(1,), args=args, level=level)  # type: ignore[arg-type]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults import LEVELS, kernel, run
+from faults import kernel, run
+from run_levels import LEVELS, at_levels
 
 import tilewright as tw
 from tilewright.lowering.interpreter.machine.combined_words import CombinedWords
@@ -35,7 +36,7 @@ KINDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_each_operation(level: Any) -> None:
     """One thread each, on numbers of both signs."""
     for (kind, type_), compute in KINDS.items():
@@ -60,7 +61,7 @@ def test_unsigned_extremes(kind: int, expected: int) -> None:
         assert found[0] == expected
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_sums_of_floats_round_one_by_one(level: Any) -> None:
     text = kernel("  %v = memref.load %q[%t] : memref<?xf32>\n  "
                   + atomic("%old", 0, "%v", "%p[%c0]", "memref<?xf32>", "f32"),
@@ -72,7 +73,7 @@ def test_sums_of_floats_round_one_by_one(level: Any) -> None:
     assert run(text, level, [np.zeros(1, np.float32), values])[0][0] == expected
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize(
     "type_, count", [("f32", 1), ("f32", 2), ("f32", 4), ("f16", 2), ("f16", 8)]
 )
@@ -104,7 +105,7 @@ def test_floats_side_by_side(level: Any, type_: str, count: int) -> None:
     np.testing.assert_array_equal(run(text, level, [a, b])[0], want)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None:
     """Each of 192 threads gets another ticket, in shared and in global memory."""
@@ -121,7 +122,7 @@ def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_counter_in_shared_memory(level: Any) -> None:
     body = f"""  %zero = arith.constant 0 : i32
   scf.if %first {{
@@ -177,14 +178,14 @@ def arrays() -> list[np.ndarray]:
     return [np.zeros(1, np.int32), np.zeros(64, np.int32), np.zeros(64, np.int32)]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None) -> None:
     found = run(flagged(), level, arrays(), grid=(2,), schedule=seed)
     np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize(
     "change, words",
     [({"before": ""}, "this read and the write"), ({"after": ""}, "this read and the write"),
@@ -198,7 +199,7 @@ def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], wor
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_flag_that_nobody_sets(level: Any) -> None:
     text = flagged(set_=atomic("%was", 2, "%one", "%p[%c1]"))
     args = [np.zeros(2, np.int32), *arrays()[1:]]
@@ -207,7 +208,7 @@ def test_a_flag_that_nobody_sets(level: Any) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_flag_that_is_set_late(level: Any, seed: int | None) -> None:
     """A warp waits together for its thread that spins, however long."""
@@ -251,7 +252,7 @@ LAST = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   }}"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None) -> None:
     args = [np.zeros(1, np.int32), np.zeros(192, np.int32), np.zeros(64, np.int32)]
@@ -267,7 +268,7 @@ def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> No
     test_the_last_cta_adds_what_all_have_left("atom", None)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("kind, type_", [(9, "f32"), (0, "i32"), (1, "i16"), (3, "f32")])
 def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
     body = f"""  %v = memref.load %p[%c0] : memref<?x{type_}>
@@ -277,7 +278,7 @@ def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
         run(kernel(body, f"%p: memref<?x{type_}>"), level, [array])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_atomics_on_one_word_look_at_as_many_accesses_each(
     level: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from faults import HALVES, LEVELS, P, fault, kernel, run
+from faults import HALVES, P, fault, kernel, run
+from run_levels import LEVELS
 
 import tilewright as tw
 

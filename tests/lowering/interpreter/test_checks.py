@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from tile_gemm_kernels import register_kernel, warpgroup_kernel
 
 import tilewright as tw
@@ -27,7 +28,6 @@ func.func @k(%x: memref<64xf32>, %out: memref<64xf16>, %amount: i32) attributes 
   func.return
 }
 """
-LEVELS: tuple[Any, ...] = ("tile", "atom", "ptx", "text")
 
 
 @cache
@@ -47,7 +47,7 @@ def run(
         tw.interpret(text, "k", check=check, level=level, **given, **more)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx", "text")
 @pytest.mark.parametrize("value, op", [(1e30, "mul"), (300.0, "truncf")])
 def test_the_first_infinity_is_shown_where_it_is_made(level: Any, value: float, op: str) -> None:
     names = {"tile": f"arith.{op}", "atom": f"arith.{op}", "ptx": "ptx.", "text": "ptx."}
@@ -60,14 +60,14 @@ def test_the_first_infinity_is_shown_where_it_is_made(level: Any, value: float, 
     assert said[level == "text"] in line
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx", "text")
 def test_what_follows_from_an_operand_is_not_the_first(level: Any) -> None:
     for value in (np.inf, np.nan):
         run(level, "nan,padding", value)
     run(level, "", 1e30)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx", "text")
 @pytest.mark.parametrize("races", ["error", "ignore"])
 def test_elements_that_no_thread_wrote(level: Any, races: Any) -> None:
     run(level, "unwritten", races=races)
@@ -82,7 +82,7 @@ def test_an_output_that_nothing_is_written_to() -> None:
         run("tile", "unwritten", text=never)
 
 
-@pytest.mark.parametrize("level", ["tile", "atom"])
+@at_levels("tile", "atom")
 def test_shifts_past_the_width(level: Any) -> None:
     run(level, "integers", amount=31)
     with pytest.raises(tw.ExecutionError, match=r"'arith\.shli' expected a shift below 32, got 32"):
@@ -90,7 +90,7 @@ def test_shifts_past_the_width(level: Any) -> None:
     run(level, "", amount=32)
 
 
-@pytest.mark.parametrize("level", ["ptx", "text"])
+@at_levels("ptx", "text")
 def test_wide_shifts_of_instructions_are_defined(level: Any) -> None:
     """They give zeros: PTX ISA 9.7.8.7."""
     run(level, "integers", amount=32)
@@ -123,7 +123,7 @@ PRODUCTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 @pytest.mark.parametrize("kind", PRODUCTS)
 def test_products_that_overflow(kind: str, level: Any) -> None:
     text, threads, *shapes = PRODUCTS[kind]

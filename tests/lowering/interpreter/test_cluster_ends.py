@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import test_multicast
+from run_levels import at_levels
 from test_clusters import BARRIERS, CLUSTER_SYNC, WAIT, bad, both, kernel
 from tmem_kernels import SMEM
 
@@ -87,7 +88,7 @@ def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", test_multicast.LEVELS)
+@at_levels()
 def test_a_copy_to_a_cta_that_ends(level: str) -> None:
     """CTA 1 sends CTA 0 a box, whose mbarrier CTA 0 alone can wait for: no barrier says as much."""
     wait = f"cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {test_multicast.BARRIER}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import line_of
+from run_levels import LEVELS
 from tmem_kernels import AFTER, BARRIERS, BEFORE, CELLS, HEAD, RETRIEVE, SLOT, SMEM, WAIT_LOAD
 
 import tilewright as tw
@@ -14,7 +15,6 @@ from tilewright.source.diagnostic import CompileError, ExecutionError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
-LEVELS = ("atom", "ptx")
 CLUSTER_SYNC = "cute_nvgpu.cluster.arrive\n  cute_nvgpu.cluster.wait"
 ALLOC = f"cute_nvgpu.tmem.alloc %slot[%c0] columns 256 cta_group 2 : {SLOT}"
 DEALLOC = f"cute_nvgpu.tmem.dealloc %m cta_group 2 : {CELLS}"

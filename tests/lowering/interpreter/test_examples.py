@@ -10,13 +10,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering
+from run_levels import at_levels
 
 import tilewright as tw
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("n", [1, 31, 64, 100])
 def test_axpy(n: int, level: Any) -> None:
     rng = np.random.default_rng(n)
@@ -49,19 +50,19 @@ def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
     np.testing.assert_array_equal(found[0].view(np.uint16), a.view(np.uint16))
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("size", [(128, 192, 128), (64, 64, 32)])
 def test_gemm(size: tuple[int, int, int], level: Any) -> None:
     gemm(*size, 0, level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 @pytest.mark.parametrize("size", [(70, 66, 40), (1, 1, 1), (65, 7, 97), (3, 130, 16)])
 def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any) -> None:
     gemm(*size, 8, level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_gemm_wmma(level: Any) -> None:
     rng = np.random.default_rng(64)
     a, b = rng.integers(-8, 9, (2, 64, 64)).astype(np.float16)
@@ -71,7 +72,7 @@ def test_gemm_wmma(level: Any) -> None:
     np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_wgmma_fed_by_stores(level: Any) -> None:
     rng = np.random.default_rng(3)
     m, n, k = 128, 256, 128

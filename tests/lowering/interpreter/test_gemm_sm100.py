@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering, themselves
 from numpy.typing import NDArray
+from run_levels import LEVELS, at_levels
 
 import tilewright as tw
 from tilewright.launch.ptxas import PtxasReport
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-LEVELS: tuple[Literal["atom", "ptx"], ...] = ("atom", "ptx")
 BLOCK = (192,)
 
 
@@ -123,7 +123,7 @@ def test_gemm_sm100_2sm(size: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_commits_to_a_cta_that_has_ended(level: Any) -> None:
     """Nothing orders the arrivals of one commit after those of another at a different mbarrier: who
     has waited for %done does not know that all at %empty are over."""

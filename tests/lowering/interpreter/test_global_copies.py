@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from faults import LEVELS, TILE, P, fault, kernel, run
+from faults import TILE, P, fault, kernel, run
+from run_levels import LEVELS, at_levels
 from test_mbarriers import BOX, EXPECT, LOAD, TENSOR, WAIT, args, made
 from test_mbarriers import STORE as STORE_BOX
 
@@ -53,7 +54,7 @@ def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait() -> None:
     fault(body, "memref.store", "this write and the read by", "ordered by nothing")
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_cp_async_that_lands_late_reads_late(level: Any) -> None:
     text = kernel(CP_ASYNC.replace("EARLY", ""))
     found = [run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)]
@@ -108,7 +109,7 @@ def test_a_read_of_what_a_tma_store_is_writing(who: str) -> None:
             assert run(stored(WAITS_ALL, who), level, args(), schedule=seed)[0][0] == 1
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_tma_store_that_lands_late(level: Any) -> None:
     """Where only the read is waited for, a copy sees what was there before."""
     for waits, expected in ((WAITS_READ, {1, int(TENSOR[1, 1])}), (WAITS_ALL, {1})):

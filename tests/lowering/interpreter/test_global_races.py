@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults import LEVELS, fault, kernel, run
+from faults import fault, kernel, run
+from run_levels import LEVELS, at_levels
 from test_examples import gemm_sm90_arguments
 from test_mbarriers import args, made
 from test_schedules import EXAMPLES
@@ -115,7 +116,7 @@ def test_a_cta_that_reads_what_another_one_writes() -> None:
             run(kernel(body), level, [np.zeros(64, np.int32)], grid=(2,), races="warn")
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_gemm_has_none(level: Any) -> None:
     arguments, expected = gemm_sm90_arguments(128, 512, 64)
     c = tw.interpret(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both_levels import both
+from run_levels import LEVELS, at_levels
 
 import tilewright as tw
 from tilewright.execution import run
@@ -16,7 +17,6 @@ from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, j
 from tilewright.pipeline import verified
 
 SMEM = "#cute<space smem>"
-LEVELS = ("atom", "ptx")
 HEAD = """
   %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
   %b = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
@@ -44,7 +44,7 @@ def zeros(count: int = 64) -> np.ndarray:
 # Divergence and reconvergence
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_threads_meet_behind_what_they_did_apart(level: str) -> None:
     """An op that needs whole warps, after loops of different length in nested branches."""
     text = kernel("""  %sum = scf.for %k = %c0 to %t step %c1 iter_args(%a = %zero) -> (i32) {
@@ -195,7 +195,7 @@ def test_producer_and_consumer_warps_with_two_buffers(produce: str) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("barrier", [f"sync {n}" for n in (1, 2, 3, 4)])
 def test_a_pipeline_without_one_of_its_waits_is_an_error(
     produce: str, level: str, barrier: str
@@ -225,7 +225,7 @@ WAVES = f"""  %s = memref.alloc() : memref<64xi32, {SMEM}>
   memref.store %sum, %o[%g] : memref<?xi32>"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("resident", [1, 64, 200, 64 * 10, 64 * 11, 10**6])
 def test_waves_give_what_one_wave_gives(
     level: Any, resident: int, monkeypatch: pytest.MonkeyPatch

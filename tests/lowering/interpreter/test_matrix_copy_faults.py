@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from faults import LEVELS, SMEM, P, fault, kernel, run
+from faults import SMEM, P, fault, kernel, run
+from run_levels import LEVELS
 
 ROWS = f"memref<64x16xui8, {SMEM}>"
 SOURCE = "memref<64x16xui8>"

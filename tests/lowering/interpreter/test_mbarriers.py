@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults import LEVELS, P, fault, kernel, run
+from faults import P, fault, kernel, run
+from run_levels import LEVELS
 
 import tilewright as tw
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faults import LEVELS, run
+from faults import run
+from run_levels import at_levels
 from test_atomics import GET, SET, arrays, flagged
 from test_mbarriers import EXPECT, LOAD, MAP, WAIT, made
 
@@ -28,7 +29,7 @@ def load(semantics: str) -> str:
     return f"{ADDRESS}%flag = cute_nvgpu.address.load {word}%flags + 0 : i64 -> i32 // GET"
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("scope", ["gpu", "sys"])
 def test_a_flag_of_stores_and_loads(level: Any, scope: str) -> None:
     for set_, get in (
@@ -49,7 +50,7 @@ def raised(text: str, level: str, **launch: Any) -> str:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize(
     "set_, get, legal",
     [
@@ -109,7 +110,7 @@ FENCED = [
 """Fences of who sets a flag and of who waits for it, and how the flag is accessed."""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("before, behind, set_, get", FENCED)
 def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, get: str) -> None:
     """Fences release and acquire with relaxed accesses; without one, or too late, it is a race."""
@@ -128,7 +129,7 @@ def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, 
             assert re.search(words, raised(faulty, level))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("narrow", ["cta", "cluster"])
 @pytest.mark.parametrize("setter", [True, False])
 def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
@@ -143,7 +144,7 @@ def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_the_scope_of_a_cluster(level: Any) -> None:
     """It has two CTAs of a cluster in it, and not those of two."""
     for set_, get in (
@@ -161,7 +162,7 @@ def test_the_scope_of_a_cluster(level: Any) -> None:
         assert "nearest legal: the scope gpu in" in raised(text, level)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_the_scope_of_a_cta_orders_its_own_threads(level: Any) -> None:
     """A warp hands on to another one; without a release the race is between threads."""
     warp = "cute_nvgpu.bar.warp.sync"
@@ -189,7 +190,7 @@ HANDED_ON = f"""  memref.store %one, %p[%t] : memref<?xi32>
 PROXY = "cute_nvgpu.fence.proxy.async"
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.usefixtures("unchecked")
 def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any) -> None:
     """Of those who wrote, or of the one who copies; one for shared memory alone is none."""

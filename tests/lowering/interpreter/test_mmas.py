@@ -10,6 +10,7 @@ import pytest
 from covering import covering
 from fragment_kernels import WARP, both
 from mma_kernels import ATOMS, chip_of, draw, mma_kernel, operand_words
+from run_levels import at_levels
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
@@ -102,7 +103,7 @@ def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> N
         ("sp::ordered_metadata", 0b1010, "two indices in increasing order"),
     ],
 )
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_undefined_metadata_stop_a_kernel(
     sparsity: str, chunk: int, words: str, level: str
 ) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 
-LEVELS = ("atom", "ptx")
 MAP = "!cute_nvgpu.tma_descriptor<8x16xf32>"
 TILE = "memref<2x8x16xf32, #cute<space smem>>"
 BARRIER = "memref<1xi64, #cute<space smem>>"
@@ -73,7 +73,7 @@ def run(text: str, level: str, mask: int = 3, ctas: int = 4, arch: str = "sm_90a
     return tw.interpret(text, grid=(ctas,), block=(32,), args=args, level=level, arch=arch)[1]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_each_cta_of_the_mask_gets_the_box(level: str) -> None:
     """Both get both boxes, each in the sender's place, and both mbarriers count all bytes."""
     expected = np.arange(256, dtype=np.float32).reshape(2, 8, 16)
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, str]] = {
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("case", FAULTS)
 def test_faults(case: str, level: str) -> None:
     changes, mask, words = FAULTS[case]
@@ -138,14 +138,14 @@ def pairs(ctas: int = 2, rank: str = "%even", wait: str = "") -> str:
 }}"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_one_cta_counts_the_bytes_of_a_pair(level: str) -> None:
     found = run(pairs(), level, ctas=2, arch="sm_100a")[:, 0]
     np.testing.assert_array_equal(found, np.arange(256, dtype=np.float32).reshape(2, 8, 16))
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize(
     "changes, words",
     [

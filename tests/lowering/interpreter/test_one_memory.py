@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import fault, kernel, run
+from run_levels import at_levels
 from test_mbarriers import BOX, EXPECT, LOAD, MAP, STORE, WAIT, made
 from test_memory_order import HANDED_ON, PROXY
 
 import tilewright as tw
 
-LEVELS = ("tile", "atom", "ptx")
 TWO = "%p: memref<?xi32>, %q: memref<?xi32>"
 PASSED_ON = """  scf.if %first {
     memref.store %one, %p[%c0] : memref<?xi32>
@@ -22,7 +22,7 @@ PASSED_ON = """  scf.if %first {
   }"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_one_array_twice(level: Any) -> None:
     array = np.zeros(4, np.int32)
     for q in (array, array[:], array.view(np.uint32)):
@@ -31,7 +31,7 @@ def test_one_array_twice(level: Any) -> None:
     assert not array.any()
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_views_that_overlap(level: Any) -> None:
     """Whichever of them comes first, and through others that both overlap."""
     array = np.arange(8, dtype=np.int32)
@@ -43,7 +43,7 @@ def test_views_that_overlap(level: Any) -> None:
     assert (first.tolist(), second.tolist(), both.tolist()) == ([1, 1, 3], [3, 4, 5], [3, 3, 4])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_arrays_that_meet_nowhere_stay_apart(level: Any) -> None:
     """Neighbours, and one without elements: an access out of one does not reach the other."""
     array = np.zeros(8, np.int32)
@@ -54,7 +54,7 @@ def test_arrays_that_meet_nowhere_stay_apart(level: Any) -> None:
             run(kernel(PASSED_ON, TWO), level, [p, q])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_elements_of_other_types(level: Any) -> None:
     """A byte of a word, and a number that is an array without dimensions."""
     body = """  scf.if %first {
@@ -70,7 +70,7 @@ def test_elements_of_other_types(level: Any) -> None:
     assert (q.tolist(), b.tolist(), n.tolist()) == ([0x0202, 0x0202], [2, 2, 0, 0], 0x0202)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_races_under_two_names(level: Any) -> None:
     """What is apart in one array, and what is not in two views of it."""
     body = """  %v = memref.load %q[%t] : memref<?xi32>
@@ -94,7 +94,7 @@ def boxed(array: np.ndarray) -> tw.TensorMap:
     return tw.TensorMap(array, box=(8, 16), swizzle=64)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_a_copy_reads_through_a_map_what_threads_wrote_behind_a_fence(level: Any) -> None:
     """Of those who wrote, or of the one who copies; the map may begin elsewhere."""
     array = np.zeros((64, 32), np.int32)
@@ -119,7 +119,7 @@ def test_a_copy_reads_through_a_map_what_threads_wrote_behind_a_fence(level: Any
         run(text.replace("BEFORE", "").replace("AFTER", ""), level, [args[0], boxed(array[32:])])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_a_copy_through_one_map_and_another_one_back(level: Any) -> None:
     """A box that was loaded from the middle of an array is stored over its beginning."""
     two = f"%p: memref<?xi32>, %m: {MAP}, %n: {MAP}"
@@ -162,7 +162,7 @@ def test_a_map_of_an_address_that_is_not_aligned() -> None:
 # What is not one memory
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_a_bare_pointer_is_to_what_is_contiguous(level: Any) -> None:
     """A copy of an array with other strides may stand for it as long as nobody sees a second one:
     not where another argument overlaps it, or two of its elements are one."""
@@ -186,7 +186,7 @@ def test_a_bare_pointer_is_to_what_is_contiguous(level: Any) -> None:
             run(text, level, args)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_threads_that_write_one_element(level: Any) -> None:
     """Of a tensor with a stride of zero; equal values may meet."""
     body = """  %i = arith.index_cast %t : index to i32
@@ -240,7 +240,7 @@ def test_races_of_threads_of_a_store_to_two_arguments() -> None:
 # What may not be written
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 def test_an_array_that_is_read_only(level: Any) -> None:
     """It may be read; what an argument that may be written shows of it is that one's."""
     array = np.zeros(4, np.int32)
@@ -272,7 +272,7 @@ FILL = f"""  %c8 = arith.constant 8 : index
 """
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels("tile", "atom", "ptx")
 @pytest.mark.parametrize("races", ["error", "ignore"])
 def test_atomics_and_copies_write(level: Any, races: Any) -> None:
     fixed = np.zeros((32, 32), np.int32)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 
@@ -80,7 +81,7 @@ BEFORE_IT_FAILS = """func.func @k(%x: memref<?xi32>) attributes {gpu.kernel} {
 }"""
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_what_is_printed_survives_an_error(capsys: pytest.CaptureFixture[str], level: Any) -> None:
     args = [np.zeros(2, np.int32)]
     with pytest.raises(tw.ExecutionError, match="out of bounds"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 
@@ -65,7 +66,7 @@ def quiet(capfd: pytest.CaptureFixture[str]) -> Any:
 
 
 @pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx", "text"])
+@at_levels("tile", "atom", "ptx", "text")
 def test_overflow_and_nan_in_threads_are_no_warnings(level: Any) -> None:
     args = STRANGE, np.zeros(32, np.float32), np.zeros(32, np.int32)
     given: Any = {"grid": (1,), "block": (32,), "args": args}

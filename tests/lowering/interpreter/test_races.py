@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from faults import HALVES, LEVELS, LOWERED, TILE, fault, fine
+from faults import HALVES, LOWERED, TILE, fault, fine
+from run_levels import LEVELS
 
 # Races. `SYNC` is where a barrier belongs.
 

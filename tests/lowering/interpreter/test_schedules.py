@@ -9,7 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from faults import LEVELS, kernel, run
+from faults import kernel, run
+from run_levels import LEVELS, at_levels
 from test_examples import gemm_sm90_arguments
 from test_gemm_sm100 import dense
 
@@ -75,7 +76,7 @@ def spin(flag: str) -> str:
   }}"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_spin_lets_others_run(level: str) -> None:
     run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)], races="ignore", max_steps=4000)
 
@@ -98,7 +99,7 @@ def test_a_spin_that_never_ends(seed: int | None) -> None:
     assert "block (0,0,0), thread (0,0,0)" in message and "// HERE" in message, message
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("seed", [None, 0])
 def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None) -> None:
     """Without `max_steps`: what may run runs, and nothing comes of it."""
@@ -143,7 +144,7 @@ def test_a_loop_that_takes_long_is_no_livelock() -> None:
     run(kernel(body), "atom", [np.zeros(64, np.int32)])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
     with pytest.raises(tw.ExecutionError, match="after more than max_steps=500 steps: a loop wa"):
         run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=500)
@@ -196,7 +197,7 @@ LATE = """func.func @k(%from: !cute_nvgpu.tma_descriptor<1x32xi32>, %out: memref
 }"""
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_copy_reads_late(level: str) -> None:
     """The thread overwrites what its copy reads, before or after it has waited for it."""
     wait = "cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : BARRIER"

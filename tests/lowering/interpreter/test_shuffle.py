@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fragment_kernels import LANE, both
+from run_levels import at_levels
 
 import tilewright as tw
 
@@ -51,7 +52,7 @@ def test_a_butterfly_sums_the_warp() -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_of_part_of_a_warp(level: Any) -> None:
     text = kernel("""  %c3 = arith.constant 3 : index
   %low = arith.cmpi ult, %t, %c3 : index

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from faults import LEVELS, P, line_of, run
+from faults import P, line_of, run
+from run_levels import LEVELS
 from tmem_kernels import (
     AFTER,
     ALLOC,

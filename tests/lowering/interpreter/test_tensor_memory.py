@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import LEVELS
 from tmem_kernels import (
     AFTER,
     ALLOC,
@@ -29,7 +30,6 @@ from tmem_kernels import (
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_SHAPES
 
-LEVELS = ("atom", "ptx")
 WARPS = 4
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from faults import LEVELS, P, run
+from faults import P, run
+from run_levels import LEVELS
 from tmem_faults import (
     COPY,
     FILLED,

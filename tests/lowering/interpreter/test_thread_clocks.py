@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults import LEVELS, P, kernel, run
+from faults import P, kernel, run
+from run_levels import at_levels
 from test_mbarriers import ARRIVE, EXPECT, LOAD, READ, STORE, WAIT, bad, fine
 from test_mbarriers import BOX as BOX_TYPE
 
@@ -277,7 +278,7 @@ def registers(first: str, second: str) -> str:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_registers_that_nobody_gives_back(level: str) -> None:
     """384 threads begin with 168 registers each: 128 of them give back what 256 get."""
     given, asked = "cute_nvgpu.setmaxnreg dec 40", "cute_nvgpu.setmaxnreg inc 232"
@@ -288,7 +289,7 @@ def test_registers_that_nobody_gives_back(level: str) -> None:
             run(registers(first, second), level, **launch)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_more_shared_memory_than_the_target_has(level: str) -> None:
     text = kernel(f"  %x = memref.alloc() : memref<150000xi8, {SMEM}>")
     run(text, level, [P], arch="sm_80")

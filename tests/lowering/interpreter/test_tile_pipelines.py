@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from tile_kernels import kernel, run
 from tile_levels import BARRIER, memref, numbers
 
@@ -244,7 +245,7 @@ def test_faults_of_tma(case: str) -> None:
     fault(text, copied, op, which, words)
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_a_copy_by_tma_of_what_threads_wrote_under_another_name(level: Any) -> None:
     """The proxy of their stores is another one than that of the copy."""
     write = f"""  %seven = arith.constant 7.0 : f16

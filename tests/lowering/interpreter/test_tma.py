@@ -8,11 +8,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import LEVELS, at_levels
 from tma_reductions import DTYPES, MEANING, REDUCTIONS, elements_of, reduction_kernel
 
 import tilewright as tw
 
-LEVELS = ("atom", "ptx")
 BARRIER = "memref<1xi64, #cute<space smem>>"
 HEAD = f"""
   %c0 = arith.constant 0 : index
@@ -113,7 +113,7 @@ def boxed(tensor: np.ndarray, box: tuple[int, ...], corner: tuple[int, ...]) -> 
     return inside, rest
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("case", CASES)
 def test_a_box_there_and_back(case: str, level: Any) -> None:
     box, element, dtype, swizzle, shape, corner = CASES[case]
@@ -131,7 +131,7 @@ def test_a_box_there_and_back(case: str, level: Any) -> None:
     np.testing.assert_array_equal(found[0].view(np.uint8), tensor.view(np.uint8))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("case", ["2d", "swizzle 64", "swizzle 128", "3d"])
 def test_a_box_in_a_line_of_memory(case: str, level: Any) -> None:
     """The same kernel, whose tile is 2048 elements on in a line; thread i reads element i there."""
@@ -159,7 +159,7 @@ def test_a_box_in_a_line_of_memory(case: str, level: Any) -> None:
     np.testing.assert_array_equal(found[1].view(np.uint8), rest.view(np.uint8))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_tensor_within_padded_rows(level: Any) -> None:
     """Extents and strides of the map, not those of the array, say what is outside."""
     box = (8, 16)
@@ -176,7 +176,7 @@ def test_a_tensor_within_padded_rows(level: Any) -> None:
     assert not found[1][20:].any() and not found[1][:, 30:].any()
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_boxes_of_tf32_round_f32(level: Any) -> None:
     """To nearest even, into the next power of two and to infinity too; NaN stays one."""
     given = [0x3F800FFF, 0x3F801000, 0x3F803000, 0x3FFFF000, 0x7F7FFFFF, 0x80001001, 0x00001000,
@@ -224,7 +224,7 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
         np.testing.assert_array_equal(found.astype(np.float32), tensor.reshape(-1))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("kind, element", REDUCTIONS)
 def test_reductions(kind: str, element: str, level: Any) -> None:
     """Two CTAs combine a box that reaches over an edge with theirs, one after the other."""
@@ -239,7 +239,7 @@ def test_reductions(kind: str, element: str, level: Any) -> None:
     assert found.tobytes() == expected.astype(dtype).tobytes()
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("kind", ["", "add"])
 @pytest.mark.parametrize("columns, changed", [(9, 12), (12, 12), (13, 16)])
 def test_as_on_the_chip_the_last_16_bytes_of_a_row_change(
@@ -259,7 +259,7 @@ def test_as_on_the_chip_the_last_16_bytes_of_a_row_change(
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("left_out, words", [
     ("cute_nvgpu.cp.async.bulk.wait_group 0", "ends the kernel while"),
     ("cute_nvgpu.mbarrier.wait", "are ordered by no wait for the mbarrier"),
@@ -278,7 +278,7 @@ def by_every_thread(kind: str, element: str) -> str:
     return f"{head}%all = arith.constant true\n  scf.if %all{tail}"
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("kind, element", [("add", "f32"), ("xor", "i32"), ("inc", "i32")])
 def test_a_reduction_that_every_thread_issues_is_refused(
     kind: str, element: str, level: Any
@@ -288,7 +288,7 @@ def test_a_reduction_that_every_thread_issues_is_refused(
         tw.interpret(by_every_thread(kind, element), grid=(1,), block=(32,), args=args, level=level)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any) -> None:
     source = np.arange(128, dtype=np.float16).reshape(8, 16)
     args = [tw.TensorMap(source, box=(4, 16)), tw.TensorMap(np.zeros_like(source), box=(4, 16))]
@@ -298,7 +298,7 @@ def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any) -> None:
     np.testing.assert_array_equal(found[:4], source[:4])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_as_on_the_chip_a_box_starts_at_whole_chunks_of_a_row(level: Any) -> None:
     box, element, dtype, swizzle, extents, _ = CASES["swizzle 64"]
     tensor = np.zeros(extents, dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import THOROUGH
+from run_levels import at_levels
 from test_umma import CASES, run
 from umma_images import build
 from umma_programs import COLUMNS, atom_of, execute, kernel
@@ -47,7 +48,7 @@ def test_a_kernel_does_what_the_instruction_does(name: str) -> None:
         np.testing.assert_array_equal(found, wanted[:, :COLUMNS], level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_modifiers(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)
@@ -67,7 +68,7 @@ def test_modifiers(level: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["mxf8f6f4-id", "sp-bf16-selector"])
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasReport]) -> None:
     """The instruction descriptor is given, ids and all: what the same ids in the op give."""
     u = CASES[name]
@@ -92,7 +93,7 @@ def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasRepo
         execute(u, images, text(word ^ 1 << 17), level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_the_first_step_ignores_d(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)
@@ -101,7 +102,7 @@ def test_the_first_step_ignores_d(level: Any) -> None:
     np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_columns_that_count_as_zeros(level: Any) -> None:
     u = replace(CASES["ws-32"])
     images = build(u)
@@ -114,7 +115,7 @@ def test_columns_that_count_as_zeros(level: Any) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_memory_that_no_fence_ordered(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)
@@ -124,7 +125,7 @@ def test_memory_that_no_fence_ordered(level: Any) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_a_result_that_nobody_waited_for(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)
@@ -136,7 +137,7 @@ def test_a_result_that_nobody_waited_for(level: Any) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_two_threads_that_issue_one_mma(level: Any) -> None:
     """The second one's D is not ordered after the first one's."""
     u = CASES["f16"]
@@ -148,7 +149,7 @@ def test_two_threads_that_issue_one_mma(level: Any) -> None:
         execute(u, images, text, level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_a_shifted_a_is_not_modelled(level: Any) -> None:
     u = CASES["f16-tmem"]
     images = build(u)
@@ -156,7 +157,7 @@ def test_a_shifted_a_is_not_modelled(level: Any) -> None:
         execute(u, images, kernel(u, images, "ashift").text(), level)
 
 
-@pytest.mark.parametrize("level", ["atom", "ptx"])
+@at_levels()
 def test_an_operand_outside_of_tensor_memory(level: Any) -> None:
     u = CASES["f16"]
     images = build(u)

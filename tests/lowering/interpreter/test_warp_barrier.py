@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 
 import tilewright as tw
 
-LEVELS = ("atom", "ptx")
 BARRIER = "memref<1xi64, #cute<space smem>>"
 WORD = "memref<1xi32, #cute<space smem>>"
 
@@ -50,13 +50,13 @@ def run(text: str, level: Any) -> np.ndarray:
     return tw.interpret(text, args=[np.zeros(32, np.int32)], grid=(3,), block=(64,), level=level)[0]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_threads_wait_for_the_rest_of_their_warp(level: Any) -> None:
     assert (run(kernel("cute_nvgpu.bar.warp.sync"), level) == 7).all()
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_without_it_they_read_too_early(level: Any) -> None:
     with pytest.raises(tw.ExecutionError, match=r"nothing has written|race on shared memory"):
         run(kernel(""), level)

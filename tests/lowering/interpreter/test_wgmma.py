@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from covering import covering
 from numpy.typing import NDArray
+from run_levels import LEVELS, at_levels
 from wgmma_kernels import BF16, CASES, Case, as_stored, product_kernel
 from wgmma_products import DTYPES, atom_of, fragments, inputs
 
 import tilewright as tw
-
-LEVELS = ("atom", "ptx")
 
 
 def run(case: Case, text: str, level: Any, numerics: Any = "hardware") -> NDArray[Any]:
@@ -67,7 +66,7 @@ def test_the_text_assembles(case: Case, ptxas: Any) -> None:
     assert "serialized" not in report.output
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 @pytest.mark.parametrize("scale_d", ["true", "false"])
 def test_scale_d(scale_d: str, level: str) -> None:
     """Where scale_d is false the accumulator's old value, ones, does not count."""

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from faults import line_of
+from run_levels import LEVELS
 from test_wgmma_hazards import (
     BARRIER,
     CASE,
@@ -29,8 +30,6 @@ from wgmma_kernels import SYNC, Tile, head, load_fragment, mma, splat, view
 
 import tilewright as tw
 from tilewright.source.diagnostic import OpError
-
-LEVELS = ("atom", "ptx")
 
 
 def faults(text: str, *words: str, levels: tuple[str, ...] = LEVELS, **launch: Any) -> None:

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import THOROUGH
+from run_levels import LEVELS, at_levels
 from test_wgmma import expected, run
 from wgmma_kernels import CASES, Case, head, k_major, mma, product_kernel, splat, store_result
 from wgmma_products import atom_of
@@ -21,7 +22,6 @@ from tilewright.passes.insert_wgmma_sync import InsertWgmmaSyncPass
 from tilewright.source.parsing import default_context, parse_module
 from tilewright.source.verification import verify
 
-LEVELS = ("atom", "ptx")
 FENCE, COMMIT, WAIT, PROXY = (
     f"cute_nvgpu.{name}"
     for name in ("wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "fence.proxy.async")
@@ -133,7 +133,7 @@ def run_rounds(module: Any, level: Any) -> tuple[np.ndarray, np.ndarray]:
     return d, np.einsum("rmk,rnk->mn", a.astype(np.float32), b.astype(np.float32))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_a_stage_that_is_filled_again(level: str) -> None:
     """The wait stands before the stores of the next round; another before the result is read."""
     module = ordered(single_stage(128))
@@ -141,7 +141,7 @@ def test_a_stage_that_is_filled_again(level: str) -> None:
     np.testing.assert_array_equal(*run_rounds(module, level))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels()
 def test_two_stages(level: str) -> None:
     """Each stage is waited for while the other is read: one group stays in flight."""
     module = ordered(two_stages())

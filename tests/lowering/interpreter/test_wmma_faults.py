@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from faults import LEVELS, SMEM, fault, kernel, run
+from faults import SMEM, fault, kernel, run
+from run_levels import LEVELS
 
 TILE = f"memref<16x16xf32, {SMEM}>"
 C = "!cute_nvgpu.fragment<8xf32>"

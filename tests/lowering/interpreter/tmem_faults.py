@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from faults import LEVELS, P, fault, run
+from faults import P, fault, run
+from run_levels import LEVELS
 from tmem_kernels import (
     CELLS,
     SMEM,

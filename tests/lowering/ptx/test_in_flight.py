@@ -23,6 +23,7 @@ from overlap_kernels import (
     store,
     wait,
 )
+from run_levels import at_levels
 
 import tilewright as tw
 from tilewright import execution
@@ -75,7 +76,7 @@ def test_overlapping_accumulators_are_never_moved(name: str, ptxas: Ptxas) -> No
     assert not flying & moved
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_level_computes_the_same(name: str, level: str) -> None:
     """Even and odd rounds, and none: what NumPy has, bit for bit."""

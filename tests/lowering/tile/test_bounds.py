@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from tile_levels import kernel, memref, run
 
 import tilewright as tw
@@ -83,7 +84,7 @@ def test_cp_async_within_half_a_register_of_packed_elements() -> None:
     np.testing.assert_array_equal(found, np.where(np.arange(8) < 5, x, 0))
 
 
-@pytest.mark.parametrize("level", ["tile", "ptx"])
+@at_levels("tile", "ptx")
 @pytest.mark.parametrize(
     "element, dtype, count, case, rule",
     [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
+from run_levels import at_levels
 from tile_levels import BARRIER, BOXES_LOADED, BOXES_STORED, LEVELS, kernel, memref, numbers, run
 
 import tilewright as tw
@@ -230,7 +231,7 @@ def test_wgmmas_add_to_one_block_of_their_sums() -> None:
     np.testing.assert_array_equal(run(text, *args, threads=128)[2], wanted)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@at_levels(*LEVELS)
 def test_threads_that_share_elements_race(level: str) -> None:
     """Thread t writes elements t to t + 3 of shared memory, be it the same number."""
     text = kernel(

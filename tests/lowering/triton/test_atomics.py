@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from run_levels import at_levels
 from triton_kernel import converted
 
 import tilewright as tw
@@ -45,7 +46,7 @@ REDUCE = """module {
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 def test_halves_are_compared_and_swapped(level: Any) -> None:
     p = np.arange(8, dtype=np.float16)
     after, old = tw.interpret(SWAP, "k", grid=(1,), args=[p, np.zeros_like(p)], level=level)
@@ -53,7 +54,7 @@ def test_halves_are_compared_and_swapped(level: Any) -> None:
     assert after.tolist() == [0, 2, 2, 3, 4, 5, 6, 7]
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 @pytest.mark.parametrize("kind", ["min", "max", "add"])
 def test_halves_of_a_descriptor_are_reduced(kind: str, element: str, level: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
 
 import tilewright as tw
@@ -56,7 +57,7 @@ SNIPPETS: list[tuple[str, str, str, str, int, Callable[..., Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 @pytest.mark.parametrize(
     ("text", "constraints", "inputs", "result", "pack", "law"),
     SNIPPETS, ids=[row[0].split(";")[0].split("\n")[0] + row[2] for row in SNIPPETS],
@@ -121,7 +122,7 @@ def test_waits_for_other_grids() -> None:
     assert ptx.index("griddepcontrol.wait") < ptx.index("griddepcontrol.launch_dependents")
 
 
-@pytest.mark.parametrize("level", ["program", "ptx"])
+@at_levels("program", "ptx")
 def test_times_and_the_multiprocessor_of_a_block(level: Any) -> None:
     """All threads go one way by a time, as the barrier in the branch needs it."""
     text = """module {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from run_levels import at_levels
 from tile_ir import entry, row, run
 
 import tilewright as tw
@@ -316,7 +317,7 @@ def test_other_workers_take_the_same_padding() -> None:
             run(PARAMETERS, body, arrays(), executor=executor)
 
 
-@pytest.mark.parametrize("level", ["tile", "atom", "ptx"])
+@at_levels("tile", "atom", "ptx")
 def test_padding_is_zeros_below_the_program_level(level: Any) -> None:
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     text = entry(PARAMETERS, body)
