@@ -57,12 +57,13 @@ from tilewright.lowering.cuda_tile.plan import Plan, planned
 from tilewright.lowering.tile.kernel import erase_unused
 from tilewright.passes.analysis.hazards.launches import FROM_TILE_IR
 from tilewright.passes.cuda_tile.analysis.cost_model import (
-    COPYING_REGISTERS,
     GATHERING_REGISTERS,
     WARP,
     WARPGROUP,
     are_two,
     bounded_ctas,
+    copier_registers,
+    copying_registers,
     ctas_beside,
     is_crowded,
     registers_beside_gatherers,
@@ -224,6 +225,8 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
             make_sums_late(product)
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
+        if kernel.tensor.is_used:
+            registers = copier_registers(entry, arch, plan.ahead.ctas) or 0
         if plan.ahead.gathers:
             registers = registers_beside_gatherers(threads, plan.ahead.ctas)
         store = None if kernel.tensor.is_used else find_late_store(entry, table)
@@ -328,7 +331,7 @@ def _specialise(
 
     def copy() -> None:
         if registers:
-            few = GATHERING_REGISTERS if gathers else COPYING_REGISTERS
+            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
             emitter.add(SetmaxnregOp("dec", few))
         if gathers:
             gather()

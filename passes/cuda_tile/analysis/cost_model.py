@@ -97,10 +97,10 @@ _ONE_AND_ITS_END = 2
 WARP = 32
 _OF_WARP = 128
 """The sums of an MMA of a warp, of 16 x 8."""
-COPYING_REGISTERS = 24
+_COPYING = 24
 """The registers of a thread that only copies, where it gives up others."""
 GATHERING_REGISTERS = 88
-"""Those of a thread that copies from addresses of its own."""
+"""Those of a thread that copies from addresses of its own, or that issues MMAs."""
 
 
 def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
@@ -335,6 +335,12 @@ def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:
     return raised_registers(entry, arch, ctas) if crowded else 0
 
 
+def copying_registers(arch: Target | None) -> int:
+    """The registers of a thread that copies, or issues MMAs in tensor memory, beside those that are
+    raised."""
+    return GATHERING_REGISTERS if arch and arch.supports(DATACENTER_BLACKWELL) else _COPYING
+
+
 def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0) -> int | None:
     """The registers that threads which compute are raised to, where each has so many of operands
     beside its accumulators and a warpgroup that copies gives up its own; 0 where each has enough as
@@ -344,8 +350,10 @@ def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0)
     room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0
-    raised = _of_thread(room * all_threads - COPYING_REGISTERS * WARPGROUP, threads)
-    return raised if needed <= raised <= _MOST_REGISTERS else None
+    raised = _of_thread(room * all_threads - copying_registers(arch) * WARPGROUP, threads)
+    # What products in tensor memory add to counts as needed, and stays there.
+    most = _MOST_REGISTERS if arch.supports(DATACENTER_BLACKWELL) else raised
+    return raised if needed <= most and raised <= _MOST_REGISTERS else None
 
 
 def late_registers(

@@ -112,7 +112,8 @@ class _UnrolledParts:
             for op in self._waiting:
                 self._compute(op, number, before, tokens)
         for token, parts in tokens.items():
-            token.replace_all_uses_with(ShapedBuilder(before).add(JoinTokensOp, parts))
+            if token.first_use is not None:
+                token.replace_all_uses_with(ShapedBuilder(before).add(JoinTokensOp, parts))
         self._old += self._waiting
         self._waiting = []
 
