@@ -76,19 +76,39 @@ def test_sums_of_128_and_of_64_rows_begin_at_the_same_zeros() -> None:
     assert all((x == y).all() and x.any() for x, y in zip(got, want, strict=True))
 
 
-@pytest.mark.parametrize("rows, occupancy, mmas", [(256, 8, 4), (64, 20, 2)])
-def test_rows_in_turns_where_columns_are_few(rows: int, occupancy: int, mmas: int) -> None:
+@pytest.mark.parametrize(
+    "rows, occupancy, mmas, threads", [(256, 8, 4, 256 + 2 * 32), (64, 20, 2, 128)]
+)
+def test_rows_in_turns_where_columns_are_few(
+    rows: int, occupancy: int, mmas: int, threads: int
+) -> None:
     """Attention by 256 rows, whose weights have columns where the scores of one half follow those
-    of the other; by 64, whose sums have more than a twentieth of all columns."""
+    of the other, a warp copies and one issues; by 64, whose sums have more than a twentieth of all
+    columns."""
     text = hinted(attention(rows, 16, 16, GIVEN), f"occupancy = {occupancy}")
     text = text.replace("sm_90", "default")
     kernel = tw.compile(text, ARCH)
     assert "tensor-memory" not in {remark.kind for remark in kernel.remarks}
     assert kernel.ptx.count("tcgen05.mma") == mmas
+    assert kernel.entry().block == (threads, 1, 1)
     options: dict[str, Any] = {
         "grid": (1, 1), "args": arguments(operands(rows, 32, 16, 1), 2), "arch": ARCH,
     }  # fmt: skip
     equal_as_ptx(text, **options)
+
+
+def test_registers_of_who_copies_hold_scores() -> None:
+    """256 rows of 128 scores: a warpgroup copies and issues, and gives up registers."""
+    text = attention(256, 128, 64, GIVEN)
+    kernel = tw.compile(text, ARCH)
+    assert kernel.entry().block == (384, 1, 1) and "tcgen05.mma" in kernel.ptx
+    assert kernel.ptx.count("setmaxnreg.inc") == kernel.ptx.count("setmaxnreg.dec") == 1
+    report = ptxas.assemble(kernel.ptx, ARCH)
+    assert report.clean and report.kernels["k"].spill_stores == 0
+    options: dict[str, Any] = {
+        "grid": (1, 1), "args": arguments(operands(256, 256, 64, 1), 2), "arch": ARCH,
+    }  # fmt: skip
+    equal_as_ptx(text, schedule=1, **options)
 
 
 @pytest.mark.parametrize(
