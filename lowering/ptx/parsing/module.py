@@ -46,15 +46,14 @@ def read_module(text: str, name: str = "<string>", line_offset: int = 0) -> Modu
     what is not read here."""
     reading = _ModuleReading(text, name, line_offset)
     kernels = list(reading.kernels())
-    return ModuleOp([*reading.variables.ops, *reading.functions, *kernels])
+    return ModuleOp([*reading.variables.ops, *reading.functions(), *kernels])
 
 
 class _ModuleReading:
     def __init__(self, text: str, name: str, line_offset: int):
         self._scope = Names()
         self._callees: dict[str, Callee] = {}
-        self._read_functions: dict[str, FuncOp | None] = {}
-        self.functions: list[FuncOp] = []
+        self._functions: dict[str, FuncOp | None] = {}
         self._entries: list[tuple[PtxStatement, Sequence[PtxStatement]]] = []
         self.variables = ModuleVariables()
         plain = without_comments(text)
@@ -75,6 +74,13 @@ class _ModuleReading:
             yield KernelReading(
                 self._source, head, body, self._scope, self._callees, self.variables
             ).entry()
+
+    def functions(self) -> Sequence[FuncOp]:
+        """The functions that are called, each before its callers: those from elsewhere in the order
+        of the text, in which ptxas has their addresses."""
+        own = [one for one in self._functions.values() if one is not None and one.body.blocks]
+        known = filter(None, map(self._functions.get, self._callees))
+        return [*(one for one in known if not one.body.blocks), *own]
 
     def _add(self, following: Iterator[PtxStatement]) -> None:
         aliases = list[list[str]]()
@@ -142,7 +148,9 @@ class _ModuleReading:
         self._scope.names.setdefault(name, symbol)
         results, inputs = (
             {
-                parameter["name"]: PtxStatement("declaration", head.position, *one.split(None, 1))
+                parameter["name"]: PtxStatement(
+                    "declaration", head.position, *one.strip().split(None, 1)
+                )
                 for one in (some or "").split(",")
                 if (parameter := PARAMETER.fullmatch(one.strip())) is not None
             }
@@ -157,13 +165,14 @@ class _ModuleReading:
 
     def _read(self, callee: Callee) -> FuncOp | None:
         """A function by itself, where it is one; while it is read, it is none."""
-        if callee.name not in self._read_functions:
-            self._read_functions[callee.name] = None
+        if (name := callee.name) not in self._functions:
+            self._functions[name] = None
             reading = FunctionReading(
                 self._source, callee.head, callee.statements or (), self._scope, self._callees,
                 self.variables, callee,
             )  # fmt: skip
             with suppress(PtxError):
-                function = self._read_functions[callee.name] = reading.function()
-                self.functions.append(function)
-        return self._read_functions[callee.name]
+                function = reading.function()
+                del self._functions[name]
+                self._functions[name] = function
+        return self._functions[name]

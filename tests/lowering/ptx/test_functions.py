@@ -23,7 +23,10 @@ FUNCTIONS = """\
   st.param.b32 [out], %r2;
   ret;
 }
-.func (.param .align 8 .b8 out[16]) parts(.param .align 8 .b8 in[16], .param .b32 which)
+.func (.param .align 8 .b8 out[16]) parts(
+  .param .align 8 .b8 in[16],
+  .param .b32 which
+)
 {
   .local .align 8 .b8 depot[16];
   .reg .pred %p<2>; .reg .b16 %h<3>; .reg .b32 %r<7>; .reg .f64 %d<2>; .reg .b64 %rd<5>;
