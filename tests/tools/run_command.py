@@ -1,4 +1,4 @@
-"""`tilewright run` as its tests call it."""
+"""Commands as their tests call them."""
 
 from pathlib import Path
 
@@ -26,6 +26,11 @@ def axpy(*words):
 def copy(element, *words):
     Path("copy.mlir").write_text(COPY.format(element))
     main(["run", "copy.mlir", "--grid", "1", "--block", "4,2,1", *words])
+
+
+def shown(capsys, *words):
+    main(words)
+    return capsys.readouterr().out
 
 
 def refused(capsys, command, *words):

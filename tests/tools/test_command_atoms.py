@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from run_command import refused
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -148,11 +149,8 @@ def test_arch_keeps_what_it_runs(arch, capsys):
 
 
 def test_unknown_arch(capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["atoms", "--arch", "sm_91"])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith("error: unknown target 'sm_91'; nearest legal: sm_90;")
+    error = refused(capsys, main, ["atoms", "--arch", "sm_91"])
+    assert error.startswith("error: unknown target 'sm_91'; nearest legal: sm_90;")
 
 
 @pytest.mark.parametrize(
@@ -173,11 +171,8 @@ def test_op_keeps_its_rows(op, kept, capsys):
 
 @pytest.mark.parametrize("op", ["sm8", "sm80.mm", "", "mma"])
 def test_unknown_op(op, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["atoms", "--op", op])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith(f"error: expected an op of the lattice, got '{op}'; legal: sm70")
+    error = refused(capsys, main, ["atoms", "--op", op])
+    assert error.startswith(f"error: expected an op of the lattice, got '{op}'; legal: sm70")
 
 
 def test_qualifiers_are_words_of_every_mnemonic_and_modifiers_of_some(capsys):

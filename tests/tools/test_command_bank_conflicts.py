@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from run_command import refused
 
 from tilewright.tools.tilewright import main
 
@@ -44,10 +45,7 @@ def test_without_a_swizzle_one_is_proposed(
 def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wrong.mlir"
     path.write_text("cute.copy(")
-    with pytest.raises(SystemExit) as left:
-        main(["bank-conflicts", str(path)])
-    assert left.value.code == 1
-    assert "wrong.mlir:1" in capsys.readouterr().err
+    assert "wrong.mlir:1" in refused(capsys, main, ["bank-conflicts", str(path)])
 
 
 def test_coordinates_that_are_partitioned_are_no_memory(capsys):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from covering import THOROUGH
+from run_command import refused
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
@@ -193,11 +194,7 @@ def test_odd_lines_stay_one_line_of_json(line, capsys):
 
 
 def wrong_input(capsys, *words):
-    with pytest.raises(SystemExit) as leaving:
-        main(["check-ptx", *words])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    return captured.err
+    return refused(capsys, main, ["check-ptx", *words])
 
 
 def test_wrong_input(tmp_path, monkeypatch, capsys):

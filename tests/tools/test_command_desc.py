@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import run_command
 
 from tilewright.tools.tilewright import main
 
@@ -13,12 +14,7 @@ def shown(capsys, *words):
 
 
 def refused(capsys, *words):
-    with pytest.raises(SystemExit) as left:
-        main(["desc", *words])
-    output = capsys.readouterr()
-    assert left.value.code == 1
-    assert output.out == ""
-    return output.err
+    return run_command.refused(capsys, main, ["desc", *words])
 
 
 def test_a_word_alone_is_decoded(capsys):

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import run_command
 from covering import THOROUGH
 
 from tilewright.dialects.cute import Layout
@@ -27,12 +28,9 @@ def explained(capsys, *words):
 
 
 def refused(capsys, *words):
-    with pytest.raises(SystemExit) as leaving:
-        main(["explain", *words])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith("error: ") and captured.err.count("\n") == 1
-    return captured.err
+    error = run_command.refused(capsys, main, ["explain", *words])
+    assert error.startswith("error: ") and error.count("\n") == 1
+    return error
 
 
 def test_an_mma(capsys):

@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from run_command import refused
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.drawing import colour
@@ -127,11 +128,8 @@ def test_every_thread_of_a_warp_has_its_colour():
     ],
 )
 def test_wrong_input(words, said, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["layout", *words])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith("error: ") and said in captured.err
+    error = refused(capsys, main, ["layout", *words])
+    assert error.startswith("error: ") and said in error
 
 
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k{k}.row.col.{d}.{a}.{a}.{d}"
@@ -223,8 +221,5 @@ def test_four_matrices(capsys):
     ],
 )
 def test_operands_and_selectors_that_it_does_not_have(words, said, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["layout", *words])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith("error: ") and said in captured.err
+    error = refused(capsys, main, ["layout", *words])
+    assert error.startswith("error: ") and said in error

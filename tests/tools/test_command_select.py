@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from run_command import refused
 
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.tools.tilewright import main
@@ -117,11 +118,8 @@ def test_options(words, shapes, capsys):
     ],
 )
 def test_wrong_input(words, said, capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["select", *words])
-    captured = capsys.readouterr()
-    assert leaving.value.code == 1 and not captured.out
-    assert captured.err.startswith("error: ") and said in captured.err
+    error = refused(capsys, main, ["select", *words])
+    assert error.startswith("error: ") and said in error
 
 
 @pytest.mark.parametrize("text", ["ue8m0", "ue8m0,32", "-32,ue8m0", "x"])

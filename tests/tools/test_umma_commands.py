@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+import run_command
+from run_command import shown
 
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import mnemonics_of
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS
@@ -15,18 +17,8 @@ from tilewright.tools.tilewright import main
 F16 = "tcgen05.mma.cta_group::1.kind::f16"
 
 
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    main(list(words))
-    return capsys.readouterr().out
-
-
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    with pytest.raises(SystemExit) as left:
-        main(list(words))
-    output = capsys.readouterr()
-    assert left.value.code == 1
-    assert output.out == ""
-    return output.err
+    return run_command.refused(capsys, main, words)
 
 
 def test_every_mnemonic_is_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from run_command import shown
 
 from tilewright.dialects.cute import Layout, equivalent, parse_layout
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -59,11 +60,6 @@ ret;
 def assembles(ptxas: Ptxas, line: str) -> bool:
     text = KERNEL.format(line=line.rstrip("; "))
     return ptxas(text, ARCH, options=["-O0"], verbose=False).ok
-
-
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    main([*words])
-    return capsys.readouterr().out
 
 
 # explain

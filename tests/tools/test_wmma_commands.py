@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from run_command import shown
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of
@@ -14,16 +15,10 @@ from tilewright.dialects.cute_nvgpu.lattice import WMMA_MMA
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.source.parsing import parse_module
 from tilewright.tools.instructions.mma_explained import ir_spelling
-from tilewright.tools.tilewright import main
 
 F16 = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
 LOAD = "wmma.load.a.sync.aligned.row.m16n16k16.f16"
 PLAIN = [access for access, space in accesses().values() if space is None]
-
-
-def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    main([*words])
-    return capsys.readouterr().out
 
 
 def verdicts(capsys: pytest.CaptureFixture[str], *lines: str) -> list[dict[str, object]]:
