@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import example_files
 import numpy as np
 import pytest
 from run_levels import at_levels
@@ -22,7 +23,7 @@ from tilewright.pipeline import lower_tiles, run_pipeline, verified
 from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import default_context, parse_module
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
+EXAMPLES = sorted(example_files.EXAMPLES.glob("*.mlir"))
 
 SHARED = "elem_type = (f16, f16, f32), ab_major = (k, k), frag_kind = ss"
 SCALED = f"{SHARED.replace('f16', 'f4E2M1FN')}, kind = mxf4, scale_vec = 2, scale_type = f8E8M0FNU"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import THOROUGH
+from example_files import EXAMPLES
 from tile_frontend.attention import attention
 from tile_frontend.gemm import gemm
 from tile_frontend.kernel import kernel, signature_of
@@ -27,7 +28,7 @@ import tilewright as tw
 from tilewright.launch.ptxas import assemble
 from tilewright.passes.analysis.bank_conflicts import bank_conflicts
 
-FOLDER = Path(__file__).parents[2] / "examples" / "tile_frontend"
+FOLDER = EXAMPLES / "tile_frontend"
 LANGUAGE = ("trace", "language", "engines", "kernel")
 LEVELS = ("tile", "atom", "ptx")
 

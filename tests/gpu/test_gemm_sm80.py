@@ -5,19 +5,19 @@ Skipped, with the reason, where there is no GPU. Run as a script, it prints a ta
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 from this_gpu import needs_gpu
 
 import tilewright as tw
 from tilewright.launch.launcher import device_arch, device_name
 
-SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm80.mlir"
+SOURCE = EXAMPLES / "gemm_sm80.mlir"
 SIZES = [(256, 256, 256), (300, 270, 261), (257, 301, 512), (512, 384, 1024)]
 
 

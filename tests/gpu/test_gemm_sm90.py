@@ -6,19 +6,19 @@ table.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 from this_gpu import needs_gpu
 
 import tilewright as tw
 from tilewright.launch.launcher import device_arch, device_name
 
-SOURCE = Path(__file__).parents[2] / "examples" / "gemm_sm90.mlir"
+SOURCE = EXAMPLES / "gemm_sm90.mlir"
 SIZES = [(128, 256, 64), (256, 512, 512), (130, 258, 72), (300, 600, 520), (1, 2, 3)]
 
 

@@ -5,18 +5,17 @@ Skipped, with the reason, where there is no GPU. Run as a script, it prints a ta
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 
 import tilewright as tw
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 # Each: element type, extents of a CTA's tile, threads.
 KERNELS: dict[str, tuple[Any, tuple[int, int], int]] = {
     "tile_gemm_sm80": (np.float16, (128, 128), 128),

@@ -7,12 +7,12 @@ table.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 from this_gpu import needs_gpu
 from tma_gemms import MULTICAST, SPLIT_K, THREADS
@@ -21,7 +21,6 @@ from tma_reductions import DTYPES, REDUCTIONS, elements_of, reduction_kernel
 import tilewright as tw
 from tilewright.launch.launcher import device_arch, device_name
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 PERSISTENT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
 PAIRS = (EXAMPLES / "tile_gemm_sm90_fp8_multicast.mlir").read_text()
 BF16 = ml_dtypes.bfloat16

@@ -5,18 +5,18 @@ Skipped, with the reason, where there is none. Run as a script, it prints a tabl
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 
 import tilewright as tw
 from tilewright.launch.launcher import LaunchError, device_arch, device_name
 
-SOURCE = Path(__file__).parents[2] / "examples" / "wgmma_sm90.mlir"
+SOURCE = EXAMPLES / "wgmma_sm90.mlir"
 SIZES = [(64, 128, 64), (128, 256, 512), (192, 384, 1024)]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from run_levels import at_levels
 from without_checks import without_checks
 
@@ -21,7 +22,6 @@ from tilewright.dialects.cute import Layout
 from tilewright.pipeline import lower
 from tilewright.source.parsing import parse_module
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, GEMM = ((EXAMPLES / name).read_text() for name in ("axpy.mlir", "gemm_sm80.mlir"))
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 OPERANDS = ("A", "B", "C")

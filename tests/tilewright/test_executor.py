@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import distributed
@@ -14,13 +13,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import THOROUGH
+from example_files import EXAMPLES
 from faults import kernel
 from test_global_races import CTA
 
 import tilewright as tw
 from tilewright.executors import executor_of, in_order, workers_of
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 P = "memref<?xi32>"
 
 

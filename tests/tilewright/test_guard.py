@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import THOROUGH
+from example_files import EXAMPLES
 from run_levels import at_levels
 from xdsl.context import Context
 from xdsl.dialects import arith
@@ -25,7 +26,7 @@ from tilewright import compiler, execution, pipeline
 from tilewright.source.diagnostic import OpError
 from tilewright.source.parsing import LocatedParser
 
-AXPY = (Path(__file__).parents[2] / "examples" / "axpy.mlir").read_text()
+AXPY = (EXAMPLES / "axpy.mlir").read_text()
 LINE = next(n for n, line in enumerate(AXPY.splitlines(), 1) if "arith.mulf" in line)
 
 

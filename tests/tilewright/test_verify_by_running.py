@@ -9,6 +9,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +21,6 @@ from tilewright import pipeline
 from tilewright.arguments.dtypes import DTYPES, random_array
 from tilewright.dialects.cute_nvgpu.ops import fragment_memory
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, MMA, TILES = (
     (EXAMPLES / name).read_text() for name in ("axpy.mlir", "mma.mlir", "tile_gemm_sm80.mlir")
 )

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 
 import tilewright as tw
 from tilewright.builder import array_type, cute
 
 BF16 = ("bf16", "bf16", "f32")
-AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
+AXPY = EXAMPLES / "axpy.mlir"
 MMA = {"name": "sm80.mma", "shape": (16, 8, 16), "elem_type": BF16}
 UMMA = {"name": "sm100.mma", "shape": (128, 128, 16), "elem_type": BF16}
 WGMMA = {"name": "sm90.mma", "shape": (64, 64, 16), "elem_type": BF16}

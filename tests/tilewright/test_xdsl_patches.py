@@ -9,11 +9,11 @@ import sys
 import weakref
 from importlib import import_module
 from inspect import getsource
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from example_files import EXAMPLES
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32, i64
@@ -35,7 +35,6 @@ from tilewright.source.diagnostic import CompileError
 from tilewright.source.parsing import SharedContext, parse_module, register_dialects
 from tilewright.xdsl_patches import speed
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MULTIPLE_BLOCKS = """func.func @f(%c: i1) {
   scf.if %c { "test.op"() ({ "test.op"() : () -> () }, {}) : () -> () }
   cf.cond_br %c, ^a, ^b

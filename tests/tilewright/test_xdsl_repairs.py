@@ -10,6 +10,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
@@ -19,7 +20,7 @@ import tilewright as tw
 from tilewright.source.parsing import default_context, parse_module
 from tilewright.source.printing import ShortPrinter
 
-MMA = (Path(__file__).parents[2] / "examples" / "mma.mlir").read_text()
+MMA = (EXAMPLES / "mma.mlir").read_text()
 
 
 def read(text: str) -> Attribute:

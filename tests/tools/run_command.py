@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 
 from tilewright.tools.tilewright import main
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY = str(EXAMPLES / "axpy.mlir")
 COPY = """
 func.func @copy(%from: memref<2x4x{0}>, %to: memref<2x4x{0}>) attributes {{gpu.kernel}} {{

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 from run_command import refused
 
 from tilewright.tools.tilewright import main
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "tile_gemm_sm80.mlir"
+EXAMPLE = EXAMPLES / "tile_gemm_sm80.mlir"
 
 
 def rows(text: str) -> list[list[str]]:

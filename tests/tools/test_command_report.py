@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from bridge_kernels import add
+from example_files import EXAMPLES
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import SmemDescriptor
@@ -24,8 +25,6 @@ from tilewright.tools.report.page import report
 from tilewright.tools.report.resources import occupancy
 from tilewright.tools.report.timeline import timeline_data
 from tilewright.tools.tilewright import main
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 class Page(HTMLParser):

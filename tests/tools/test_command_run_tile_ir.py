@@ -8,6 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 
 import tilewright as tw
 from tilewright.tools.tilewright import main
@@ -161,6 +162,6 @@ def test_the_instructions_that_it_is_compiled_to() -> None:
 
 
 def test_other_kernels_need_a_block(capsys: pytest.CaptureFixture[str]) -> None:
-    axpy = str(Path(__file__).parents[2] / "examples" / "axpy.mlir")
+    axpy = str(EXAMPLES / "axpy.mlir")
     words = ["--grid", "1", "x.npy", "y.npy", "1", "100"]
     assert "expected a block, got none" in refused(capsys, axpy, *words)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
@@ -15,7 +16,6 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.tools.tilewright_opt import TilewrightOpt, main
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 AXPY, GEMM = str(EXAMPLES / "axpy.mlir"), str(EXAMPLES / "gemm_sm90.mlir")
 LOWER = "convert-cute-nvgpu-to-ptx"
 

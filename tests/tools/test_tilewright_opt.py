@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 from xdsl.universe import Universe
 from xdsl.utils.diagnostic import Diagnostic
 
@@ -15,10 +16,10 @@ from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.tools.expected_errors import Expectation, expectations
 from tilewright.tools.tilewright_opt import main
 
-AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
+AXPY = EXAMPLES / "axpy.mlir"
 GOOD = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
 LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
-AXPY = Path(__file__).parents[2] / "examples" / "axpy.mlir"
+AXPY = EXAMPLES / "axpy.mlir"
 
 
 class Run:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering
+from example_files import EXAMPLES
 from run_levels import at_levels
 
 import tilewright as tw
-
-EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @at_levels()

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering, themselves
+from example_files import EXAMPLES
 from numpy.typing import NDArray
 from run_levels import LEVELS, at_levels
 
 import tilewright as tw
 from tilewright.launch.ptxas import PtxasReport
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 BLOCK = (192,)
 
 

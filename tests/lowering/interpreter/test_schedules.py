@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from faults import kernel, run
 from run_levels import LEVELS, at_levels
 from test_examples import gemm_sm90_arguments
 from test_gemm_sm100 import dense
 
 import tilewright as tw
-
-EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from example_files import EXAMPLES
 from faults import P, kernel, run
 from run_levels import at_levels
 from test_mbarriers import ARRIVE, EXPECT, LOAD, READ, STORE, WAIT, bad, fine
@@ -13,7 +13,6 @@ from test_mbarriers import BOX as BOX_TYPE
 
 import tilewright as tw
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 SMEM = "#cute<space smem>"
 S = f"memref<64xi32, {SMEM}>"
 WARP_SYNC = "cute_nvgpu.bar.warp.sync"

@@ -6,11 +6,11 @@ import json
 from collections import defaultdict
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from faults import kernel
 from test_examples import gemm_sm90_arguments
 
@@ -26,7 +26,6 @@ from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
 from tilewright.lowering.interpreter.timeline.record import TimelineEvent
 from tilewright.source.parsing import default_context
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 M, N, K = 128, 256, 512
 
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import example_files
 import pytest
 from xdsl.ir import Block
 
@@ -24,7 +25,7 @@ from tilewright.source.diagnostic import CompileError, place_of
 from tilewright.source.parsing import parse_module
 from tilewright.source.verification import verify
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*.mlir"))
+EXAMPLES = sorted(example_files.EXAMPLES.glob("*.mlir"))
 _REGISTER = re.compile(r"%(?:rd|fd|[pbhrf])\d+\b")
 _CONSTANT = re.compile(r"\tmov\.\w+ (%\w+), (?:0[fd])?[-\w]+;")
 

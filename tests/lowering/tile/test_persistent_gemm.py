@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from itertools import product as product_of
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from covering import covering, themselves
+from example_files import EXAMPLES
 from tile_levels import LEVELS, lowered, run
 
 import tilewright as tw
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 TEXT = (EXAMPLES / "tile_gemm_sm90_persistent.mlir").read_text()
 PAIRS = (EXAMPLES / "tile_gemm_sm90_fp8_multicast.mlir").read_text()
 BF16, F8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn

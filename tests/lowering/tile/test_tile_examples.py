@@ -3,17 +3,16 @@ product, and text that assembles without a warning."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from example_files import EXAMPLES
 from tile_levels import lowered, run
 
 import tilewright as tw
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
     # architecture, element type, tile of a CTA, threads
     "tile_gemm_sm80": ("sm_80", np.float16, (128, 128), 128),

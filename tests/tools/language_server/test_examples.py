@@ -4,9 +4,9 @@ and the mistakes of one character are blamed as `tilewright-opt` does."""
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 
 import tilewright as tw
 from tilewright.tools.language_server.diagnose import diagnose
@@ -14,7 +14,6 @@ from tilewright.tools.language_server.hover import hover
 from tilewright.tools.language_server.name_index import NameIndex
 from tilewright.tools.language_server.ptx_statements import PtxText
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 SOME = {"gemm_sm80": "sm_80", "gemm_sm90": "sm_90a", "gemm_sm100_2sm": "sm_100a", "axpy": "sm_80"}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from example_files import EXAMPLES
 
 import tilewright as tw
 from tilewright.dialects import cute
@@ -22,7 +23,6 @@ from tilewright.tools.playground.server import LARGEST, PlaygroundServer
 from tilewright.tools.tilewright import main
 from tilewright.tools.worker import MEMORY, Unanswered, Worker
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 ANSWERS = "tilewright.tools.playground.answers"
 MMA = (EXAMPLES / "mma.mlir").read_text()
 GEMM = (EXAMPLES / "tile_gemm_sm80.mlir").read_text()
