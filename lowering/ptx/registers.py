@@ -176,7 +176,7 @@ class RegisterNames:
             self._slots[result], uses, before, after = slots, self._uses[result], None, ()
             for slot in slots:
                 if NAMED in op.attributes:
-                    slot.kind = f"b{KINDS[slot.kind]}"
+                    slot.kind = f"b{max(KINDS[slot.kind], KINDS[result.type.kind.data])}"
                 if slot.uses is not before:
                     before, after = slot.uses, (*slot.uses, uses)
                 slot.uses = after

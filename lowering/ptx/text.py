@@ -34,7 +34,7 @@ from tilewright.dialects.ptx.launch_control import QueryCancelOp
 from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.registers import NAMED
-from tilewright.dialects.ptx.types import B64, PRED
+from tilewright.dialects.ptx.types import B64, KINDS, PRED
 from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.check_loadable import check_loadable
@@ -278,7 +278,10 @@ class BodyText:
         """Print one instruction. Raises OpError for another op."""
         if _is_plain(type(op)):
             if NAMED not in op.attributes:
-                self.line(self._printer.text(op, self._shapes[op]), op)  # type: ignore[arg-type]
+                text = self._printer.text(op, self._shapes[op])  # type: ignore[arg-type]
+                if type(op) is registers.SharedAddressOp and self._is_wide(op.result):
+                    text = text.replace("mov.u32", "mov.u64", 1)
+                self.line(text, op)
             return
         if _is_name(type(op)):
             return
@@ -387,6 +390,10 @@ class BodyText:
                 self._body.write(f"\t{source}\n")
                 self._comment = source
         self._body.write(f"\t{self._guard}{text}\n")
+
+    def _is_wide(self, value: SSAValue) -> bool:
+        """True for a single register of 64 bits."""
+        return KINDS[self.registers.registers(value)[0].kind] == 64
 
     def register(self, value: SSAValue) -> str:
         """The name of a single register."""

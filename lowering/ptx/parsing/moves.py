@@ -119,7 +119,7 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
     if source.kind == "sum":
         symbol = reader.scope.find(source.items[0].text)
         if isinstance(symbol, Symbol) and symbol.space in ("shared", "local"):
-            return reader.resized(reader.address_of(symbol, source.value), kind)
+            return reader.address_in(kind, symbol, source.value)
         return reader.address(source, kind, apart=False)[0]
     named = reader.scope.find(source.text)
     if isinstance(named, Variable):

@@ -172,7 +172,7 @@ class Reader:
         if text[:1] == "!" and evaluate(text) is None:
             return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
         if isinstance(named, Symbol):
-            return self.resized(self.address_of(named), kind)
+            return self.address_in(kind, named)
         if text.startswith("%"):
             return self.converted(self.special(text), kind, text)
         if (element := _ELEMENT.fullmatch(text)) is not None:
@@ -262,6 +262,14 @@ class Reader:
                 return self.constant(symbol.position, "b64")
             case _:
                 raise self.fail(f"expected a variable whose address is known, got {symbol.name}")
+
+    def address_in(self, kind: str, symbol: Symbol, offset: int = 0) -> SSAValue:
+        """The address of a variable in a register of a kind."""
+        address = self.address_of(symbol, offset)
+        value = self.resized(address, kind)
+        if symbol.space == "shared" and value is not address:
+            value.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
+        return value
 
     def resized(self, value: SSAValue, kind: str, source: str = "") -> SSAValue:
         """The value of a register in one of a kind, with zeros above or none of its high bits, or
