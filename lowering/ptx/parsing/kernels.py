@@ -1,7 +1,6 @@
 """A kernel of the text as `ptx.entry`: its parameters, memory and blocks."""
 
 import re
-import sys
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -64,6 +63,8 @@ PARAMETER = re.compile(
 )
 _LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _NO_METADATA = NoneAttr()
+_WHOLE_NAMES = re.compile(rf"(?<![.\w$]){NAME}")
+"""Names, and not the `x` of `%tid.x`."""
 _EXTENTS = re.compile(r"\.(reqntid|maxntid|maxnreg|minnctapersm|reqnctapercluster)\s+([\d,\s]*\d)")
 
 
@@ -178,7 +179,7 @@ class KernelReading:
             name
             for one in self.body
             if one.name.startswith(("mov.", "ld.param"))
-            for name in names.intersection(NAMES.findall(one.text.partition(",")[2]))
+            for name in names.intersection(_WHOLE_NAMES.findall(one.text.partition(",")[2]))
             if one.name[0] == "m" or not one.text.endswith((f"[{name}]", f"[{name}+0]"))
         }
 
@@ -277,7 +278,6 @@ class KernelReading:
         """Read the instructions of a part: the predicate of its end, where it has one."""
         reader.block, reader.registers = part.block, reader.ssa.defined[part.block]
         reader.last = part.last
-        reader.tail = sys.maxsize if len(part.ways()) > 1 else _tail(part.statements)
         locate = self.source.location
         for (statement, scope), rule in zip(part.statements, part.rules, strict=True):
             _, position, name, text, guard = statement
@@ -328,20 +328,6 @@ def _parameter_type(match: re.Match[str], position: int) -> str:
         raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
     width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
     return type_ if type_ in ("f32", "f64") else f"u{width}"
-
-
-def _tail(statements: Sequence[tuple[PtxStatement, Names]]) -> int:
-    """The position behind which nothing but moves follows, in the order in which the text writes
-    their registers first."""
-    first = sys.maxsize
-    for statement, scope in reversed(statements):
-        dest, _, source = map(str.strip, statement.text.partition(","))
-        moved, named = scope.find(dest), scope.find(source)
-        is_move = statement.name.startswith("mov.") and not isinstance(named, Symbol)
-        if not is_move or not isinstance(moved, Variable) or moved.first > first:
-            return statement.position
-        first = moved.first
-    return -1
 
 
 def _takes_predicate(mnemonic: str) -> bool:

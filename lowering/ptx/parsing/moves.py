@@ -113,7 +113,8 @@ _HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
 
 
 def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
-    """The value that a move gives: its source's, which a register of another kind copies."""
+    """The value that a move gives: a copy of a register's; a constant's, copied where a register
+    that is written elsewhere too goes on with it."""
     variable = reader.variable(dest)
     kind = variable.kind
     if source.kind == "sum":
@@ -123,25 +124,14 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
         return reader.address(source, kind, apart=False)[0]
     named = reader.scope.find(source.text)
     if isinstance(named, Variable):
-        value, stays = reader.value(source.text), named.kind == kind
+        given, value = named.kind, reader.value(source.text)
     else:
-        value, stays = (
-            reader.take(source.text, type_, "" if type_ in ("f32", "f64") else kind),
-            True,
-        )
-    if stays and (isinstance(named, Symbol) or not _moves_here(reader, variable, named)):
-        if isinstance(value, SSAValue) and isinstance(value.owner, registers.ConstOp):
+        given = kind
+        value = reader.take(source.text, type_, "" if type_ in ("f32", "f64") else kind)
+        if not isinstance(value.owner, registers.ConstOp):
+            return value
+        if variable.writes == 1 or reader.last.get(variable) != reader.position:
             value.owner.attributes[registers.NAMED] = UnitAttr()
-        return value
-    given = named.kind if isinstance(named, Variable) else kind
+            return value
     moved = registers.MovOp(reader.converted(value, given, source.text), reg(kind))
     return reader.add(moved).results[0]
-
-
-def _moves_here(reader: Reader, variable: Variable, source: Variable | None) -> bool:
-    """True where a register that is written elsewhere too is moved here, not on the way on from
-    here: there are two, or other instructions come before; or where its source is written again."""
-    last, here = reader.last, reader.position
-    if source is not None and source.writes > 1 and last.get(source, here) > here:
-        return last.get(variable, here) == here
-    return variable.writes > 1 and last.get(variable) == here <= reader.tail

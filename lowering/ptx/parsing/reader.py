@@ -106,7 +106,7 @@ class Reader:
     """Reads instructions into a block, where `scope` says what names stand for. `guard` is the
     predicate of the instruction; `resizes` the type of what it loads, stores or converts, which
     registers may be wider than; `registers` are their values so far, `last` the places where the
-    block writes them last, `tail` where nothing but moves follows on its one way."""
+    block writes them last."""
 
     def __init__(self, ssa: SsaBuilder, block: Block, scope: Names, memory: Variables):
         self.ssa = ssa
@@ -120,7 +120,6 @@ class Reader:
         self.guard: SSAValue | None = None
         self.resizes = ""
         self.last: dict[Variable, int] = {}
-        self.tail = 0
         self.located: Callable[[], LocationAttr] | None = None
         self.callees: dict[str, Any] = {}
         self.unread: dict[UndefOp, PtxError] = {}
@@ -242,6 +241,8 @@ class Reader:
         variable = self.scope.find(written.text)
         value = self.ssa.read(self.block, variable) if isinstance(variable, Variable) else None
         owner = value.owner if isinstance(value, SSAValue) else None
+        while isinstance(owner, MovOp):
+            owner = owner.source.owner
         return owner.bits.value.data if isinstance(owner, ConstOp) else None
 
     # Addresses

@@ -213,17 +213,18 @@ def test_instructions_come_back() -> None:
     assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
     assert ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{" in again
     lines = [line.strip() for line in again.splitlines() if not line.startswith("$")]
-    assert lines[lines.index("mov.u32 %r1, %tid.x;") + 4 :] == [
+    assert lines[lines.index("mov.u32 %r1, %tid.x;") + 2 :] == [
+        "mov.u64 %rd2, k_shared;",
         "@%p1 mbarrier.init.shared.b64 [%rd2], 1;",
         "@!%p1 mbarrier.init.shared.b64 [%rd2], 2;",
-        "mov.b32 %r3, 7;",
-        "add.s32 %r4, %r1, %r3;",
-        "max.f32 %r5, %r4, %r1;",
-        "add.s32 %r6, %r5, 1;",
-        "bar.sync %r6, 64;",
-        "@%p1 add.s32 %r6, %r6, %r4;",
-        "@%p1 ld.shared.b32 %r7, [%rd2];",
-        "st.global.v2.b32 [%rd1], {%r6, %r7};",
+        "mov.b32 %r2, 7;",
+        "add.s32 %r3, %r1, %r2;",
+        "max.f32 %r4, %r3, %r1;",
+        "add.s32 %r5, %r4, 1;",
+        "bar.sync %r5, 64;",
+        "@%p1 add.s32 %r5, %r5, %r3;",
+        "@%p1 ld.shared.b32 %r6, [%rd2];",
+        "st.global.v2.b32 [%rd1], {%r5, %r6};",
         "ret;",
         "}",
     ]
@@ -350,24 +351,25 @@ def test_registers_become_arguments_where_ways_meet() -> None:
         "\n".join(str(module).splitlines()[1:-1])
         == """\
   ptx.entry @k(%0: u64) {
-    %1 = ptx.const 0 {ptx.named} : !ptx.reg<b32>
-    %2 = ptx.sreg "tid.x"
-    ptx.bra ^loop(%1 : !ptx.reg<b32>)
-  ^loop(%3: !ptx.reg<b32>):
-    %4 = ptx.add s32 %3, %2
-    %5 = ptx.const 100 : !ptx.reg<b32>
-    %6 = ptx.setp lt.s32 %4, %5
-    ptx.cond_bra %6, ^loop(%4 : !ptx.reg<b32>), ^bb2
+    %1 = ptx.const 0 : !ptx.reg<b32>
+    %2 = ptx.mov %1 : !ptx.reg<b32> -> !ptx.reg<b32>
+    %3 = ptx.sreg "tid.x"
+    ptx.bra ^loop(%2 : !ptx.reg<b32>)
+  ^loop(%4: !ptx.reg<b32>):
+    %5 = ptx.add s32 %4, %3
+    %6 = ptx.const 100 : !ptx.reg<b32>
+    %7 = ptx.setp lt.s32 %5, %6
+    ptx.cond_bra %7, ^loop(%5 : !ptx.reg<b32>), ^bb2
   ^bb2:
-    ptx.cond_bra %6, ^bb4(%2 : !ptx.reg<b32>), ^bb3 {ptx.guarded}
+    ptx.cond_bra %7, ^bb4(%3 : !ptx.reg<b32>), ^bb3 {ptx.guarded}
   ^bb3:
-    %7 = ptx.const 1 : !ptx.reg<b32>
-    %8 = ptx.add s32 %2, %7
-    ptx.bra ^bb4(%8 : !ptx.reg<b32>)
-  ^bb4(%9: !ptx.reg<b32>):
-    ptx.st "global" "b32" %0, 4, %4 : !ptx.reg<b64>, !ptx.reg<b32>
-    %10 = ptx.cvt u16.u32 %9
-    ptx.st "global" "b8" %0, 0, %10 : !ptx.reg<b64>, !ptx.reg<b16>
+    %8 = ptx.const 1 : !ptx.reg<b32>
+    %9 = ptx.add s32 %3, %8
+    ptx.bra ^bb4(%9 : !ptx.reg<b32>)
+  ^bb4(%10: !ptx.reg<b32>):
+    ptx.st "global" "b32" %0, 4, %5 : !ptx.reg<b64>, !ptx.reg<b32>
+    %11 = ptx.cvt u16.u32 %10
+    ptx.st "global" "b8" %0, 0, %11 : !ptx.reg<b64>, !ptx.reg<b16>
     ptx.ret
   }"""
     )

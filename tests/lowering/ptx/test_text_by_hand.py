@@ -71,10 +71,10 @@ RUNS = (
     ("mov.v4.u32 v, %ntid; mov.u32 v.w, 9; add.u32 v.g, v.x, v.b; st.global.v4.u32 [d0], v;", "",
      [1, 2, 1, 9]),
     ("mov.v2.f32 w, {1.5, 2.0-0.5}; add.f32 f, w.x, w.y; cvt.rzi.u32.f32 r1, f; "
-     "st.shared.v2.u32 [s+8], {2, r1}; ld.shared.v2.u32 {r2, r3}, s[1]; "
+     "st.shared.v2.u32 [s+8], {2, r1}; ld.shared.v2.u32 {r2, r3}, s[2]; "
      "st.global.u32 [d0], r3;", "", [3]),
     ("ld.global.u32 r1, a[1+1]; mov.u64 d1, a[1]; ld.global.u32 r2, [d1]; mov.u64 d2, b; "
-     "ld.global.v2.u32 {r3, n}, b[1]; st.global.v4.u32 [d0], {r1, r2, r3, n};",
+     "ld.global.v2.u32 {r3, n}, b[2]; st.global.v4.u32 [d0], {r1, r2, r3, n};",
      ".global .attribute(.managed) .u32 a[] = {4, 5, 6}, c;\n"
      ".global .v2 .u32 b[2] = {{1, 2}, {3, 4}};", [6, 5, 3, 4]),
     ("mov.u32 r1, 1; { .param .b32 y, z; st.param::func.b32 [y], r1; call (z), g, (y); "
