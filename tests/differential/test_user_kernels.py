@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,4 +126,8 @@ def test_stages_of_streams(configuration: str, stages: int, size: int) -> None:
     kernel = tw.compile(code, "sm_90a")
     assert f"cp.async.wait_group {stages - 1};" in kernel.ptx
     assert stages * size <= kernel.shared_bytes < (stages + 1) * size
+    # What a warp copies at once lies side by side.
+    (threads, *_), chunk = kernel.entry().block, 16
+    places = re.findall(r"ld\.shared\.v4\.\w+ \{[^}]*\}, \[%r\d+\+(\d+)\]", kernel.ptx)
+    assert [int(place) for place in places[:3]] == [threads * chunk * i for i in (1, 2, 3)]
     check_compiled(case, code, "sm_90a")

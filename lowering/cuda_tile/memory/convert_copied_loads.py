@@ -182,15 +182,15 @@ class CopyRing(LoopPart):
             scratch.reserved -= plan.kept.bytes
 
     def _prefetch(self, bounds: Range) -> None:
-        """Ask for the lines of a block to come, as many as stay in stages, where a CTA has a
-        multiprocessor: of the one that it will have next."""
+        """Ask for the lines of a block to come, half of those that stay in stages, where a CTA has
+        a multiprocessor: of the one that it will have next."""
         kernel, emitter, plan, arch = self.kernel, self.kernel.emitter, self.plan, self.kernel.arch
         if arch is None or plan.last is None or not is_alone(arch, plan.bytes):
             return
         far = max(AHEAD, plan.bytes * chip_of(divmod(arch.number, 10)).count)
         loads = [load.op for load in plan.loads if load.op in kernel.prefetched]
         number = bounds.lower
-        for _ in range(plan.stages if loads else 0):
+        for _ in range(plan.stages // 2 if loads else 0):
             for op in loads:
                 assert isinstance(op, LoadViewTkoOp)
                 build = partial(prefetch_ahead, op, kernel, far)

@@ -61,7 +61,7 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     multiplications,
 )
 from tilewright.passes.cuda_tile.layouts.shared_matrices import MatrixOrder
-from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
+from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import multiplies_by_warpgroups
 
@@ -302,12 +302,16 @@ def _streamed(entry: EntryOp) -> Iterator[Load]:
 
 
 def _streamed_copy(load: Load, thread_bits: int) -> CopiedLoad | str:
-    """The copy of a load that is not multiplied; else why there is none."""
+    """The copy of a load that is not multiplied, which lies as threads copy it; else why there is
+    none."""
     copied = copy_of(load)
     if isinstance(copied, CopiedLoad):
-        if copied.order.order.size << copied.run < CHUNK or copied.layout(thread_bits).idle:
+        layout, run, size = copied.layout(thread_bits), copied.run, copied.order.order.size
+        if size << run < CHUNK or layout.idle:
             return f"not every thread copies {CHUNK} bytes"
-        return replace(copied, private=True)
+        bits = *layout.registers[:run], *layout.threads, *layout.registers[run:]
+        order = SharedOrder({bit: i for i, bit in enumerate(bits) if bit is not None}, size)
+        return replace(copied, private=True, order=replace(copied.order, order=order))
     return copied
 
 

@@ -214,13 +214,13 @@ def test_what_several_loops_load_is_loaded_once() -> None:
 
 
 def test_lines_of_blocks_behind_those_that_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiles that stay in stages, of CTAs that have a multiprocessor each, are followed by those of
-    the blocks that an H100's 132 take next."""
+    """Tiles that stay in stages, of CTAs that have a multiprocessor each, are followed by half of
+    those of the blocks that an H100's 132 take next."""
     body = folded_twice("%o")
     for old, new in (("1x256", "16x256"), ("<1xf32>", "<16xf32>"), ("tile=(1)", "tile=(16)")):
         body = body.replace(old, new)
     _, _, loops = tw.compile(entry(OF_ROWS, body), "sm_90a").ptx.partition("$for")
-    assert loops.count("prefetch.global") == 8 and f", {132 * 8 * 16 * 1024};" in loops
+    assert loops.count("prefetch.global") == 4 and f", {132 * 8 * 16 * 1024};" in loops
     rings = "tilewright.lowering.cuda_tile.memory.convert_copied_loads"
     monkeypatch.setattr(f"{rings}.AHEAD", 1 << 14)
     monkeypatch.setattr(f"{rings}.chip_of", lambda _: Sm(2048, 32, 228))
