@@ -225,10 +225,11 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
             make_sums_late(product)
         waits = grid_dependencies.waits_later(entry)
         registers = late.registers
-        if kernel.tensor.is_used:
-            registers = copier_registers(entry, arch, plan.ahead.ctas) or 0
         if plan.ahead.gathers:
-            registers = registers_beside_gatherers(threads, plan.ahead.ctas)
+            others = WARPGROUP * (1 + (issued is not None))
+            registers = registers_beside_gatherers(threads, others, plan.ahead.ctas)
+        elif kernel.tensor.is_used:
+            registers = copier_registers(entry, arch, plan.ahead.ctas) or 0
         store = None if kernel.tensor.is_used else find_late_store(entry, table)
         # A tile that TMA stores in one round has no halves.
         room, stored = kernel.scratch.store_room, plan.stored.items()
@@ -255,8 +256,11 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    lone = (own is not None) + (kernel.tensor.record is not None)
-    threads += WARPGROUP if registers or plan.ahead.gathers else lone * WARP
+    issuing = (issued is not None) * WARP
+    if plan.ahead.gathers:
+        threads += WARPGROUP + issuing
+    else:
+        threads += WARPGROUP if registers else (own is not None) * WARP + issuing
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.ahead.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
@@ -301,7 +305,8 @@ def _specialise(
     warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
     number, gathers = kernel.threads.number, Rings.in_kernel(kernel).plan.gathers
-    first, second = (emitter.compare("eq", number, threads + i * WARP) for i in range(2))
+    copying = WARPGROUP if gathers else WARP
+    first, second = (emitter.compare("eq", number, threads + i * copying) for i in range(2))
 
     def compute() -> None:
         if registers:
@@ -316,8 +321,14 @@ def _specialise(
         for ring in Rings.in_kernel(kernel).all:
             ring.drain()
 
+    def give() -> None:
+        if registers:
+            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
+            emitter.add(SetmaxnregOp("dec", few))
+
     def gather() -> None:
         """Of a warpgroup all threads do it, which have tiles where they need them."""
+        give()
         table, kernel.threads.among = kernel.table, WARPGROUP
         kernel.table = LayoutTable(log2(WARPGROUP), table.arch)
         values = [*source.args, *(value for op in needed for value in op.results)]
@@ -330,12 +341,12 @@ def _specialise(
         kernel.table, kernel.threads.among = table, None
 
     def copy() -> None:
-        if registers:
-            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
-            emitter.add(SetmaxnregOp("dec", few))
-        if gathers:
+        if gathers and issued is not None:
+            emitter.when(emitter.compare("lt", number, threads + WARPGROUP), gather)
+        elif gathers:
             gather()
         else:
+            give()
             emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()

@@ -16,6 +16,7 @@ from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops import core, views
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
 from tilewright.lowering.cuda_tile.convert_producer import SpecializedWarp
@@ -121,7 +122,7 @@ class Issuer(SpecializedWarp):
         """Have the tile of a load, as permuted, at its place of the ring."""
         owner = value.owner
         match owner:
-            case views.LoadViewTkoOp():
+            case views.LoadViewTkoOp() | LoadPtrTkoOp():
                 self.kernel[value] = self.rings.load(owner)
             case core.PermuteOp() | core.ReshapeOp() | FToFOp():
                 self._there(owner.operands[0])

@@ -105,9 +105,9 @@ def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
         needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
     if needed is None:
         ahead.refuse_around(lambda _: True, "no warp of its own copies")
+    if needed is not None and arch is not None:
+        needed = give_to_warpgroup(entry, arch, ahead, copies) or needed
     # MMAs that read what threads copy are issued behind the barrier of these.
     by_thread = needed is None or any(own.awaited for own in copies.by_loop.values())
     issued = None if by_thread else needed_for_issues(entry, ahead)
-    if needed is not None and arch is not None:
-        needed = give_to_warpgroup(entry, arch, ahead, copies) or needed
     return Plan(entry, arch, stored, ahead, copies, needed, issued)

@@ -319,10 +319,10 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
     return held_ctas(threads, registers_of(entry, arch)) >= ctas
 
 
-def registers_beside_gatherers(threads: int, ctas: int) -> int:
-    """The registers that so many threads are raised to beside that warpgroup; 0 where it has none
-    to give up."""
-    own = _of_thread(REGISTERS, ctas * (threads + WARPGROUP))
+def registers_beside_gatherers(threads: int, others: int, ctas: int) -> int:
+    """The registers that so many threads are raised to beside that warpgroup, which is the first of
+    so many `others`; 0 where it has none to give up."""
+    own = _of_thread(REGISTERS, ctas * (threads + others))
     room = own * (threads + WARPGROUP)
     left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
     return min(left, _MOST_REGISTERS // 8 * 8) if own > GATHERING_REGISTERS else 0

@@ -1,6 +1,6 @@
 """Loads by `cp.async` that the threads of a warpgroup of its own make, beside one of them that
 copies by TMA: rows that lie wherever numbers say, which TMA does not find, for products of
-warpgroups that do nothing but multiply.
+warpgroups that do nothing but multiply, or in tensor memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, 
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for
-from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import in_tensor_memory
 
 
 def give_to_warpgroup(
@@ -52,7 +51,7 @@ def _group(own: CopiedLoop, ahead: Pipelines) -> LoadGroup | None:
     """The only group of TMA's loads in a loop, whose product alone reads what threads copy."""
     pipeline = ahead.by_loop.get(own.loop)
     groups = [] if pipeline is None else pipeline.groups
-    if len(groups) != 1 or not groups[0].trailing or in_tensor_memory(groups[0].product):
+    if len(groups) != 1 or not (groups[0].trailing or groups[0].released_by_mma):
         return None
     read = all(load.product is groups[0].product for load in own.loads)
     return groups[0] if read else None

@@ -12,6 +12,7 @@ from tile_ir import entry
 
 import tilewright as tw
 from tilewright.launch import ptxas
+from tilewright.lowering.cuda_tile.memory.gathering_ring import GatheringRing
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 
 
@@ -216,14 +217,30 @@ def check_gathered(text: str, times: int = 1) -> None:
 def test_gathers_for_mmas_in_flight(relation: str, *, direct: bool) -> None:
     """Those of the iteration before have read what threads copy over, or lay down anew."""
     text = gathered(f"{relation} %cs, %size")
-    ptx = tw.compile(text, "sm_100a").ptx
+    kernel = tw.compile(text, "sm_100a")
+    ptx = kernel.ptx
     assert (COPY in ptx) == direct
+    # A warpgroup gathers, and one warp issues; else one copies B alone.
+    assert kernel.entry().block == (288 if direct else 192, 1, 1)
     check_gathered(text)
 
 
-def test_gathers_wait_for_mmas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the iteration before, and where a loop begins again, whose sums go on, of all."""
+@pytest.mark.parametrize(
+    "occupancy, error",
+    [
+        (
+            1,
+            "'ptx.mbarrier.arrive.expect_tx' arrives at phase 1 .* may come before phase 0 is over",
+        ),
+        (8, "'ptx.cp.async' write .* 'ptx.tcgen05.mma'"),
+    ],
+)
+def test_gathers_wait_for_mmas(monkeypatch: pytest.MonkeyPatch, occupancy: int, error: str) -> None:
+    """Those of a warpgroup for a stage that is empty; those of threads that multiply, which have no
+    room for one, of the iteration before, and where a loop begins again, whose sums go on, of
+    all."""
     text = gathered("less_than %cs, %size").replace("%sum = for", "%end = for")
+    text = hinted(text, f"occupancy = {occupancy}").replace("<sm_90 =", "<default =")
     text = text.replace(
         "%end = for",
         """%half = constant <i32: 16> : tile<i32>
@@ -233,8 +250,9 @@ def test_gathers_wait_for_mmas(monkeypatch: pytest.MonkeyPatch) -> None:
     ).replace("acc = %zero", "acc = %begun")
     text = text.replace("    %u = store", "continue %end : tile<64x32xf32> }\n%u = store")
     check_gathered(text, 2)
+    monkeypatch.setattr(GatheringRing, "copy", lambda ring, *at, fresh: ring._fill(*at))
     monkeypatch.setattr(Rings, "wait_for_before", lambda *_: None)
-    with pytest.raises(tw.ExecutionError, match=r"'ptx.cp.async' write .* 'ptx.tcgen05.mma'"):
+    with pytest.raises(tw.ExecutionError, match=error):
         check_gathered(f"{text}\n", 2)
 
 
