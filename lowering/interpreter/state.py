@@ -6,25 +6,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
+from tilewright.lowering.interpreter.arithmetic.typed_words import DTYPES
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase, SharedBase
 from tilewright.lowering.interpreter.values import Undefined, is_array
 
-FLOATS: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-}
 _ELEMENT = re.compile(r"(bf16|f16|f32|f64)(?!\w)")
 _OTHER = re.compile(r" at ([^ :]+):(\d+)")
 FEW = 8
@@ -36,7 +30,7 @@ Registers = Mapping[SSAValue, int]
 def dtype_of(type_: Attribute) -> Any:
     """The dtype in which the bits of a type are read; None where they are integers."""
     element = _ELEMENT.search(str(type_))
-    return None if element is None else np.dtype(FLOATS[element[1]])
+    return None if element is None else np.dtype(DTYPES[element[1]])
 
 
 def shown(value: Any, type_: Attribute, lane: int) -> str:
